@@ -220,7 +220,7 @@ func (r reference) check(args []string, complain func(string)) {
 		return
 	}
 	for _, arg := range args[1:] {
-		if m := optionWord.FindStringSubmatch(arg); m != nil && !regexp.MustCompile(`(?m)^  `+m[1]+`\b`).MatchString(text) {
+		if m := optionWord.FindStringSubmatch(arg); m != nil && !regexp.MustCompile(`(?m)^  (-\w, )?`+m[1]+`\b`).MatchString(text) {
 			complain("no option " + m[1])
 		}
 	}

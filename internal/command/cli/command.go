@@ -162,6 +162,7 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
 			"(default 16G, of text 512M; less if few bytes are decompressed, or on small machines)")
 	}
+	f.addSynonyms()
 	return f, action
 }
 

@@ -84,6 +84,43 @@ func (f *Flags) Alias(name string, old ...string) {
 	}
 }
 
+// synonyms are the short and the long names of options that mean the same in all commands.
+// Where a command declares one of two, the other works, too.
+var synonyms = [...]struct {
+	short, long string
+	isBool      bool
+}{
+	{"j", "jobs", false},
+	{"n", "top", false},
+	{"o", "output", false},
+	{"q", "quiet", true},
+}
+
+// synonym returns the other name of an option; "" if it has one name.
+func synonym(o *flag.Flag) string {
+	for _, s := range synonyms {
+		switch {
+		case isBool(o) != s.isBool:
+		case o.Name == s.short:
+			return s.long
+		case o.Name == s.long:
+			return s.short
+		}
+	}
+	return ""
+}
+
+// addSynonyms declares the synonyms of the options declared so far.
+func (f *Flags) addSynonyms() {
+	var declared []*flag.Flag
+	f.VisitAll(func(o *flag.Flag) { declared = append(declared, o) })
+	for _, o := range declared {
+		if other := synonym(o); other != "" && f.Lookup(other) == nil {
+			f.Alias(o.Name, other)
+		}
+	}
+}
+
 // Given calls do with each option on the command line, under the name in the help
 // text.
 func (f *Flags) Given(do func(name string)) {
@@ -114,6 +151,10 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			args = args[1:]
 			continue
 		}
+		if name, value, ok := f.splitShort(arg); ok {
+			args = append([]string{name, value}, args[1:]...)
+			arg = name
+		}
 		// Parse one option at a time, to distinguish a value that looks like
 		// "--" or an argument from a real one.
 		n := 1
@@ -132,6 +173,15 @@ func optionName(arg string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
 	name, _, _ = strings.Cut(name, "=")
 	return name
+}
+
+// splitShort splits a short option with its value, "-oFILE".
+func (f *Flags) splitShort(arg string) (name, value string, ok bool) {
+	if len(arg) < 3 || arg[1] == '-' || arg[2] == '=' || f.Lookup(optionName(arg)) != nil {
+		return "", "", false
+	}
+	short := f.Lookup(arg[1:2])
+	return arg[:2], arg[2:], short != nil && !isBool(short)
 }
 
 // takesNext reports whether the option's value is the argument after it.
@@ -162,7 +212,11 @@ func (f *Flags) explain(arg, next string, err error) error {
 		}
 	})
 	msg := "unknown option " + arg
-	if near := nearest(name, known); near != "" {
+	near := nearest(name, known)
+	if near == "" {
+		near = beginningWith(name, known)
+	}
+	if near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", dashed(near))
 	}
 	return &UsageError{msg}
@@ -235,6 +289,11 @@ func (g *group) rows() [][2]string {
 	for _, o := range g.options {
 		value, usage := valueName(o)
 		name := dashed(o.Name)
+		if other := synonym(o); len(other) == 1 {
+			name = dashed(other) + ", " + name
+		} else if other != "" {
+			name += ", " + dashed(other)
+		}
 		if value != "" {
 			name += " " + value
 		}

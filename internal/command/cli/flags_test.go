@@ -25,6 +25,7 @@ func newTestFlags() (*Flags, *testOptions) {
 	f.BoolVar(&o.quiet, "quiet", false, "")
 	f.Var(&o.choice, "choice", "")
 	f.Var(&o.several, "several", "")
+	f.addSynonyms()
 	return f, o
 }
 
@@ -39,6 +40,8 @@ func TestParse(t *testing.T) {
 		{"before", []string{"-o", "x", "a", "b"}, testOptions{output: "x"}, []string{"a", "b"}},
 		{"between and after", []string{"a", "--quiet", "b", "-o", "x"}, testOptions{output: "x", quiet: true}, []string{"a", "b"}},
 		{"glued", []string{"-o=x", "--number=7", "a"}, testOptions{output: "x", number: 7}, []string{"a"}},
+		{"glued without an equals sign", []string{"-ox", "a"}, testOptions{output: "x"}, []string{"a"}},
+		{"short and long", []string{"--output", "x", "-q", "a", "--output=y"}, testOptions{output: "y", quiet: true}, []string{"a"}},
 		{"one dash or two", []string{"-number", "7", "--o", "x"}, testOptions{output: "x", number: 7}, nil},
 		{"the last one counts", []string{"-o", "x", "-o", "y"}, testOptions{output: "y"}, nil},
 		{"a list", []string{"-several", "x", "a", "-several=y"}, testOptions{several: List{"x", "y"}}, []string{"a"}},
@@ -78,6 +81,9 @@ func TestParseErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"--nonsense"}, "unknown option --nonsense"},
+		{[]string{"-zx"}, "unknown option -zx"},
+		{[]string{"-qx"}, "unknown option -qx"},
+		{[]string{"--sev"}, "unknown option --sev; did you mean --several?"},
 		{[]string{"-nubmer", "7"}, "unknown option -nubmer; did you mean --number?"},
 		{[]string{"--p"}, "unknown option --p"},
 		{[]string{"a", "-o"}, "option -o needs a value"},
@@ -110,8 +116,8 @@ func TestParseErrors(t *testing.T) {
 func TestAlias(t *testing.T) {
 	f, got := newTestFlags()
 	f.Alias("several", "many", "parts")
-	f.Alias("quiet", "q")
-	if _, err := f.parse([]string{"--many", "x", "--several=y", "-q", "--parts", "z"}); err != nil {
+	f.Alias("quiet", "mute")
+	if _, err := f.parse([]string{"--many", "x", "--several=y", "-mute", "--parts", "z"}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got.several, List{"x", "y", "z"}) || !got.quiet {
@@ -124,7 +130,7 @@ func TestAlias(t *testing.T) {
 	}
 	var help strings.Builder
 	f.help(&help)
-	if text := help.String(); strings.Contains(text, "many") || strings.Contains(text, "-q ") || !strings.Contains(text, "--several") {
+	if text := help.String(); strings.Contains(text, "many") || strings.Contains(text, "mute") || !strings.Contains(text, "--several") {
 		t.Errorf("the help is %s", text)
 	}
 	if _, err := f.parse([]string{"--man"}); err == nil || err.Error() != "unknown option --man" {

@@ -156,6 +156,16 @@ func Percent(part, whole uint64) string {
 	return strconv.FormatFloat(p, 'f', 1, 64) + " %"
 }
 
+// beginningWith returns the first of the words that s is the beginning of, or "".
+func beginningWith(s string, words []string) string {
+	for _, w := range words {
+		if len(s) > 1 && strings.HasPrefix(w, s) {
+			return w
+		}
+	}
+	return ""
+}
+
 // nearest returns the word most like s, or "" if none is like it.
 func nearest(s string, words []string) string {
 	best, at := "", min(len(s)/2+1, 3)
