@@ -191,6 +191,7 @@ func (r *recordWriter) header() {
 	}
 	r.text("format_version", format.FormatVersion)
 	r.text("producer", id.Producer)
+	r.text("readable_by", id.ReadableBy)
 	r.list("variant", id.Variant)
 	if len(id.BuildIDs) > 0 {
 		j.key("build_ids").open('[')

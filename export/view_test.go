@@ -139,7 +139,7 @@ func counterView() *fakeView {
 		never  = profile.Symbol{Name: "never", ID: 8}
 	)
 	return &fakeView{
-		identity: profile.Identity{File: "a.profdata", Family: "IRPGO", Format: "indexed", Version: "12", Producer: "LLVM 19 to 21", Variant: []string{"ir", "entry-first"}, BuildIDs: [][]byte{{1}, {2, 3}}},
+		identity: profile.Identity{File: "a.profdata", Family: "IRPGO", Format: "indexed", Version: "12", ReadableBy: "LLVM 19 and newer", Variant: []string{"ir", "entry-first"}, BuildIDs: [][]byte{{1}, {2, 3}}},
 		features: profile.HasCalls | profile.HasBlocks | profile.HasHashes | profile.HasEdges | profile.HasTraces | profile.HasFirstCalls,
 		functions: []profile.Function{
 			{Symbol: main, Hash: 0x10, Calls: 1, Covered: true, FirstCall: 1, Blocks: []profile.Block{{Count: 1}, {Count: 100}, {Count: 0}}},

@@ -112,9 +112,9 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	if functions > 0 {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
-	return p.MemProf.View(name, memprof.ViewOptions{Identity: profile.Identity{
-		Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version), Producer: r.Info().WrittenBy(),
-	}}), nil
+	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version)}
+	id.Producer, id.ReadableBy = r.Info().Releases()
+	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
 }
 
 // nameFunctions adds names to a heap profile that identifies functions by hash.
@@ -154,9 +154,8 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	if err != nil {
 		return nil, err
 	}
-	id := profile.Identity{
-		Format: "raw", Version: fmt.Sprint(raw.Version()), Producer: irpgo.RawMemProfInfo(raw.Version()).WrittenBy(),
-	}
+	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version())}
+	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
 	for _, use := range about.Programs {
 		if len(use.BuildID) > 0 {
 			id.BuildIDs = append(id.BuildIDs, use.BuildID)

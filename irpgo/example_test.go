@@ -37,7 +37,7 @@ func Example() {
 	fmt.Println(choice.Reason)
 	// Output:
 	// 24 functions, ir, indexed version 12, 4464 bytes
-	// the newest that LLVM 19 reads, the oldest release that can have written raw profiles of version 10
+	// because inputs may be of LLVM 19, which reads no newer one
 }
 
 // Print the counters of one function.

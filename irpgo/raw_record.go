@@ -232,11 +232,11 @@ func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 			signed = int64(int32(start))
 		}
 		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
-			Wantf("0 to %d", int64(limit)-1).
+			Want(offsetsOf("counters", limit)).
 			Because(malformed(fmt.Sprintf("counter offset %d is negative", signed)))
 	case start >= limit:
 		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
-			Wantf("at most %d", int64(limit)-1).
+			Want(offsetsOf("counters", limit)).
 			Because(malformed(fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1)))
 	case n > (limit-start)/size:
 		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
@@ -305,6 +305,14 @@ func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 	}
 }
 
+// offsetsOf says which offsets lie in a section of that many bytes.
+func offsetsOf(section string, size uint64) string {
+	if size == 0 {
+		return "none: the file has no " + section
+	}
+	return fmt.Sprintf("0 to %d", size-1)
+}
+
 func (r *rawReader) readBitmap(i int, b []byte) error {
 	p, l := r.cur, &r.cur.layout
 	const section = "data"
@@ -318,11 +326,11 @@ func (r *rawReader) readBitmap(i int, b []byte) error {
 	switch {
 	case int64(start) < 0:
 		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
-			Wantf("0 to %d", int64(limit)-1).
+			Want(offsetsOf("bitmaps", limit)).
 			Because(malformed(fmt.Sprintf("bitmap offset %d is negative", int64(start))))
 	case start >= limit:
 		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
-			Wantf("at most %d", int64(limit)-1).
+			Want(offsetsOf("bitmaps", limit)).
 			Because(malformed(fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1)))
 	case n > limit-start:
 		return flaw.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).

@@ -69,17 +69,26 @@ func (i *Info) writers() (oldest, newest *llvmRelease) {
 	return oldest, newest
 }
 
-// WrittenBy names the LLVM releases that can have written the profile, "LLVM
-// 19 to 22", or "" when the format does not tell.
-func (i *Info) WrittenBy() string {
+// Releases names the LLVM releases that can have written the profile, "LLVM 19 to 22", if
+// only the runtimes of compilers write such; of an indexed profile, which any tool can have
+// written, it names those that read it, "LLVM 19 and newer". Both are "" when the format does
+// not tell.
+func (i *Info) Releases() (writtenBy, readableBy string) {
 	oldest, newest := i.writers()
 	switch {
+	case i.Format == FormatIndexed:
+		for _, r := range llvmReleases {
+			if r.indexed >= i.Version && r.variant.Has(i.Variant&variantBits) {
+				return "", "LLVM " + r.name + " and newer"
+			}
+		}
+		return "", ""
 	case oldest == nil:
-		return ""
+		return "", ""
 	case oldest == newest:
-		return "LLVM " + oldest.name
+		return "LLVM " + oldest.name, ""
 	}
-	return "LLVM " + oldest.name + " to " + newest.name
+	return "LLVM " + oldest.name + " to " + newest.name, ""
 }
 
 // formatRawMemProf marks the Info of [RawMemProfInfo].
@@ -93,7 +102,7 @@ func RawMemProfInfo(version int) *Info {
 }
 
 // VersionChoice is an indexed version and the reason for it, a phrase that
-// completes "indexed version N: …".
+// completes "indexed version N, …".
 type VersionChoice struct {
 	Version uint32
 	Reason  string
@@ -113,19 +122,18 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 // chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given
 // hashes.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionChoice {
-	c := VersionChoice{IndexedVersionMax, "nothing in the inputs asks for an older one"}
+	c := VersionChoice{IndexedVersionMax, "the newest"}
 	for _, in := range sources(inputs) {
 		oldest, newest := in.writers()
 		if oldest == nil || oldest.indexed >= c.Version {
 			continue
 		}
 		c.Version = oldest.indexed
-		c.Reason = fmt.Sprintf("the newest that LLVM %s reads, the oldest release that can have written %s profiles of version %d",
-			oldest.name, in.Format, in.Version)
-		if oldest == newest {
-			c.Reason = fmt.Sprintf("the newest that LLVM %s reads, which wrote %s profiles of version %d",
-				oldest.name, in.Format, in.Version)
+		are := "may be"
+		if oldest == newest && in.Format != FormatIndexed {
+			are = "are"
 		}
+		c.Reason = fmt.Sprintf("because inputs %s of LLVM %s, which reads no newer one", are, oldest.name)
 	}
 	if c.Version < IndexedVersionMinWritten {
 		c = VersionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
@@ -140,7 +148,7 @@ func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionC
 	for v := c.Version; v <= IndexedVersionMax; v++ {
 		if indexedVersions[v].variant.Has(need) {
 			if v != c.Version {
-				c = VersionChoice{v, "the oldest that can hold a profile of kind " + need.String()}
+				c = VersionChoice{v, "the oldest that holds profiles of kind " + need.String()}
 			}
 			break
 		}

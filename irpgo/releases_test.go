@@ -21,23 +21,23 @@ func TestChooseVersion(t *testing.T) {
 		by      string // of the first input
 		hashes  []uint64
 	}{
-		{"none", nil, 13, "nothing", "", nil},
-		{"clang 19 to 22", []*Info{raw(10, IRLevel)}, 12, "LLVM 19 reads, the oldest release that can have written raw profiles of version 10", "LLVM 19 to 22", nil},
+		{"none", nil, 13, "the newest", "", nil},
+		{"clang 19 to 22", []*Info{raw(10, IRLevel)}, 12, "because inputs may be of LLVM 19, which reads no newer one", "LLVM 19 to 22", nil},
 		{"loop entries tell 20 from 19", []*Info{raw(10, IRLevel|LoopEntries)}, 12, "LLVM 20", "LLVM 20 to 22", nil},
-		{"clang 18", []*Info{raw(9, 0)}, 11, "LLVM 18 reads, which wrote", "LLVM 18", nil},
+		{"clang 18", []*Info{raw(9, 0)}, 11, "inputs are of LLVM 18", "LLVM 18", nil},
 		{"clang 14 to 17", []*Info{raw(8, IRLevel)}, 7, "LLVM 14", "LLVM 14 to 17", nil},
-		{"temporal tells 17", []*Info{raw(8, IRLevel|HasTemporal)}, 10, "LLVM 17 reads, which wrote", "LLVM 17", nil},
+		{"temporal tells 17", []*Info{raw(8, IRLevel|HasTemporal)}, 10, "inputs are of LLVM 17", "LLVM 17", nil},
 		{"clang 13", []*Info{raw(7, IRLevel)}, 7, "LLVM 13", "LLVM 13", nil},
 		{"clang 10 to 12", []*Info{raw(5, IRLevel)}, 5, "LLVM 10", "LLVM 10 to 12", nil},
 		{"entry first tells 12", []*Info{raw(5, IRLevel|EntryFirst)}, 7, "LLVM 12", "LLVM 12", nil},
 		{"clang 3.9 to 9", []*Info{raw(4, IRLevel)}, 4, "LLVM 3.9", "LLVM 3.9 to 9", nil},
 		{"context-sensitive tells 9", []*Info{raw(4, IRLevel|ContextSens)}, 5, "LLVM 9", "LLVM 9", nil},
 		{"clang 3.5", []*Info{raw(1, 0)}, 4, "the oldest that profuse writes", "LLVM 3.5 to 3.7", nil},
-		{"clang 23", []*Info{raw(11, IRLevel)}, 13, "nothing", "LLVM 23", nil},
-		{"the oldest decides", []*Info{raw(10, IRLevel), indexed(9, IRLevel), raw(9, IRLevel)}, 9, "LLVM 16 reads, which wrote indexed", "LLVM 19 to 22", nil},
-		{"indexed by 22", []*Info{indexed(13, IRLevel)}, 13, "nothing", "LLVM 22 to 23", nil},
-		{"text says nothing", []*Info{text(IRLevel)}, 13, "nothing", "", nil},
-		{"text that needs more", []*Info{raw(8, IRLevel), text(IRLevel | HasTemporal)}, 10, "can hold", "LLVM 14 to 17", nil},
+		{"clang 23", []*Info{raw(11, IRLevel)}, 13, "the newest", "LLVM 23", nil},
+		{"the oldest decides", []*Info{raw(10, IRLevel), indexed(9, IRLevel), raw(9, IRLevel)}, 9, "inputs may be of LLVM 16", "LLVM 19 to 22", nil},
+		{"indexed by 22", []*Info{indexed(13, IRLevel)}, 13, "the newest", "LLVM 22 and newer", nil},
+		{"text says nothing", []*Info{text(IRLevel)}, 13, "the newest", "", nil},
+		{"text that needs more", []*Info{raw(8, IRLevel), text(IRLevel | HasTemporal)}, 10, "that holds", "LLVM 14 to 17", nil},
 		{"front-end hashes of clang 19", []*Info{raw(10, 0)}, 12, "LLVM 19", "LLVM 19 to 22", []uint64{24, 0x529f100f364e3597, 0x0c2bb599b185ed65}},
 		{"front-end hashes of clang 22", []*Info{raw(10, 0)}, 13, "hash of clang 22", "LLVM 19 to 22", []uint64{24, 0x029f100f364e3597, 0x0c2bb599b185ed65}},
 		{"front-end hashes that do not tell", []*Info{raw(10, 0)}, 12, "LLVM 19", "LLVM 19 to 22", []uint64{24, 0x46d1}},
@@ -57,8 +57,8 @@ func TestChooseVersion(t *testing.T) {
 				t.Errorf("version %d because %q; want %d, %q", got.Version, got.Reason, tc.version, tc.reason)
 			}
 			if len(tc.inputs) > 0 {
-				if by := tc.inputs[0].WrittenBy(); by != tc.by {
-					t.Errorf("written by %q, want %q", by, tc.by)
+				if by, reads := tc.inputs[0].Releases(); by+reads != tc.by {
+					t.Errorf("written by %q, readable by %q, want %q", by, reads, tc.by)
 				}
 			}
 		})

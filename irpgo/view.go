@@ -67,7 +67,7 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprint(info.Version)
 		}
-		v.identity.Producer = info.WrittenBy()
+		v.identity.Producer, v.identity.ReadableBy = info.Releases()
 	}
 	v.features = profile.HasHashes
 	if !p.Variant.Has(IRLevel) || p.Variant&(EntryFirst|EntryOnly) != 0 {

@@ -71,6 +71,8 @@ type Identity struct {
 	Format   string // kind of file, "indexed", "raw", "YAML"; empty if not from a file
 	Version  string // of the format; empty if it has none
 	Producer string // possible producers, "LLVM 19 to 22"; empty if unknown
+	// ReadableBy is what reads it, "LLVM 19 and newer", if that is known and the producer is not.
+	ReadableBy string
 	// Variant names how the program was instrumented, in the format's words.
 	Variant []string
 	// BuildIDs are the build ids of the binaries that ran; LLVM calls them
@@ -95,7 +97,10 @@ func (id *Identity) String() string {
 		s += " (" + strings.Join(id.Variant, ", ") + ")"
 	}
 	if id.Producer != "" {
-		s += ", " + id.Producer
+		s += ", written by " + id.Producer
+	}
+	if id.ReadableBy != "" {
+		s += ", readable by " + id.ReadableBy
 	}
 	return s
 }

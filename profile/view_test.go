@@ -201,8 +201,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%+v prints as %q", s, s.String())
 		}
 	}
-	id := Identity{Family: "IRPGO", Format: "indexed", Version: "12", Variant: []string{"ir", "cs"}, Producer: "LLVM 19 to 21"}
-	if got, want := id.String(), "IRPGO indexed version 12 (ir, cs), LLVM 19 to 21"; got != want {
+	id := Identity{Family: "IRPGO", Format: "indexed", Version: "12", Variant: []string{"ir", "cs"}, ReadableBy: "LLVM 19 and newer"}
+	if got, want := id.String(), "IRPGO indexed version 12 (ir, cs), readable by LLVM 19 and newer"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := (&Identity{Family: "MIP"}).String(); got != "MIP" {

@@ -53,6 +53,7 @@ func identityFacts(src *source) []fact {
 	add("Format", id.Format)
 	add("Version", id.Version)
 	add("Written by", id.Producer)
+	add("Readable by", id.ReadableBy)
 	add("Variant", strings.Join(id.Variant, ", "))
 	var builds []string
 	for i, b := range id.BuildIDs {

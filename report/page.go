@@ -97,7 +97,7 @@ func (s *source) with(names *nameTable) *source {
 
 // cleanIdentity cleans the texts of an identity.
 func cleanIdentity(id *profile.Identity) {
-	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer} {
+	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer, &id.ReadableBy} {
 		*text = clean(*text)
 	}
 	for _, list := range []*[]string{&id.Variant, &id.Omits} {

@@ -127,7 +127,9 @@ func (c *exportRun) format() (export.Format, error) {
 			found = f
 		}
 	}
-	if found == "" {
+	if ext := filepath.Ext(name); found == "" && ext != "" {
+		return "", cli.Usagef("no format has the suffix %s: --to FORMAT names one", ext)
+	} else if found == "" {
 		return "", cli.Usagef("missing option --to FORMAT")
 	}
 	return found, nil

@@ -95,7 +95,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	} else {
 		id := v.Identity()
 		fmt.Fprintf(out, "%s: %s\n", p.Term.Paint(cli.Bold, console.Printable(id.File)), id.String())
-		fmt.Fprintf(out, "%s %s, %s %s%s\n", cli.Count(d.Values), list.kind, "total", cli.Count(d.Total), list.unitSuffix())
+		fmt.Fprintf(out, "%s, total %s%s\n", cli.Quantity(d.Values, list.one, list.kind), cli.Count(d.Total), list.unitSuffix())
 		if c.cutoffs {
 			printDistribution(&p, d, list.kind)
 		} else {
@@ -107,6 +107,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 
 // A topList is a ranked list of functions or stacks.
 type topList struct {
+	one   string // "function"
 	kind  string // "functions" or "stacks of samples"
 	value string // by which they are ranked
 	unit  profile.Unit
@@ -143,7 +144,7 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 
 func topFunctions(v profile.View) *topList {
 	features := v.Features()
-	list := &topList{kind: "functions", value: "count", unit: profile.Count}
+	list := &topList{one: "function", kind: "functions", value: "count", unit: profile.Count}
 	s := profile.Summarize(v, nil)
 	if s.OfCalls {
 		list.value = "calls"
@@ -160,7 +161,7 @@ func topFunctions(v profile.View) *topList {
 }
 
 func topStacks(set profile.StackSet, at int) *topList {
-	list := &topList{kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
+	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
 	for s := range set.ReusedStacks {
 		it := topItem{frames: slices.Clone(s.Frames), count: s.Values[at], labels: slices.Clone(s.Labels)}
 		if len(it.frames) > 0 {

@@ -12,7 +12,8 @@ import (
 // the records before it.
 type counterFacts struct {
 	family.Head
-	WrittenBy   string   `json:"written_by"` // LLVM releases that can have; may be ""
+	WrittenBy   string   `json:"written_by"`            // LLVM releases that can have; may be ""
+	ReadableBy  string   `json:"readable_by,omitempty"` // LLVM releases, if others can have written it
 	VersionWord uint64   `json:"version_word"`
 	Variant     []string `json:"variant"` // short names of irpgo.Variant
 	PointerSize int      `json:"pointer_size"`

@@ -121,7 +121,8 @@ func (c *collector) read(r *irpgo.Reader) error {
 // many profiles a raw file holds.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info()
-	f.Version, f.VersionWord, f.WrittenBy = int(in.Version), in.VersionWord, in.WrittenBy()
+	f.Version, f.VersionWord = int(in.Version), in.VersionWord
+	f.WrittenBy, f.ReadableBy = in.Releases()
 	f.variant = in.Variant
 	f.Variant = append(f.Variant, in.Variant.Names()...)
 	f.PointerSize, f.Profiles = in.PointerSize, in.Profiles

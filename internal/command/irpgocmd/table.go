@@ -38,7 +38,9 @@ func formatLine(f *counterFacts) string {
 		s += fmt.Sprintf(", version %d", f.Version)
 	}
 	if f.WrittenBy != "" {
-		s += " (" + f.WrittenBy + ")"
+		s += " (written by " + f.WrittenBy + ")"
+	} else if f.ReadableBy != "" {
+		s += " (readable by " + f.ReadableBy + ")"
 	}
 	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
 }
@@ -170,8 +172,8 @@ func hotLine(s *summaryFacts) string {
 	}
 	for _, c := range s.Cutoffs {
 		if c.Cutoff >= hotShare && c.MinCount > 0 {
-			return fmt.Sprintf("%s and more: %s make up %s of the total; cold: %s and less", cli.Count(c.MinCount),
-				cli.Quantity(c.Counters, "counter", "counters"), share(c.Cutoff), cli.Count(s.ColdThreshold))
+			return fmt.Sprintf("%s and more: %s up %s of the total; cold: %s and less", cli.Count(c.MinCount),
+				cli.Quantity(c.Counters, "counter makes", "counters make"), share(c.Cutoff), cli.Count(s.ColdThreshold))
 		}
 	}
 	return ""

@@ -29,7 +29,7 @@ func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (wh
 	what = fmt.Sprintf("indexed version %d", w.version)
 	if w.version == 0 {
 		choice = m.ChooseVersion(report.infos())
-		what = fmt.Sprintf("indexed version %d: %s", choice.Version, choice.Reason)
+		what = fmt.Sprintf("indexed version %d, %s", choice.Version, choice.Reason)
 	}
 	return what, m.WriteIndexed(out, irpgo.IndexedOptions{
 		Version: choice.Version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps,

@@ -200,7 +200,7 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 		return err
 	}
 	f.Version, f.Dumps, f.RecordedContexts = raw.Version(), len(raw.Dumps), raw.NumContexts()
-	f.WrittenBy = irpgo.RawMemProfInfo(raw.Version()).WrittenBy()
+	f.WrittenBy, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
 	for _, id := range raw.BuildIDs() {
 		f.BuildIDs = append(f.BuildIDs, hex.EncodeToString(id))
 	}

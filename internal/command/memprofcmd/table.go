@@ -21,7 +21,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 	p.Title(f.File)
 	format := f.What
 	if f.Version > 0 {
-		format += fmt.Sprintf(", version %d (%s)", f.Version, f.WrittenBy)
+		format += fmt.Sprintf(", version %d (written by %s)", f.Version, f.WrittenBy)
 	}
 	rows := [][2]string{{"Format", format + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }

@@ -19,8 +19,7 @@ import (
 
 const (
 	maxRejectsListed  = 10
-	maxRescuedListed  = 10 // functions
-	maxWarningsListed = 5  // of each kind
+	maxWarningsListed = 5 // of each kind
 )
 
 // A Printer collects the messages of a merge, in bounded memory, and prints the
@@ -28,8 +27,8 @@ const (
 // Several goroutines may call Warn and WarnOf.
 type Printer struct {
 	mu         sync.Mutex
-	rejects    []reject // the worst ones
-	rescued    []rescue // the first ones
+	rejects    [][]reject // the first ones of each class
+	rescued    *rescue    // the first one
 	numRescued int
 	warnings   map[string]*warningKind
 }
@@ -37,17 +36,16 @@ type Printer struct {
 // A reject is a profile that was left out, or the part of an archive that could
 // not be read.
 type reject struct {
-	input    int
-	name     string
-	err      error
-	cause    string // in words; may be empty
-	severity int    // index in profile.Classes
+	input int
+	name  string
+	err   error
+	cause string // in words; may be empty
 }
 
-// A rescue is a line about a damaged function, left out or clamped.
+// A rescue is a line about the first damaged function of an input, left out or clamped.
 type rescue struct {
-	input, member, index int
-	text                 string
+	input, member int
+	text          string
 }
 
 // A warningKind collects the warnings that differ only in their place.
@@ -72,35 +70,58 @@ func (p *Printer) account(a *merge.Account, input int, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Err != nil {
-		p.reject(reject{input, a.File, a.Err, cause, slices.Index(profile.Classes(), profile.ClassOf(a.Err))})
+		p.reject(reject{input, a.File, a.Err, cause}, profile.ClassOf(a.Err))
 	}
 	p.numRescued += len(a.Rescued) + a.RescuedOmitted
-	for i, r := range a.Rescued[:min(len(a.Rescued), maxRescuedListed)] {
-		p.rescue(rescue{input, a.Member, i, a.File + ": " + newRescued(r).line()})
+	if len(a.Rescued) > 0 {
+		p.rescue(rescue{input, a.Member, a.File + ": " + newRescued(a.Rescued[0]).line()})
 	}
 }
 
 // left records an input, or functions of one, that another process left out.
 func (p *Printer) left(e *entry) {
 	if e.Reason != nil {
-		p.reject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause, slices.Index(profile.Classes(), e.Reason.Class)})
+		p.reject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause}, e.Reason.Class)
 	}
 	p.numRescued += len(e.Rescued) + e.RescuedOmitted
-	for i, r := range e.Rescued[:min(len(e.Rescued), maxRescuedListed)] {
-		p.rescue(rescue{e.Input, 0, i, e.File + ": " + r.line()})
+	if len(e.Rescued) > 0 {
+		p.rescue(rescue{e.Input, 0, e.File + ": " + e.Rescued[0].line()})
 	}
 }
 
-func (p *Printer) reject(r reject) {
-	p.rejects = console.InsertBounded(p.rejects, r, maxRejectsListed, func(a, b reject) int {
-		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
+func (p *Printer) reject(r reject, class profile.Class) {
+	if p.rejects == nil {
+		p.rejects = make([][]reject, len(profile.Classes()))
+	}
+	of := &p.rejects[slices.Index(profile.Classes(), class)]
+	*of = console.InsertBounded(*of, r, maxRejectsListed, func(a, b reject) int {
+		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
 	})
 }
 
 func (p *Printer) rescue(r rescue) {
-	p.rescued = console.InsertBounded(p.rescued, r, maxRescuedListed, func(a, b rescue) int {
-		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member), cmp.Compare(a.index, b.index))
-	})
+	if f := p.rescued; f == nil || cmp.Or(cmp.Compare(r.input, f.input), cmp.Compare(r.member, f.member)) < 0 {
+		p.rescued = &r
+	}
+}
+
+// listed returns the rejects to list, the worst first: as many of each class as there is room
+// for, so that one class does not hide the others.
+func (p *Printer) listed() (list []reject) {
+	taken := make([]int, len(p.rejects))
+	for left, progress := maxRejectsListed, true; left > 0 && progress; {
+		progress = false
+		for class, all := range p.rejects {
+			if left > 0 && taken[class] < len(all) {
+				taken[class]++
+				left, progress = left-1, true
+			}
+		}
+	}
+	for class, n := range taken {
+		list = append(list, p.rejects[class][:n]...)
+	}
+	return list
 }
 
 // Skipped records an entry of a folder or archive that is not an input.
@@ -167,10 +188,10 @@ func (p *Printer) PrintWarnings(w io.Writer) {
 	}
 }
 
-// PrintLeftOut prints the worst rejects, and the damaged functions of inputs that
-// were merged.
+// PrintLeftOut prints the worst rejects, and how many functions of other inputs are damaged.
 func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
-	for _, r := range p.rejects {
+	list := p.listed()
+	for _, r := range list {
 		text := cli.Message(r.err)
 		if !strings.HasPrefix(text, r.name) {
 			text = r.name + ": " + text
@@ -180,15 +201,17 @@ func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
 			fmt.Fprintf(w, "            %s\n", console.Printable(r.cause))
 		}
 	}
-	if more := l.Lost - uint64(len(p.rejects)); more > 0 {
+	if more := l.Lost - uint64(len(list)); more > 0 {
 		fmt.Fprintf(w, "not merged: … and %s more\n", cli.Count(more))
 	}
-	for _, r := range p.rescued {
-		fmt.Fprintf(w, "partly merged: %s\n", console.Printable(r.text))
+	if p.rescued == nil {
+		return
 	}
-	if more := p.numRescued - len(p.rescued); more > 0 {
-		fmt.Fprintf(w, "partly merged: … and %s more functions\n", cli.Count(uint64(more)))
+	count := ""
+	if p.numRescued > 1 {
+		count = fmt.Sprintf("%s damaged functions in %s; the first: ", cli.Count(uint64(p.numRescued)), cli.Quantity(uint64(l.Partly), "input", "inputs"))
 	}
+	fmt.Fprintf(w, "partly merged: %s%s\n", count, console.Printable(p.rescued.text))
 }
 
 // InputsLine says how many inputs were merged and why the others were not.
@@ -211,7 +234,7 @@ func leftOutLine(l merge.Loss) string {
 
 // lossLine says that the loss is within the budget; "" if nothing was lost.
 func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
-	if l.Lost == 0 && l.LostFunctions == 0 && len(p.rescued) == 0 {
+	if l.Lost == 0 && l.LostFunctions == 0 && p.rescued == nil {
 		return ""
 	}
 	s := fmt.Sprintf("lost: %s of %s (%s, allowed %s)", cli.Count(l.Lost), cli.Quantity(l.Inputs, "input", "inputs"),
