@@ -76,7 +76,9 @@ never ran out of the way. Try it with clang 19 or newer:
 `)
 	command(fmt.Sprintf("cd %s && clang -O2 -fprofile-use=app.profdata src/store.c src/main.c src/report.cpp -lstdc++ -o store", c.dir))
 	say(`For your own program: build it with -fprofile-generate, run it on typical work,
-merge the *.profraw files that it leaves, and build it again with -fprofile-use.`)
+merge the *.profraw files that it leaves, and build it again with -fprofile-use.
+
+The files of this demo are in %s.`, c.dir)
 	return nil
 }
 

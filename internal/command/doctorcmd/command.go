@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/schema"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Command is "profuse doctor".
@@ -32,7 +34,7 @@ stops them only when they start, replace themselves or end, so that they run at
 full speed. No debugger can attach to them meanwhile.
 
 The exit code is 0 if every instrumented process left a readable profile, 1 if
-not, and 2 if the command line is wrong.`,
+not or if no process is instrumented, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &doctorRun{}
 			f.BoolVar(&c.json, "json", false, "print the processes as JSON")
@@ -67,7 +69,8 @@ type patient struct {
 
 	replaced bool
 	signal   bool
-	obstacle string // to writing, found when it ended
+	obstacle string   // to writing, found when it ended
+	targets  []string // existing files that it may write to
 }
 
 func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -79,7 +82,7 @@ func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error 
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b *patient) int { return cmp.Compare(a.PID, b.PID) })
-	sick := diagnose(all)
+	well := diagnose(all)
 	var b bytes.Buffer
 	if c.json {
 		console.WriteJSON(&b, struct {
@@ -92,15 +95,16 @@ func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	if _, err := env.Stdout.Write(b.Bytes()); err != nil {
 		return err
 	}
-	if sick > 0 {
+	if !well {
 		return cli.ErrReported
 	}
 	return nil
 }
 
-// diagnose finds the causes and returns how many instrumented patients have
-// one.
-func diagnose(all []*patient) (sick int) {
+// diagnose finds the causes. It returns whether some patients are instrumented and none of
+// them has one.
+func diagnose(all []*patient) (well bool) {
+	instrumented, sick := 0, 0
 	writers := make(map[string]int)
 	for _, p := range all {
 		for _, file := range p.Profiles {
@@ -111,15 +115,16 @@ func diagnose(all []*patient) (sick int) {
 		if len(p.Instrumented) == 0 {
 			continue
 		}
-		p.Cause = p.diagnose(writers)
+		instrumented++
+		p.Cause = p.diagnose(writers, all)
 		if p.Cause != "" {
 			sick++
 		}
 	}
-	return sick
+	return instrumented > 0 && sick == 0
 }
 
-func (p *patient) diagnose(writers map[string]int) string {
+func (p *patient) diagnose(writers map[string]int, all []*patient) string {
 	pool := poolPattern(p.Pattern)
 	switch {
 	case len(p.Profiles) > 0:
@@ -133,6 +138,10 @@ func (p *patient) diagnose(writers map[string]int) string {
 				return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
 			}
 			if err := readable(file); err != nil {
+				if q := emptied(all, p, file); q != nil && errors.Is(err, profile.ErrEmpty) {
+					return fmt.Sprintf("process %d, which has the same file, %s, emptied it when it started, and never wrote: LLVM_PROFILE_FILE needs %%p or %%m",
+						q.PID, filepath.Base(file))
+				}
 				p.Error = console.NewError(err)
 				return "the profile cannot be read: " + cli.Message(err)
 			}
@@ -149,6 +158,17 @@ func (p *patient) diagnose(writers map[string]int) string {
 		return p.obstacle
 	}
 	return "it ended without its exit handlers (_exit, quick_exit, vfork), or the program turned writing off"
+}
+
+// emptied returns the process that emptied the profile of another one: the runtime does so
+// when it starts. It returns nil if there is none.
+func emptied(all []*patient, p *patient, file string) *patient {
+	for _, q := range all {
+		if q != p && len(q.Instrumented) > 0 && len(q.Profiles) == 0 && slices.Contains(q.targets, file) {
+			return q
+		}
+	}
+	return nil
 }
 
 // poolPattern reports whether a file name pattern has %m, with or without a

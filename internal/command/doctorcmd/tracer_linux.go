@@ -218,7 +218,8 @@ func (t *tracer) look(pid, thread int) {
 	if len(p.Instrumented) == 0 {
 		return
 	}
-	for _, file := range p.candidates() {
+	p.targets = p.candidates()
+	for _, file := range p.targets {
 		if s, ok := stateOf(file); ok && s.size > 0 && s != p.before[file] {
 			p.Profiles = append(p.Profiles, file)
 		}
