@@ -12,6 +12,7 @@
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make fleettest  the drivers for buckets against servers that run here
 # make packagetest  packages install and run; the action for GitHub works
+# make pictures   the pictures of the README, of this build
 # make testdata   makes testdata/irpgo again with the real compilers
 
 GO        ?= go
@@ -20,7 +21,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak testdata oracles
+.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak pictures testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -98,6 +99,9 @@ fuzz:
 
 soak:
 	$(GO) run ./bench/soak -minutes $(MINUTES) -seed $(SEED)
+
+pictures:
+	scripts/pictures.sh
 
 testdata:
 	scripts/make-irpgo-testdata.sh

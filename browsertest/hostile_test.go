@@ -58,7 +58,7 @@ func TestHostile(t *testing.T) {
 				page.querySelectorAll('tr[data-row]')[%d].cells[0].click();
 				await %s;
 				return {
-					Name: page.querySelector('tr[aria-selected="true"]').cells[0].textContent,
+					Name: page.querySelector('tr[aria-current="true"]').cells[0].textContent,
 					Heading: page.querySelector('.detail h4').textContent, Hash: location.hash,
 				};
 			})()`, shownPage, i, frames))

@@ -180,16 +180,16 @@ func TestKeyboard(t *testing.T) {
 	}
 	b.press(kb.ArrowDown + kb.ArrowDown)
 	b.frames()
-	chosen := value[int](b, shownPage+`.querySelector('tr[aria-selected="true"]').rowIndex`)
+	chosen := value[int](b, shownPage+`.querySelector('tr[aria-current="true"]').rowIndex`)
 	if first := value[int](b, shownPage+`.querySelector('tr[data-row]').rowIndex`); chosen != first+1 {
 		t.Errorf("two arrows choose row %d, the first being %d", chosen, first)
 	}
-	name := value[string](b, shownPage+`.querySelector('tr[aria-selected="true"]').cells[0].textContent`)
+	name := value[string](b, shownPage+`.querySelector('tr[aria-current="true"]').cells[0].textContent`)
 	if got := b.hash().Get("fn"); got != name {
 		t.Errorf("the address has %q, chosen is %q", got, name)
 	}
 	b.press(kb.Escape)
-	b.wait(`!` + shownPage + `.querySelector('tr[aria-selected="true"]')`)
+	b.wait(`!` + shownPage + `.querySelector('tr[aria-current="true"]')`)
 	b.quiet("keyboard")
 }
 

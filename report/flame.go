@@ -66,11 +66,15 @@ type flameData struct {
 
 // flamePage shows call stacks as a tree; nil if there are none.
 func flamePage(src *source) (*page, error) {
+	title := "Flame graph"
 	sets := src.view.Stacks()
 	if len(sets) == 0 && src.features.Has(profile.HasEdges) {
 		edges := profile.EdgeStacks(src.view)
 		edges.Description, edges.Partial = "calls seen at one place of a function", true
 		sets = []profile.StackSet{edges}
+		if !src.features.Has(profile.HasBytecodes) && src.features.Has(profile.HasBlocks) {
+			title = "Indirect calls" // the only ones that counters of blocks come with
+		}
 	}
 	var trees []*callTree
 	for i := range sets {
@@ -91,7 +95,7 @@ func flamePage(src *source) (*page, error) {
 	for _, t := range trees {
 		data.Sets = append(data.Sets, t.data())
 	}
-	return newPage("flame", "Flame graph", staticFlame(src, data.Sets), data)
+	return newPage("flame", title, staticFlame(src, data.Sets), data)
 }
 
 // A callTree builds the tree of a stack set.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"encoding/hex"
 	"html/template"
 	"slices"
@@ -23,11 +24,12 @@ type fact struct {
 	Mono        bool
 }
 
-// overviewPage shows the profile's identity, the distribution of its counts, and its
-// hottest functions and stacks.
+// overviewPage shows what is hot first: how much of the program ran, the hottest functions and
+// stacks. The distribution of the counts and the profile's identity follow.
 func overviewPage(src *source) (*page, error) {
 	n := survey(src)
 	return newPage("overview", "Overview", struct {
+		Verdict          string
 		Identity, Totals []fact
 		Heat             *heatChart
 		Curve            *cutoffChart
@@ -35,8 +37,21 @@ func overviewPage(src *source) (*page, error) {
 		Stacks           *topTable
 		Sets             []setTotal
 	}{
-		identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
+		n.verdict(src), identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
 	}, nil)
+}
+
+// verdict says in a sentence how much of the program ran, and how much of that is hot.
+func (n *surveyed) verdict(src *source) string {
+	s := &src.summary
+	if s.Functions == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s functions ran (%s).", countText(s.Covered), countText(s.Functions), percentText(float64(s.Covered)/float64(s.Functions)))
+	if h := n.heat[hot]; src.heat.counts && h.Functions > 0 {
+		text += fmt.Sprintf(" %s of them are hot and have %s of all counts.", countText(h.Functions), percentText(h.OfCounts))
+	}
+	return text
 }
 
 // identityFacts returns the identity of the profile.

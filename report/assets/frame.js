@@ -157,11 +157,13 @@ async function showPage(set, id) {
 // follow shows what the address says.
 function follow() {
   const p = params();
-  let set = Number(p.get('set') || 0);
+  // What changed is what a report on two profiles is for.
+  const home = Math.max(0, facts.sets.findIndex((s) => s.pages[0] === 'comparison'));
+  let set = Number(p.get('set') ?? home);
   let id = p.get('page');
   const anchor = /^#page-(\d+)-(\w+)$/.exec(location.hash);
   if (anchor) [set, id] = [Number(anchor[1]), anchor[2]];
-  if (!facts.sets[set]) set = 0;
+  if (!facts.sets[set]) set = home;
   if (!facts.sets[set].pages.includes(id)) id = facts.sets[set].pages[0];
   const theme = p.get('theme');
   if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;

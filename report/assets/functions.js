@@ -56,8 +56,7 @@ profuse.page('functions', (root, data, profile) => {
   if (data.first) column({title: 'First call', narrow: false, value: (i) => data.first[i] || NaN, hint: 'Mean rank of its first call; 1 is the first function that was called'});
   if (data.sizes) column({title: 'Size', unit: 'bytes', narrow: false, value: (i) => data.sizes[i], hint: 'Machine code'});
   if (data.runs) column({title: 'Runs', narrow: false, value: (i) => data.runs[i], hint: 'Profiles merged in which it ran'});
-  if (data.hashes) column({title: 'Hash', narrow: false, align: 'left', width: 17, value: (i) => data.hashes[i].padStart(16, '0'), hint: 'Of the control flow'});
-  if (data.files) column({title: 'File', narrow: false, align: 'left', width: 24, value: file});
+  if (data.files) column({title: 'File', narrow: false, align: 'left', width: 24, value: file, text: (i) => file(i).split('/').pop(), whole: file});
 
   const bar = el('div', {class: 'bar'});
   const split = el('div', {class: 'split'});
@@ -135,10 +134,12 @@ profuse.page('functions', (root, data, profile) => {
     const facts = el('dl', {class: 'facts'});
     const fact = (title, value) => facts.append(el('dt', {}, title), el('dd', {}, value));
     for (const c of columns) {
-      if (c.title === 'Function') continue;
+      if (c.title === 'Function' || c.title === 'File') continue;
       const value = c.node ? c.node(i) : c.text ? c.text(i) : typeof c.value(i) === 'string' ? c.value(i) : format.value(c.value(i), c.unit);
       if (value !== '') fact(c.title, value);
     }
+    if (data.files && file(i) !== '') fact('Path', file(i));
+    if (data.hashes) fact('Hash of the control flow', data.hashes[i].padStart(16, '0'));
     if (data.lines && data.lines[i] > 0) fact('Begins at line', String(data.lines[i]));
     for (let at = labels[i]; at < labels[i + 1]; at++) fact(profile.names[data.labels.key[at]], profile.names[data.labels.value[at]]);
     const links = profuse.links(name(i));

@@ -6,7 +6,7 @@
 //             value is what is sorted by, and printed in its unit ("count",
 //             "bytes", "milliseconds", "percent") unless text, or node for an
 //             element, says otherwise; strings are aligned left. hint explains
-//             the column. width is in characters; one column without takes what is left.
+//             the column; whole(i) a cell that is cut short. width is in characters; one column without takes what is left.
 //             narrow: false leaves it out on narrow screens.
 //   sort      {column, down}; what is sorted at first
 //   filter(i) whether a row is shown; may be replaced by table.filter(fn)
@@ -35,7 +35,7 @@ profuse.table = (root, options) => {
   const below = el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td'));
   const body = el('tbody', {}, above, below);
   const cols = el('colgroup');
-  const table = el('table', {class: 'virtual', role: 'grid', 'aria-label': options.label || null}, cols, el('thead', {}, head), body);
+  const table = el('table', {class: 'virtual', 'aria-label': options.label || null}, cols, el('thead', {}, head), body);
   const empty = el('p', {class: 'empty muted', hidden: true}, 'Nothing matches.');
   const scroller = el('div', {class: 'scroller', tabindex: '0', role: 'group', 'aria-label': options.label || 'Table', style: {'max-height': options.height || 'min(70vh, 640px)'}}, table, empty);
   root.append(scroller);
@@ -128,11 +128,11 @@ profuse.table = (root, options) => {
 
   function row(at) {
     const i = order[at];
-    return el('tr', {'data-row': i, 'aria-rowindex': at + 2, 'aria-selected': i === chosen ? 'true' : 'false'},
+    return el('tr', {'data-row': i, 'aria-rowindex': at + 2, 'aria-current': i === chosen ? 'true' : null},
       columns.map((c) => {
         const node = c.node ? c.node(i) : null;
         const text = node ? null : textOf(c, i);
-        return el('td', {class: isText(c) ? 'left' : null, title: text && text.length > 24 ? text : null}, node || text);
+        return el('td', {class: isText(c) ? 'left' : null, title: c.whole ? c.whole(i) : text && text.length > 24 ? text : null}, node || text);
       }));
   }
 

@@ -56,7 +56,7 @@ class Treemap {
     const {data} = this;
     this.value = Number(state.get('value') || data.first);
     if (!data.values[this.value]) this.value = data.first;
-    this.byHeat = state.get('colour') !== '1';
+    this.byHeat = state.get('colour') === '0';
     const zoom = Number(state.get('zoom') || 0);
     this.zoomed = zoom > 0 && zoom < this.tree.parent.length ? zoom : 0;
     this.values.select.value = this.value;
