@@ -297,9 +297,9 @@ func (m *Merger) Finish() *Merged {
 	if s := &m.sums; s.ofBuild {
 		s.nameContexts()
 		s.functions, r.left, r.Left = s.settle(s.functions, r.Kind)
-		var order batch
-		for i := range s.functions {
-			order.places = append(order.places, uint32(i))
+		order := batch{places: make([]uint32, len(s.functions))}
+		for i := range order.places {
+			order.places[i] = uint32(i)
 		}
 		s.addBatch(order)
 	}

@@ -133,7 +133,10 @@ func (s *packedSums) nameContexts() {
 // many these are, inlined ones included.
 func (s *packedSums) settle(functions []packedFunction, kind Kind) (kept, left []packedFunction, n int) {
 	slices.SortFunc(functions, func(a, b packedFunction) int {
-		return cmp.Or(s.compareSubjects(&a, &b), cmp.Compare(b.total(), a.total()), cmp.Compare(a.checksum(), b.checksum()))
+		if c := s.compareSubjects(&a, &b); c != 0 { // as mostly
+			return c
+		}
+		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.checksum(), b.checksum()))
 	})
 	e := expander{names: s.names}
 	kept = functions[:0]

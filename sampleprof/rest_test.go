@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
@@ -127,5 +129,38 @@ func TestPartials(t *testing.T) {
 	t.Logf("%d functions of other builds; %d of %d sums would differ if their parts were not partials", builds, differ, sums)
 	if differ < sums/2 || builds == 0 {
 		t.Error("the inputs show nothing")
+	}
+}
+
+// TestRestErrors: what no partial sum has is refused in words.
+func TestRestErrors(t *testing.T) {
+	const byLine, byProbe = "f:1:1\n 1: 1\n", "f:1:1\n 1: 1\n !CFGChecksum: 7\n"
+	write := func(text string, opt WriteOptions) []byte {
+		var b bytes.Buffer
+		if err := mustRead(t, []byte(text)).pack().writeExtended(&b, &opt); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	profiles := func(list ...[]byte) []byte {
+		rest := []byte{0}
+		for _, p := range list {
+			rest = append(cursor.AppendULEB(rest, uint64(len(p))), p...)
+		}
+		return rest
+	}
+	good := write(byLine, WriteOptions{})
+	for want, rest := range map[string][]byte{
+		"": profiles(good, good), "name is no zero byte": {1, 'a'}, "number of names": {200, 1},
+		"profile": {0, 90, 1}, "profile is text, want extensible binary": profiles([]byte(byLine)),
+		"kind is probe-based, want line-based": profiles(good, write(byProbe, WriteOptions{})),
+		"section is a rest of a rest":          profiles(write(byLine, WriteOptions{rest: []byte{0}})),
+		"want at most 0 more":                  profiles(write(byLine, WriteOptions{Compress: true})),
+		"version is 104":                       profiles(bytes.Replace(good, []byte{103}, []byte{104}, 1)),
+	} {
+		_, err := Read("x", write(byLine, WriteOptions{rest: rest}), ReadOptions{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
 	}
 }
