@@ -195,25 +195,28 @@ type Part struct {
 // Main returns the virtual file of the function's own code, -1 if there is none.
 func (f *Function) Main() int { return f.main }
 
-// Part returns what the function has in a virtual file.
-func (f *Function) Part(file int) *Part {
-	p := &Part{Function: f, Name: f.Files[file]}
+// Parts decodes the function and returns what gives the part in each virtual file.
+func (f *Function) Parts() func(file int) *Part {
 	var s summarizer
 	s.load(f)
-	regions := s.code.regionsOf(file)
-	p.Segments = s.builder.build(slices.Clone(regions))
-	for i := range regions {
-		if regions[i].Kind == Expansion {
-			p.Expansions = append(p.Expansions, &regions[i])
+	return func(file int) *Part {
+		p := &Part{Function: f, Name: f.Files[file]}
+		regions := s.code.regionsOf(file)
+		p.Segments = s.builder.build(slices.Clone(regions))
+		s.builder.out = nil // is the part's
+		for i := range regions {
+			if regions[i].Kind == Expansion {
+				p.Expansions = append(p.Expansions, &regions[i])
+			}
 		}
-	}
-	p.Branches = appendPointers(p.Branches, s.code.branchesOf(file))
-	for i := range f.MCDC {
-		if int(f.MCDC[i].File) == file {
-			p.MCDC = append(p.MCDC, &f.MCDC[i])
+		p.Branches = appendPointers(p.Branches, s.code.branchesOf(file))
+		for i := range f.MCDC {
+			if int(f.MCDC[i].File) == file {
+				p.MCDC = append(p.MCDC, &f.MCDC[i])
+			}
 		}
+		return p
 	}
-	return p
 }
 
 // Summary returns the numbers of one function: all its code regions, the lines of

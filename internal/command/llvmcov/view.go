@@ -180,7 +180,7 @@ func lastLine(fn *covmap.Function) (line uint32) {
 
 // functionView returns the view of one function, nil if there is nothing to show.
 func (t *tool) functionView(fn *covmap.Function) *view {
-	if fn.Main() < 0 || len(fn.Part(fn.Main()).Segments) == 0 {
+	if fn.Main() < 0 || len(fn.Parts()(fn.Main()).Segments) == 0 {
 		return nil
 	}
 	source := t.source(fn.MainFile())
@@ -192,11 +192,11 @@ func (t *tool) functionView(fn *covmap.Function) *view {
 
 // partView returns the view of a function's own code.
 func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
-	p := fn.Part(fn.Main())
+	x := t.expander(fn)
+	p := x.part(fn.Main())
 	v := &view{name: name, source: source, segments: p.Segments}
 	t.attach(v, p.Branches, p.MCDC)
 	if t.opt.expansions {
-		x := t.expander(fn)
 		for _, r := range p.Expansions {
 			x.add(v, r)
 		}
@@ -220,11 +220,12 @@ func (t *tool) attach(v *view, branches []*covmap.CountedBranch, mcdc []*covmap.
 type expander struct {
 	*tool
 	fn   *covmap.Function
+	part func(file int) *covmap.Part
 	done []bool // by virtual file
 }
 
 func (t *tool) expander(fn *covmap.Function) *expander {
-	return &expander{t, fn, make([]bool, len(fn.Files))}
+	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }
 
 // add adds the view of an expansion to v.
@@ -233,7 +234,7 @@ func (x *expander) add(v *view, r *covmap.CountedRegion) {
 		return
 	}
 	x.done[r.Expanded] = true
-	p := x.fn.Part(int(r.Expanded))
+	p := x.part(int(r.Expanded))
 	if len(p.Segments) == 0 {
 		return
 	}
