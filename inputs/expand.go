@@ -36,6 +36,10 @@ type Options struct {
 	// member of an archive these first bytes are yielded, so that the archive goes on.
 	Recognize func(name string, head []byte) (most int64, err error)
 
+	// Select, if not nil, reports whether a file that lies in a folder, or that a pattern
+	// matches, is an input. Arguments that name a file are inputs in any case.
+	Select func(in Input) bool
+
 	// Skipped, if not nil, is called with the name of each file in a folder or
 	// archive that is skipped, and the reason, unless its name begins with a dot. It must be safe for concurrent use
 	// if the inputs are read concurrently.
@@ -102,23 +106,6 @@ func (in Input) Reopens() bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// Head reads the first bytes of the input as it lies, compressed or not, into p and
-// returns how many there are; 0 after an error.
-func (in Input) Head(p []byte) (n int) {
-	local, release, err := in.local()
-	if err != nil {
-		return 0
-	}
-	defer release()
-	f, err := os.Open(local.path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	n, _ = f.Read(p)
-	return n
-}
-
 // File returns the input of one path, with weight 1. The path is taken literally,
 // and not looked at before the input is opened.
 func File(path string, opts Options) Input { return Input{Name: path, Weight: 1, opts: &opts} }
@@ -139,14 +126,15 @@ const Stdin = "-"
 // folders, patterns and archives, and files and folders whose name begins with a dot in folders and
 // archives. In folders it follows links to files, but not links to folders.
 //
-// [Options].Remotes says what URLs stand for.
+// [Options].Remotes says what URLs stand for, and [Options].Select which of the files in
+// folders and patterns are inputs.
 //
 // The error is the system's for the first argument that does not exist or cannot
-// be read. Expand does not open files.
+// be read. Expand itself does not open files.
 func Expand(args []string, opts Options) ([]Input, error) {
 	w := walker{opts: &opts}
 	for _, arg := range args {
-		w.files = w.files[:0]
+		w.files, w.found = w.files[:0], false
 		if remote, err := w.remotes(arg); remote || err != nil {
 			if err != nil {
 				return nil, err
@@ -157,7 +145,10 @@ func Expand(args []string, opts Options) ([]Input, error) {
 			return nil, err
 		}
 		for _, name := range w.files {
-			w.ins = append(w.ins, Input{Name: name, Weight: 1, opts: &opts})
+			in := Input{Name: name, Weight: 1, opts: &opts}
+			if !w.found || opts.Select == nil || opts.Select(in) {
+				w.ins = append(w.ins, in)
+			}
 		}
 	}
 	return w.ins, nil
@@ -202,6 +193,7 @@ func IsHidden(name string) (why string, yes bool) {
 type walker struct {
 	opts  *Options
 	files []string // of the argument
+	found bool     // they are of folders or of a pattern
 	ins   []Input
 }
 
@@ -233,6 +225,7 @@ func (w *walker) argument(arg string) error {
 	if w.opts.NoGlob || !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, `*?[`) {
 		return err
 	}
+	w.found = true
 	matches, globErr := filepath.Glob(arg)
 	if globErr != nil || len(matches) == 0 {
 		return err // as for any file that does not exist
@@ -260,6 +253,7 @@ func (w *walker) existing(name string, info fs.FileInfo) error {
 		return nil
 	}
 	first := len(w.files)
+	w.found = true
 	if err := w.folder(name); err != nil {
 		return err
 	}

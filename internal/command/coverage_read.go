@@ -74,7 +74,7 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 			profiles = append(profiles, arg)
 			continue
 		}
-		ins, err := inputs.Expand([]string{arg}, sources.Options(env))
+		ins, err := inputs.Expand([]string{arg}, sources.TraceOptions(env))
 		if err != nil {
 			return nil, nil, err
 		}

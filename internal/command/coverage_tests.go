@@ -279,7 +279,7 @@ func groupTests(env *cli.Env, args []string) (groups []testGroup, traces []input
 		if arg == inputs.Stdin {
 			return nil, nil, cli.Usagef("standard input has no name: want TEST=-")
 		}
-		ins, err := inputs.Expand([]string{arg}, sources.Options(env))
+		ins, err := inputs.Expand([]string{arg}, sources.TraceOptions(env))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/profuse-pgo/profuse/internal/command/interrupt"
 	"github.com/profuse-pgo/profuse/internal/store"
@@ -31,6 +35,35 @@ type Env struct {
 
 	// MaxInput is what option --max-input-size says, in bytes; 0 if it is not given.
 	MaxInput ByteSize
+	// AllFiles is what option --all-files says.
+	AllFiles bool
+
+	passedOver map[string]bool // files in folders that are no inputs
+}
+
+// PassOver records a file in a folder, or one that a pattern matches, that is no input.
+func (env *Env) PassOver(name string) {
+	if env.passedOver == nil {
+		env.passedOver = make(map[string]bool)
+	}
+	env.passedOver[name] = true
+}
+
+// printPassedOver says how many files were passed over.
+func (env *Env) printPassedOver() {
+	n := len(env.passedOver)
+	if n == 0 {
+		return
+	}
+	first := slices.Min(slices.Collect(maps.Keys(env.passedOver)))
+	if strings.ContainsFunc(first, unicode.IsControl) {
+		first = strconv.Quote(first)
+	}
+	if n == 1 {
+		fmt.Fprintf(env.Stderr, "note: passed over %s, which is no profile; --all-files takes it\n", first)
+		return
+	}
+	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(uint64(n)), first)
 }
 
 // Action runs a command with the arguments that are not options. Its error decides
@@ -131,6 +164,9 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 	}
 	if err == nil {
 		err = action(ctx, env, rest)
+		if q := f.Lookup("q"); q == nil || q.Value.String() != "true" {
+			defer env.printPassedOver()
+		}
 	}
 	var usage *UsageError
 	switch {
@@ -161,6 +197,9 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
 			"(default 16G, of text 512M; less if few bytes are decompressed, or on small machines)")
+	}
+	if c.Profiles {
+		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only those that are profiles by name or contents")
 	}
 	f.addSynonyms()
 	return f, action

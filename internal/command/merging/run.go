@@ -108,7 +108,7 @@ func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)
 		ins = append(ins, more...)
 	}
 	if len(ins) == 0 {
-		return nil, fmt.Errorf("no files in %s", strings.Join(args, ", "))
+		return nil, fmt.Errorf("no profiles in %s", strings.Join(args, ", "))
 	}
 	r.inputs = ins
 	return ins, nil

@@ -1,15 +1,18 @@
 package sources
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
@@ -21,6 +24,31 @@ func Options(env *cli.Env) inputs.Options {
 	return inputs.Options{
 		Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize,
 		Remotes: func(arg string) ([]inputs.Remote, bool, error) { return remotes(env.Stores, arg) },
+		Select:  selecting(env, isProfile),
+	}
+}
+
+// TraceOptions is [Options] for commands that take tracefiles of lcov, too.
+func TraceOptions(env *cli.Env) inputs.Options {
+	opt := Options(env)
+	opt.Select = selecting(env, func(in inputs.Input) (found bool) {
+		in.Heads(true, func(head []byte) bool {
+			found = coverage.IsLCOV(head)
+			return !found
+		})
+		return found || isProfile(in)
+	})
+	return opt
+}
+
+// selecting returns what selects files in folders; env lists the others.
+func selecting(env *cli.Env, take func(in inputs.Input) bool) func(inputs.Input) bool {
+	return func(in inputs.Input) bool {
+		taken := env.AllFiles || take(in)
+		if !taken {
+			env.PassOver(in.Name)
+		}
+		return taken
 	}
 }
 
@@ -77,7 +105,7 @@ func Each(ctx context.Context, env *cli.Env, args []string, read func(name strin
 	for _, arg := range args {
 		ins, err := expand(env, arg)
 		if err == nil && len(ins) == 0 { // an empty folder
-			err = flaw.File(arg).Field("number of files").Got("0").Want("at least 1").Empty()
+			err = flaw.File(arg).Field("number of profiles").Got("0").Want("at least 1").Empty()
 		}
 		if err != nil {
 			failed(arg, err)
@@ -101,42 +129,49 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	switch {
 	case err != nil:
 	case len(ins) == 0:
-		err = cli.Usagef("%s holds no files; want one profile", arg)
+		err = cli.Usagef("%s holds no profiles; want one", arg)
 	case len(ins) > 1:
-		err = cli.Usagef("%s holds %d files; want one profile: merge them first", arg, len(ins))
+		err = cli.Usagef("%s holds %d profiles; want one: merge them first", arg, len(ins))
 	default:
 		return ins[0], nil
 	}
 	return inputs.Input{}, err
 }
 
-// errSeen ends the reading of an input once its format is known.
-var errSeen = errors.New("seen")
-
 // PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the
-// input can be read only once. If compressed is set it looks into compressed files and
-// archives, for the first member with a known format.
-func PeekFormat(in inputs.Input, compressed bool) (f formats.Format) {
-	if !in.Reopens() {
-		return 0
-	}
-	if compressed {
-		// The first bytes of a large member are enough.
-		head := in.WithOptions(inputs.Options{Recognize: func(name string, head []byte) (int64, error) {
-			if f, _ = formats.Detect(head); f != 0 {
-				return 0, errSeen
-			}
-			return memory.Recognize(name, head)
-		}})
-		_ = head.Each(nil, func(d *inputs.Data) error {
-			if f, _ = formats.Detect(d.Bytes()); f != 0 {
-				return errSeen
-			}
-			return nil
+// input can be read only once. If unpack is set it looks into compressed files and archives,
+// for the first member with a known format.
+func PeekFormat(in inputs.Input, unpack bool) (f formats.Format) {
+	if in.Reopens() {
+		in.Heads(unpack, func(head []byte) bool {
+			f, _ = formats.Detect(head)
+			return f == 0
 		})
-		return f
 	}
-	var head [1 << 12]byte
-	f, _ = formats.Detect(head[:in.Head(head[:])])
 	return f
+}
+
+// isProfile reports whether a file among others is a profile, by its name or by how it
+// begins, and not a program.
+func isProfile(in inputs.Input) (found bool) {
+	if _, ok := formats.BySuffix(strings.TrimSuffix(in.Name, console.Compression(in.Name))); ok {
+		return true
+	}
+	in.Heads(true, func(head []byte) bool {
+		f, ok := formats.Detect(head)
+		found = ok && f != formats.Binary && !isComment(head)
+		return !found
+	})
+	return found
+}
+
+// isComment reports whether a text is nothing but comments, which LLVM takes for a profile
+// without functions.
+func isComment(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
