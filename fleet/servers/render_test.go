@@ -40,7 +40,7 @@ func TestKubernetesManifests(t *testing.T) {
 	if *tasks.CompletionMode != batchv1.IndexedCompletion || *tasks.Parallelism != 2 || *tasks.BackoffLimitPerIndex != 4 || *tasks.Completions < 10 {
 		t.Errorf("tasks %+v", tasks)
 	}
-	if args := reduce.Args; len(args) != 8 || args[4] != `s3://bucket/a "quoted" $(name)` || args[7] != "--sparse" {
+	if args := reduce.Args; len(args) != 8 || args[4] != `s3://bucket/a "quoted" $$(name)` || args[7] != "--sparse" {
 		t.Errorf("reduce %q", args)
 	}
 }

@@ -95,7 +95,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	f.StringVar(&c.changed, "changed", "", "`PATCH` list the lines that this unified diff adds and that did not run; \"-\" is standard input")
 	f.StringVar(&c.baseline, "baseline", "", "`OTHER` list what ran less than in this profile or tracefile")
 	f.BoolVar(&c.Quiet, "q", false, "print no table, progress, warnings or summary")
-	c.Loss.Declare(f)
+	c.Loss.Declare(f, false)
 	f.TakesCommand(&c.command)
 }
 

@@ -71,7 +71,7 @@ func (c *coverageTests) declare(f *cli.Flags) {
 	f.BoolVar(&c.names, "names", false, "print only the names of the tests, one on each line")
 	f.BoolVar(&c.Quiet, "q", false, "print no warnings or notes")
 	c.declareSources(f)
-	c.Loss.Declare(cli.NewFlags("coverage tests"))
+	c.Loss.Declare(cli.NewFlags("coverage tests"), false)
 }
 
 func (c *coverageTests) run(ctx context.Context, env *cli.Env, args []string) error {

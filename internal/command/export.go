@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/store"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -120,7 +121,7 @@ func (c *exportRun) format() (export.Format, error) {
 	if c.to.Value != "" {
 		return export.Format(c.to.Value), nil
 	}
-	name := filepath.Base(c.output)
+	name := filepath.Base(store.Shown(c.output))
 	var found export.Format
 	for _, f := range export.Formats() {
 		if strings.HasSuffix(name, f.Suffix()) && len(f.Suffix()) > len(found.Suffix()) {

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 func mergeCommand() *cli.Command {
@@ -64,7 +65,7 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Decay, "decay", "", "`D` count the last INPUT, the newest, in full, the one before D times, such as 0.8, the one before that D² times …")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
-	c.Loss.Declare(f)
+	c.Loss.Declare(f, false)
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.declare(f, false)
@@ -117,7 +118,7 @@ func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 		return kinds[0]
 	}
 	if len(kinds) == 0 {
-		if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
+		if f, ok := formats.BySuffix(strings.TrimSuffix(store.Shown(c.Output), console.Compression(c.Output))); ok {
 			return f.Family()
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // maxPack limits the contents of a pack in bytes: all that is read of a compressed
@@ -26,7 +27,7 @@ func packCommand() *cli.Command {
 		Args:  "-o OUTPUT INPUT...",
 		Short: "put many profiles into one file, to send or to store them",
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
-.zst or .gz. All commands read such archives as they read the profiles, byte for
+.tar.zst or .tar.gz. All commands read such archives as they read the profiles, byte for
 byte, and the archive of the same profiles is the same. Buckets charge and wait for
 each object: of 10 million profiles of 2 kB make some thousands of packs.`,
 		Profiles: true,
@@ -38,6 +39,9 @@ each object: of 10 million profiles of 2 kB make some thousands of packs.`,
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if output == "" || len(args) == 0 {
 					return cli.Usagef("want -o OUTPUT and at least one INPUT")
+				}
+				if name := strings.TrimSuffix(store.Shown(output), console.Compression(output)); output != "-" && path.Ext(name) != ".tar" {
+					return cli.Usagef("%s: the name of a pack ends in .tar, .tar.zst or .tar.gz", store.Shown(output))
 				}
 				if err := console.RefuseTerminal(env, output, "an archive", ""); err != nil {
 					return err

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/interrupt"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/store"
 	"github.com/profuse-pgo/profuse/watch"
 )
 
@@ -116,6 +117,10 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 		return cli.Usagef("want one folder, got %d", len(args))
 	case c.Output == "-":
 		return cli.Usagef("standard output cannot be the output: a watch rewrites it")
+	case store.IsURL(args[0]):
+		return cli.Usagef("%s is no folder: for buckets there is \"fleet plan --after\"", store.Shown(args[0]))
+	case store.IsURL(c.Output):
+		return cli.Usagef("the output of a watch is a file, not %s", store.Shown(c.Output))
 	case c.delete && c.archive != "":
 		return cli.Usagef("options --delete and --archive exclude each other")
 	case c.batch < 1:

@@ -137,14 +137,14 @@ func NotWritten(output string, err error) error {
 
 // IsYAML reports whether a name says that a file is YAML.
 func IsYAML(path string) bool {
-	ext := strings.ToLower(filepath.Ext(path))
+	ext := strings.ToLower(filepath.Ext(store.Shown(path)))
 	return ext == ".yaml" || ext == ".yml"
 }
 
 // Compression returns the suffix by which the name of a file says that it is
 // compressed; "" if it does not.
 func Compression(path string) string {
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	switch ext := strings.ToLower(filepath.Ext(store.Shown(path))); ext {
 	case ".gz", ".zst":
 		return ext
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -159,7 +160,7 @@ type Plan struct {
 	ByDay bool `json:"by_day,omitempty"`
 	// Programs is where programs and maps lie, by build id; may be empty.
 	Programs string `json:"programs,omitempty"`
-	// After are the jobs whose objects are left out.
+	// After are jobs: what they and those before them have is left out.
 	After   []string       `json:"after,omitempty"`
 	Skipped map[string]int `json:"skipped"` // objects that are no inputs, by reason
 	Objects int            `json:"objects"`
@@ -177,8 +178,23 @@ const (
 
 // A Source is a folder or prefix whose objects are merged.
 type Source struct {
-	Name string `json:"name,omitempty"` // the label "source"; may be empty
-	URL  string `json:"url"`
+	Name    string `json:"name,omitempty"` // the label "source"; may be empty
+	URL     string `json:"url"`
+	Objects int    `json:"objects"` // of it in the plan
+}
+
+// openSource opens a source. A folder must exist: where it is not mounted its profiles
+// are not lost.
+func openSource(stores *store.Access, url string) (s store.Store, key string, err error) {
+	if s, key, err = stores.Open(url); err != nil {
+		return nil, "", err
+	}
+	if folder, ok := s.(*store.Folder); ok {
+		if _, err := os.Stat(folder.Path(key)); errors.Is(err, fs.ErrNotExist) {
+			return nil, "", fmt.Errorf("there is no folder %s: is its name right, and is it mounted?", folder.Path(key))
+		}
+	}
+	return s, key, nil
 }
 
 // A Shard is the work of one task.
@@ -242,10 +258,10 @@ func (l *Loss) add(o merge.Loss) {
 	l.Inputs += o.Inputs
 	l.Used += o.Used
 	l.Partly += o.Partly
+	if l.LeftOut == nil {
+		l.LeftOut = make(map[profile.Class]int)
+	}
 	for class, n := range o.LeftOut {
-		if l.LeftOut == nil {
-			l.LeftOut = make(map[profile.Class]int)
-		}
 		l.LeftOut[class] += n
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
@@ -18,6 +21,7 @@ type PlanOptions struct {
 	ShardBytes   int64             // a shard ends when its objects have as many bytes,
 	ShardObjects int               // or are as many
 	Progress     func(objects int) // called with the number of further objects; may be nil
+	Warn         func(text string)
 	Now          time.Time
 	Stores       *store.Access
 }
@@ -33,7 +37,7 @@ func idOf(url, tag string) (id objectID) {
 
 // MakePlan lists the objects of all sources and writes the plan of a job.
 func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
-	if yes, err := j.exists(planName); err != nil || yes {
+	if _, err := j.Plan(); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fmt.Errorf("%s: %w: a job has one plan; name another job", j.URL(planName), fs.ErrExist)
 		}
@@ -42,50 +46,23 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	p := opt.Plan
 	p.Schema, p.Version, p.Created, p.Skipped = planSchema, jobVersion, opt.Now.UTC(), make(map[string]int)
 	if _, err := newLabeler(&p); err != nil {
-		return nil, err
+		return nil, cli.Usagef("option --labels: %v", err)
 	}
 	planned, err := objectsOf(j, opt)
 	if err != nil {
 		return nil, err
 	}
 	m := &planMaker{job: j, plan: &p, opt: &opt}
-	for i, src := range p.Sources {
-		s, key, err := opt.Stores.Open(src.URL)
-		if err != nil {
+	for i := range p.Sources {
+		if err := m.list(i, planned); err != nil {
 			return nil, err
-		}
-		if key != "" && !strings.HasSuffix(key, "/") {
-			key += "/"
-		}
-		for o, err := range s.List(j.ctx, key) {
-			if err != nil {
-				return nil, err
-			}
-			object := Object{i, o.Key, strings.TrimPrefix(o.Key, key), o.Size, o.Tag, o.Modified.UTC()}
-			if why, yes := inputs.IsHidden(object.Path); yes || strings.HasSuffix(o.Key, "/") {
-				if yes {
-					p.Skipped[why]++
-				}
-				continue
-			}
-			if strings.HasPrefix(s.URL(o.Key), j.URL("")+"/") {
-				p.Skipped["of the job itself"]++
-				continue
-			}
-			if planned[idOf(s.URL(o.Key), o.Tag)] {
-				p.Skipped["in an earlier job"]++
-				continue
-			}
-			if err := m.add(object); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if err := m.end(); err != nil {
 		return nil, err
 	}
 	if p.Objects == 0 {
-		return nil, fmt.Errorf("no objects in %s", sourceNames(p.Sources))
+		return nil, p.nothing()
 	}
 	err = j.create(planName, &p)
 	if errors.Is(err, fs.ErrExist) {
@@ -94,26 +71,52 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	return &p, err
 }
 
-func sourceNames(sources []Source) string {
-	var names []string
-	for _, s := range sources {
-		names = append(names, s.URL)
+// Same reports whether the plan of a job is that of other options.
+func (p *Plan) Same(o *Plan) bool {
+	same := func(a, b Source) bool {
+		return a.Name == b.Name && strings.TrimSuffix(a.URL, "/") == strings.TrimSuffix(b.URL, "/")
 	}
-	return strings.Join(names, ", ")
+	return slices.EqualFunc(p.Sources, o.Sources, same) && p.Labels == o.Labels && p.ByDay == o.ByDay && p.Programs == o.Programs
 }
 
-// objectsOf returns the objects of earlier jobs.
+// nothing says that there is nothing to merge.
+func (p *Plan) nothing() error {
+	var sources, why []string
+	for _, s := range p.Sources {
+		sources = append(sources, store.Shown(s.URL))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
+		why = append(why, fmt.Sprintf("%d passed over: %s", p.Skipped[reason], reason))
+	}
+	if why == nil {
+		why = append(why, "none at all; is the name right?")
+	}
+	return fmt.Errorf("no objects to merge in %s (%s)", strings.Join(sources, ", "), strings.Join(why, "; "))
+}
+
+// objectsOf returns the objects of earlier jobs and of those before them.
 func objectsOf(j *Job, opt PlanOptions) (map[objectID]bool, error) {
 	all := make(map[objectID]bool)
-	for _, location := range opt.After {
-		earlier, err := OpenJob(j.ctx, opt.Stores, location)
+	seen := make(map[string]bool)
+	after := slices.Clone(opt.After)
+	for n := 0; n < len(after); n++ {
+		earlier, err := OpenJob(j.ctx, opt.Stores, after[n])
 		if err != nil {
 			return nil, err
 		}
+		if seen[earlier.URL("")] {
+			continue
+		}
+		seen[earlier.URL("")] = true
 		p, err := earlier.Plan()
+		if errors.Is(err, fs.ErrNotExist) && n >= len(opt.After) {
+			opt.Warn(fmt.Sprintf("%s is gone, which a later job came after: what it had is not left out", earlier.URL("")))
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
+		after = append(after, p.After...)
 		stores := make([]store.Store, len(p.Sources))
 		for i, src := range p.Sources {
 			if stores[i], _, err = opt.Stores.Open(src.URL); err != nil {
@@ -143,6 +146,45 @@ type planMaker struct {
 	opt   *PlanOptions
 	shard []Object
 	bytes int64
+}
+
+// list adds the objects of a source, but for those that are planned already.
+func (m *planMaker) list(source int, planned map[objectID]bool) error {
+	p, j := m.plan, m.job
+	s, key, err := openSource(m.opt.Stores, p.Sources[source].URL)
+	if err != nil {
+		return err
+	}
+	if key != "" && !strings.HasSuffix(key, "/") {
+		key += "/"
+	}
+	for o, err := range s.List(j.ctx, key) {
+		if err != nil {
+			return err
+		}
+		object := Object{source, o.Key, strings.TrimPrefix(o.Key, key), o.Size, o.Tag, o.Modified.UTC()}
+		why, hidden := inputs.IsHidden(object.Path)
+		switch {
+		case strings.HasSuffix(o.Key, "/"): // some tools mark folders so
+			continue
+		case hidden:
+		case strings.HasPrefix(s.URL(o.Key), j.URL("")+"/"):
+			why = "of the job itself"
+		case planned[idOf(s.URL(o.Key), o.Tag)]:
+			why = "in an earlier job"
+		default:
+			p.Sources[source].Objects++
+			if err := m.add(object); err != nil {
+				return err
+			}
+			continue
+		}
+		p.Skipped[why]++
+	}
+	if p.Sources[source].Objects == 0 && len(p.Sources) > 1 {
+		m.opt.Warn("no objects to merge in " + store.Shown(p.Sources[source].URL))
+	}
+	return nil
 }
 
 func (m *planMaker) add(o Object) error {

@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"maps"
-	"math"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +20,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/store"
 	"github.com/profuse-pgo/profuse/profile"
@@ -32,7 +36,7 @@ type Reduce struct {
 
 	Per    []string // labels for each value of which there is a result
 	Only   []string // programs, by the beginnings of their names; nil for all
-	Weigh  []Weight
+	Weigh  []Weight // those of a profile are multiplied
 	Ages   []string // weights of days, the newest first; later days do not count. nil for no such weights
 	Days   int      // days that count, up to the newest; 0 for all
 	Absent bool     // shards that are not done are lost inputs
@@ -49,6 +53,8 @@ type partIn struct {
 	*PartOf
 	job *Job
 	day string
+	// planned is the day of the plan.
+	planned string
 }
 
 // Merge reads the results of all shards and writes what they are parts of.
@@ -63,17 +69,26 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 		}
 		all = append(all, list...)
 	}
-	weights, err := r.weights(all)
+	if err := r.checkLabels(all, env.Stderr); err != nil {
+		return err
+	}
+	weights, late, err := r.weights(all)
 	if err != nil {
 		return err
 	}
+	for _, day := range slices.Sorted(maps.Keys(late)) {
+		fmt.Fprintf(env.Stderr, "not counted: %s of %s, a day after that of the plan: the clock that named it is wrong\n",
+			cli.Quantity(late[day], "profile", "profiles"), console.Printable(day))
+	}
 	groups := make(map[wholeKey][]int) // indexes in all
+	wanted := false
 	for i, p := range all {
-		if weights[i] == "" || p.Program != "" && !r.wants(p.Program) {
+		if weights[i] == "" || p.Program != "" && !r.wants(&p.Key) {
 			continue
 		}
 		loss.addLoss(&p.Loss)
-		if p.Name == "" || !r.wants(p.Program) {
+		wanted = wanted || r.wants(&p.Key)
+		if p.Name == "" || !r.wants(&p.Key) {
 			continue
 		}
 		var labels []string
@@ -82,6 +97,9 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 		}
 		k := wholeKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
 		groups[k] = append(groups[k], i)
+	}
+	if !wanted && len(all) > 0 {
+		return r.nothing(all)
 	}
 	w.Loss = loss.merge()
 	keys := slices.SortedFunc(maps.Keys(groups), func(a, b wholeKey) int {
@@ -111,9 +129,6 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 			}
 		}
 		w.Results = append(w.Results, *res)
-	}
-	if len(w.Results) == 0 && w.Loss.Used > 0 {
-		return fmt.Errorf("no part of the jobs is to be merged: see --only, --days and --weight")
 	}
 	return r.Run.MergeParts(ctx, env, w)
 }
@@ -154,7 +169,8 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 		}
 		for i := range d.Parts {
 			p := &d.Parts[i]
-			list = append(list, partIn{p, job, cmp.Or(p.Labels[dayLabel], plan.Created.UTC().Format(time.DateOnly))})
+			planned := plan.Created.UTC().Format(time.DateOnly)
+			list = append(list, partIn{p, job, cmp.Or(p.Labels[dayLabel], planned), planned})
 		}
 		if d.Left != "" {
 			accounts, err := getLines[json.RawMessage](job, left, d.Left)
@@ -190,54 +206,138 @@ func shorten(words []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
 }
 
-// weights returns the weight of each part, "" for one that does not count.
-func (r *Reduce) weights(all []partIn) ([]string, error) {
-	var days []string
+// checkLabels refuses options with labels that no part has, and warns of values that none
+// has.
+func (r *Reduce) checkLabels(all []partIn, stderr io.Writer) error {
+	values := make(map[string]map[string]bool)
 	for _, p := range all {
-		days = append(days, p.day)
-	}
-	slices.Sort(days)
-	var newest time.Time
-	if len(days) > 0 {
-		var err error
-		if newest, err = time.Parse(time.DateOnly, days[len(days)-1]); err != nil {
-			return nil, fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, days[len(days)-1])
+		for name, value := range p.Labels {
+			if values[name] == nil {
+				values[name] = make(map[string]bool)
+			}
+			values[name][value] = true
 		}
 	}
-	weights := make([]string, len(all))
+	known := func(names iter.Seq[string]) string { return cmp.Or(shorten(slices.Sorted(names)), "none") }
+	for _, name := range r.Per {
+		if values[name] == nil {
+			return cli.Usagef("option --per: no profile has a label %q; there are: %s", name, known(maps.Keys(values)))
+		}
+	}
+	for _, w := range r.Weigh {
+		switch {
+		case values[w.Label] == nil:
+			return cli.Usagef("option --weight: no profile has a label %q; there are: %s", w.Label, known(maps.Keys(values)))
+		case !values[w.Label][w.Value]: // as on a day without them
+			fmt.Fprintf(stderr, "no profile has the label %s=%s, and --weight for it does nothing; there are: %s\n", w.Label, w.Value, known(maps.Keys(values[w.Label])))
+		}
+	}
+	return nil
+}
+
+// nothing says that no profile is to be merged.
+func (r *Reduce) nothing(all []partIn) error {
+	if r.Only == nil {
+		return errors.New("no profile of the jobs is to be merged: see --days and --age-weights")
+	}
+	programs := make(map[string]bool)
+	for _, p := range all {
+		programs[p.name()] = true
+	}
+	delete(programs, "") // inputs that tell none
+	return fmt.Errorf("no profile is of a program that --only names (%s); there are: %s", shorten(r.Only), shorten(slices.Sorted(maps.Keys(programs))))
+}
+
+// dayOf parses a day, for weights by age.
+func dayOf(text string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		err = fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, text)
+	}
+	return day, err
+}
+
+// ages returns the age of each part in days: 0 for the newest day, negative for days that
+// had not begun anywhere when the part was planned. The clock that told those was wrong.
+func (r *Reduce) ages(all []partIn) ([]int, error) {
+	const day = 24 * time.Hour
+	days := make([]time.Time, len(all))
+	var newest time.Time
+	for i, p := range all {
+		planned, err := dayOf(p.planned)
+		if err == nil {
+			days[i], err = dayOf(p.day)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if days[i].Sub(planned) > day {
+			days[i] = time.Time{}
+		} else if days[i].After(newest) {
+			newest = days[i]
+		}
+	}
+	ages := make([]int, len(all))
+	for i := range ages {
+		if ages[i] = -1; !days[i].IsZero() {
+			ages[i] = int(newest.Sub(days[i]) / day)
+		}
+	}
+	return ages, nil
+}
+
+// weights returns the weight of each part, "" for one that does not count, and how many
+// profiles there are of days after their plan.
+func (r *Reduce) weights(all []partIn) (weights []string, late map[string]uint64, err error) {
+	var ages []int
+	if r.Days > 0 || r.Ages != nil {
+		if ages, err = r.ages(all); err != nil {
+			return nil, nil, err
+		}
+	}
+	weights, late = make([]string, len(all)), make(map[string]uint64)
 	for i, p := range all {
 		weights[i] = "1"
-		day, err := time.Parse(time.DateOnly, p.day)
-		if err != nil && (r.Days > 0 || r.Ages != nil) {
-			return nil, fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, p.day)
-		}
-		age := int(math.Round(newest.Sub(day).Hours() / 24))
-		if r.Days > 0 && age >= r.Days {
-			weights[i] = ""
-			continue
-		}
-		if r.Ages != nil {
-			if age >= len(r.Ages) {
+		if ages != nil {
+			age := ages[i]
+			if age < 0 {
+				late[p.day] += p.Loss.Inputs
+			}
+			if age < 0 || r.Days > 0 && age >= r.Days || r.Ages != nil && age >= len(r.Ages) {
 				weights[i] = ""
 				continue
 			}
-			weights[i] = r.Ages[age]
+			if r.Ages != nil {
+				weights[i] = r.Ages[age]
+			}
 		}
 		for _, w := range r.Weigh {
-			if p.Labels[w.Label] != w.Value {
-				continue
+			if p.Labels[w.Label] == w.Value {
+				weights[i] = product(weights[i], w.Weight)
 			}
-			if weights[i] != "1" {
-				return nil, fmt.Errorf("several weights for parts with label %s=%s", w.Label, w.Value)
-			}
-			weights[i] = w.Weight
 		}
 	}
-	return weights, nil
+	return weights, late, nil
 }
 
-func (r *Reduce) wants(program string) bool {
-	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(program, prefix) })
+// product multiplies weights, which are decimal numbers.
+func product(a, b string) string {
+	x, _ := new(big.Rat).SetString(a)
+	y, _ := new(big.Rat).SetString(b) // see merging.IsWeight
+	text := x.Mul(x, y).FloatString(len(a) + len(b))
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+func (r *Reduce) wants(k *Key) bool {
+	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
+}
+
+// name returns what messages and names of files call the program and the kind.
+func (k *Key) name() string {
+	if k.Kind == "" {
+		return k.Program
+	}
+	return cmp.Or(k.Program, "unknown") + "." + k.Kind
 }
 
 func (r *Reduce) isFolder() bool {
@@ -253,8 +353,8 @@ func (r *Reduce) severalPrograms(keys []wholeKey) error {
 	for _, k := range keys {
 		names = append(names, k.name())
 	}
-	return fmt.Errorf("the profiles are of %d programs or kinds (%s): end -o with a slash for a folder with a file for each, or choose with --only",
-		len(keys), shorten(names))
+	return fmt.Errorf("there are %d profiles to write (%s), but %s is one file: end it with a slash to write all into a folder, or choose a program with --only",
+		len(keys), shorten(names), store.Shown(r.Run.Output))
 }
 
 // maxName limits the length of names made of keys.
@@ -263,10 +363,7 @@ const maxName = 150
 // name returns the name of a result without its suffix. It has only letters, digits and
 // a few signs, whatever wrote the key.
 func (k wholeKey) name() string {
-	words := []string{cmp.Or(k.program, "unknown")}
-	if k.kind != "" {
-		words = append(words, k.kind)
-	}
+	words := []string{cmp.Or((&Key{Program: k.program, Kind: k.kind}).name(), "unknown")}
 	if k.labels != "" {
 		words = append(words, strings.Split(k.labels, "\x00")...)
 	}
@@ -322,13 +419,17 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 // verified compares what is fetched with the SHA-256 in the result of its shard.
 func verified(fetch func() (string, func(), error), p *partIn) func() (string, func(), error) {
 	return func() (string, func(), error) {
+		const again = "delete the files in done that name it, and run their tasks again"
 		path, release, err := fetch()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %s", err, again)
+		}
 		if err != nil {
 			return "", nil, err
 		}
 		sum, err := sumOf(path)
 		if err == nil && sum != p.SHA256 {
-			err = fmt.Errorf("%s is damaged: its SHA-256 is %s; delete it and the files in done that name it, and run their tasks again", p.job.URL(p.Name), sum)
+			err = fmt.Errorf("%s is damaged: its SHA-256 is %s: delete it, %s", p.job.URL(p.Name), sum, again)
 		}
 		if err != nil {
 			release()

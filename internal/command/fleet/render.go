@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Definition has what the definition of an array job needs.
@@ -56,8 +58,14 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	if !jobName.MatchString(d.Name) {
 		return nil, fmt.Errorf("name %q: want lower-case letters, digits and hyphens, beginning with a letter, at most 52", d.Name)
 	}
-	if strings.ContainsAny(d.Job+d.Output+d.Image+d.Program+d.Account, "\n\r\x00") {
-		return nil, fmt.Errorf("a value has a line break")
+	words := slices.Concat([]string{d.Job, d.Output, d.Image, d.Program, d.Account}, d.Options, d.Reduce)
+	for _, w := range words {
+		if !utf8.ValidString(w) || strings.ContainsFunc(w, endsLine) {
+			return nil, fmt.Errorf("%q has a control character or a line break", w)
+		}
+	}
+	if scheduler == "kubernetes" {
+		d = d.escaped()
 	}
 	t, err := template.New(scheduler).Funcs(template.FuncMap{
 		"json": func(v any) (string, error) {
@@ -83,6 +91,22 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, d)
 	return b.Bytes(), err
+}
+
+// endsLine reports whether r ends a line of YAML or a shell, or is no printed character.
+func endsLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+
+// escaped returns d for Kubernetes, which replaces $(NAME) in command lines by variables.
+func (d Definition) escaped() *Definition {
+	escape := func(word string) string { return strings.ReplaceAll(word, "$", "$$") }
+	d.Job, d.Output, d.Program = escape(d.Job), escape(d.Output), escape(d.Program)
+	d.Options, d.Reduce = slices.Clone(d.Options), slices.Clone(d.Reduce)
+	for _, words := range [][]string{d.Options, d.Reduce} {
+		for i := range words {
+			words[i] = escape(words[i])
+		}
+	}
+	return &d
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)

@@ -98,11 +98,11 @@ type Collected struct {
 // it has written.
 func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collected, err error) {
 	named := make(map[string]bool)
-	p, err := j.Plan()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, err
+	p, planErr := j.Plan()
+	if planErr != nil && !errors.Is(planErr, fs.ErrNotExist) {
+		return c, planErr
 	}
-	if err == nil {
+	if planErr == nil {
 		dones, err := j.dones(p)
 		if err != nil {
 			return c, err
@@ -141,6 +141,9 @@ func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collecte
 			c.Objects++
 			c.Bytes += o.Size
 		}
+	}
+	if c.Objects+c.Young == 0 {
+		return c, planErr // nor is there anything that a plan has left
 	}
 	return c, nil
 }

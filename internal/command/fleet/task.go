@@ -20,6 +20,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
@@ -52,13 +53,16 @@ type Task struct {
 	Open     inputs.Options
 	Scratch  string // folder for copies of objects, as many bytes as a shard has
 	Workers  int    // see [merging.Run]
-	Log      func(event any)
-	Now      func() time.Time
+	// NoPrograms leaves out profiles whose program is missing; else they end the task.
+	NoPrograms bool
+	Ended      func(ShardEnded)
+	Warn       func(text string)
+	Now        func() time.Time
 }
 
 // A ShardEnded is a line of the log of a task.
 type ShardEnded struct {
-	Event    string  `json:"event"` // "shard done", "shard was done"
+	Event    string  `json:"event"` // "shard done", "shard already done"
 	Shard    int     `json:"shard"`
 	Objects  int     `json:"objects"`
 	Bytes    int64   `json:"bytes"`
@@ -74,7 +78,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 	if d, err := t.Job.done(shard); err != nil {
 		return err
 	} else if d != nil {
-		t.ended("shard was done", p, d, 0)
+		t.ended("shard already done", p, d, 0)
 		return nil
 	}
 	started := t.Now()
@@ -98,7 +102,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 		if err != nil || d == nil {
 			return cmp.Or(err, fmt.Errorf("%s is gone", t.Job.URL(doneName(shard))))
 		}
-		t.ended("shard was done", p, d, fetched)
+		t.ended("shard already done", p, d, fetched)
 		return nil
 	case err != nil:
 		return err
@@ -109,7 +113,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 
 func (t *Task) ended(event string, p *Plan, d *Done, fetched time.Duration) {
 	s, l := p.Shards[d.Shard], d.loss()
-	t.Log(ShardEnded{
+	t.Ended(ShardEnded{
 		event, d.Shard, s.Objects, s.Bytes, len(d.Parts), l.Inputs, l.Inputs - uint64(l.Used), d.Seconds, fetched.Seconds(),
 	})
 }
@@ -144,15 +148,18 @@ func (s *shardMerge) read() error {
 	if err != nil {
 		return err
 	}
+	stores := make([]store.Store, len(s.plan.Sources))
+	for i, src := range s.plan.Sources {
+		if stores[i], _, err = openSource(s.Stores, src.URL); err != nil {
+			return err
+		}
+	}
 	for i := range objects {
 		o := &objects[i]
 		if o.Source < 0 || o.Source >= len(s.plan.Sources) {
 			return fmt.Errorf("%s: an object of source %d of %d", s.Job.URL(lists+"/"+s.shard.List), o.Source, len(s.plan.Sources))
 		}
-		from, _, err := s.Stores.Open(s.plan.Sources[o.Source].URL)
-		if err != nil {
-			return err
-		}
+		from := stores[o.Source]
 		fetch := s.fetcher.Add(from, store.Object{Key: o.Key, Size: o.Size, Tag: o.Tag, Modified: o.Modified})
 		s.ins = append(s.ins, inputs.Remote{Name: from.URL(o.Key), Path: o.Path, Fetch: fetch}.Input(s.Open))
 	}
@@ -233,6 +240,9 @@ func (s *shardMerge) merge(d *Done) error {
 		if err != nil {
 			return err
 		}
+		for _, text := range part.Warnings {
+			s.Warn(text)
+		}
 		for _, e := range part.Left() {
 			accounts = append(accounts, e)
 		}
@@ -268,7 +278,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 
 	r := f.Run
 	r.Open, r.Workers, r.Family, r.Format = s.Open, s.Workers, format.Family, format.Name
-	r.Output, r.Partial = "part"+format.Exact, true
+	r.Output = "part" + format.Exact
 	programs, release, err := s.programs(g)
 	if err != nil {
 		return nil, err
@@ -283,7 +293,13 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 		ins[i] = s.ins[position-s.shard.First]
 	}
 	r.SetInputs(ins)
-	part, err := r.Part(s.Job.ctx, f.Adder, ins, &g.Group)
+	var part *merging.Part
+	if programs == nil && len(g.needs) > 0 {
+		reason := flaw.In("program").Field("build id").Got("missing below --programs").Want(g.Program).Mismatch()
+		part, err = r.LostPart(s.Job.ctx, ins, &g.Group, reason)
+	} else {
+		part, err = r.Part(s.Job.ctx, f.Adder, ins, &g.Group)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -315,11 +331,13 @@ func (w *countWriter) Write(p []byte) (int, error) {
 
 // programs copies the programs that a group needs.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
-	if len(g.needs) == 0 {
+	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil
 	}
+	const noPrograms = "(or --missing-programs, which counts these profiles as lost)"
 	if s.plan.Programs == "" {
-		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it: plan with --programs URL, below which programs lie under their build ids, or maps under %s", g.Program, g.Program)
+		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it: plan another job with --programs URL, below which programs lie under their build ids, or maps under module-HASH %s",
+			g.Program, noPrograms)
 	}
 	from, prefix, err := s.Stores.Open(s.plan.Programs)
 	if err != nil {
@@ -340,10 +358,10 @@ func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err
 			}
 		}
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && !s.NoPrograms {
 		fetcher.Close()
-		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it, and nothing lies under %s: put the program with its debug information there, or its map, and run the task again",
-			g.Program, from.URL(store.Join(prefix, g.Program)))
+		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it, and nothing lies under %s: put the program with its debug information there, or its map, and run the task again %s",
+			g.Program, from.URL(store.Join(prefix, g.Program)), noPrograms)
 	}
 	return list, fetcher.Close, nil
 }

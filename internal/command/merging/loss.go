@@ -37,8 +37,8 @@ type LossOptions struct {
 // crashed processes; among fewer than a hundred none may be lost.
 const defaultLoss = "1%"
 
-// Declare declares them.
-func (o *LossOptions) Declare(f *cli.Flags) {
+// Declare declares them, for a merge of parts without those for whole inputs.
+func (o *LossOptions) Declare(f *cli.Flags, parts bool) {
 	o.flags = f
 	_ = o.inputs.Set(defaultLoss)
 	_ = o.functions.Set(defaultLoss)
@@ -47,6 +47,10 @@ func (o *LossOptions) Declare(f *cli.Flags) {
 	o.mode.Allowed = []string{failAny, failAll, failWarn}
 	f.Var(&o.mode, "failure-mode", "`MODE` replaces both limits: any allows no loss, all any loss as long as one input is usable, "+
 		"warn any loss at all")
+	if parts {
+		f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input that is lost, or a part of it: which and why")
+		return
+	}
 	f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input: whether and why it was used, and its counts")
 	f.StringVar(&o.quarantine, "quarantine", "", "`DIR` link unusable inputs into DIR, each with a file that gives the reason")
 	f.BoolVar(&o.move, "quarantine-move", false, "move them instead, once OUTPUT is written")
@@ -62,9 +66,6 @@ func (o *LossOptions) Given() (given bool) {
 	})
 	return given
 }
-
-// Quarantines reports whether unusable inputs are to be kept in a folder.
-func (o *LossOptions) Quarantines() bool { return o.quarantine != "" || o.move }
 
 // budget returns the budget that the options set.
 func (o *LossOptions) budget() (merge.Budget, error) {

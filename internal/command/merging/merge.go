@@ -1,6 +1,7 @@
 package merging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +81,8 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if err := j.judge(env); err != nil {
 		return err
 	}
-	if sum.Empty != "" && !j.Empty && !j.budget.NoInput {
-		return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", sum.Empty)
+	if err := j.refuseEmpty(sum.Empty); err != nil {
+		return err
 	}
 	if sum.Locks && !j.Update && j.Into == nil && j.Output != "-" {
 		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -114,6 +115,14 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	}
 	fmt.Fprintln(env.Stderr)
 	return nil
+}
+
+// refuseEmpty refuses a sum for what makes it not worth writing, unless that is "".
+func (j *Job) refuseEmpty(empty string) error {
+	if empty == "" || j.Empty || j.budget.NoInput {
+		return nil
+	}
+	return fmt.Errorf("%s; nothing is written (--allow-empty writes an empty profile)", empty)
 }
 
 // mergeGroups writes one profile for each group into a folder, all or none.
@@ -155,7 +164,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		}
 	}()
 	var lines []string
-	folder := j.Output // parts have options, and outputs, of their own
+	folder, empty := j.Output, "" // parts have options, and outputs, of their own
 	for _, r := range results {
 		sum, used, err := r.add()
 		if err != nil {
@@ -170,19 +179,22 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 			return err
 		}
 		outs = append(outs, out)
+		if r.path == folder {
+			empty = sum.Empty
+		}
 		format, err := sum.Write(out)
 		if err != nil {
 			return console.NotWritten(r.path, err)
 		}
-		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), r.path, format))
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
 	}
 	j.progress.Stop()
-	if err := j.judge(env); err != nil {
+	if err := cmp.Or(j.judge(env), j.refuseEmpty(empty)); err != nil {
 		return err
 	}
 	for _, out := range outs {
 		if err := out.Commit(); err != nil {
-			return fmt.Errorf("%s: not all profiles were written: %w", folder, err)
+			return fmt.Errorf("not all profiles were written: %w", err)
 		}
 	}
 	if j.Quiet {
@@ -195,7 +207,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		fmt.Fprintln(env.Stderr, console.Printable(line))
 	}
 	if len(lines) != 1 || results[0].path != folder {
-		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), folder)
+		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), store.Shown(folder))
 	}
 	return nil
 }

@@ -4,21 +4,24 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/merge"
 )
 
 // A Part is the sum of some of the inputs of a merge, and what the merge of all parts
 // needs to know of these inputs.
 type Part struct {
-	Sum      *Sum // its Empty says whether there is anything to write
-	Loss     merge.Loss
-	Lost     map[uint64]string // functions that only inputs left out have, by reference
+	Sum  *Sum // its Empty says whether there is anything to write
+	Loss merge.Loss
+	Lost map[uint64]string // functions that only inputs left out have, by reference
+	// Warnings are about profiles that are in the sum.
 	Warnings []string
 
 	mu   sync.Mutex
@@ -49,6 +52,16 @@ func (r *Run) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (
 		p.Warnings = append(p.Warnings, text)
 	}
 	return p, nil
+}
+
+// LostPart is [Run.Part] for profiles none of which can be used, for a reason.
+func (r *Run) LostPart(ctx context.Context, ins []inputs.Input, g *Group, reason error) (*Part, error) {
+	p := &Part{Sum: &Sum{Empty: reason.Error()}}
+	j := &Job{Run: r, Inputs: ins, group: g, part: p}
+	lose := func(p *merge.Profile) (*merge.Brought, error) { return nil, flaw.InFile(reason, p.Name) }
+	err := j.Add(ctx, ins, []merge.Adder{lose}, false)
+	p.Loss = j.Accounts.Loss()
+	return p, err
 }
 
 // add keeps the account of a profile unless all of it is in the sum.
@@ -121,6 +134,10 @@ func (r *Run) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 	for ref, name := range w.Lost {
 		j.Accounts.MayBeLost(ref, name)
 	}
+	if len(w.Results) == 0 {
+		j.progress.Stop()
+		return j.finish(cmp.Or(j.judge(env), errors.New("no input can be merged; nothing is written")))
+	}
 	return j.finish(j.mergeParts(ctx, env, w))
 }
 
@@ -138,7 +155,7 @@ func (j *Job) mergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 			defer j.Programs.Close()
 			sum, err := res.Adder.Add(ctx, j)
 			if broken := j.broken.Load(); err == nil && broken != nil {
-				err = fmt.Errorf("a part of the merge is damaged: %w", *broken)
+				err = fmt.Errorf("a part of the merge cannot be used: %w", *broken)
 			}
 			return sum, res.Profiles, err
 		}})

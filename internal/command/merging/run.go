@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
+	"github.com/profuse-pgo/profuse/internal/store"
 )
 
 // A Run holds the options of a merge that do not depend on the format.
@@ -207,7 +208,7 @@ func badWeight(w string) error {
 
 // CheckName refuses an output whose name means another family.
 func (r *Run) CheckName() error {
-	if f, ok := formats.BySuffix(r.Output); ok && f.Family() != r.Family {
+	if f, ok := formats.BySuffix(store.Shown(r.Output)); ok && f.Family() != r.Family {
 		return cli.Usagef("output name %s means %v, but the inputs are %s profiles", r.Output, f, r.Family)
 	}
 	return nil

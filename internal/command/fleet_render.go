@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/command/fleet"
+	"github.com/profuse-pgo/profuse/internal/store"
+)
+
+func fleetRenderCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "render",
+		Args:  "SCHEDULER JOB -o OUTPUT [OPTION]... [-- REDUCE-OPTION...]",
+		Short: "print the definition of a job for " + strings.Join(fleet.Schedulers, ", "),
+		Long: `Prints what starts the tasks of a planned JOB, and the reduce after them: a manifest
+for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch.`,
+		Setup: func(f *cli.Flags) cli.Action {
+			d := fleet.Definition{}
+			var size, scratch cli.ByteSize = 4 << 30, 0
+			f.StringVar(&d.Output, "o", "", "`OUTPUT` of reduce")
+			f.StringVar(&d.Name, "name", "", "`NAME` of the job in the scheduler (default profuse- and the last word of JOB)")
+			f.StringVar(&d.Image, "image", "", "`IMAGE` container image with profuse; for all but Slurm")
+			f.StringVar(&d.Program, "path", "", "`PATH` of the program (default profuse-fleet, and its own path for Slurm)")
+			f.IntVar(&d.Tasks, "tasks", 1000, "`N` at most N tasks; of more shards each does several")
+			f.IntVar(&d.Parallelism, "parallelism", 50, "`N` tasks at the same time")
+			f.IntVar(&d.CPU, "cpu", 2, "`N` CPUs of a task")
+			f.Var(&size, "memory", "`SIZE` memory of a task (default 4GiB)")
+			f.Var(&scratch, "scratch-size", "`SIZE` scratch space of a task (default that of the largest shard, and a half)")
+			f.IntVar(&d.Minutes, "minutes", 60, "`N` time limit of a task")
+			f.IntVar(&d.Attempts, "attempts", 4, "`N` attempts at a task")
+			f.StringVar(&d.Account, "account", "", "`NAME` service account, role of AWS, or partition of Slurm")
+			return func(ctx context.Context, env *cli.Env, args []string) error {
+				if len(args) < 2 || d.Output == "" {
+					return cli.Usagef("want SCHEDULER, JOB and -o OUTPUT")
+				}
+				scheduler := args[0]
+				d.Job, d.Reduce = args[1], args[2:]
+				job, err := fleet.OpenJob(ctx, env.Stores, d.Job)
+				if err != nil {
+					return err
+				}
+				p, err := job.Plan()
+				if err != nil {
+					return err
+				}
+				if err := fillDefinition(&d, scheduler, p, int64(size), int64(scratch)); err != nil {
+					return err
+				}
+				text, err := d.Render(scheduler)
+				if err != nil {
+					return cli.Usagef("%v", err)
+				}
+				if scheduler != "slurm" && !store.IsURL(d.Job) {
+					fmt.Fprintf(env.Stderr, "%s is a folder: mount it in the containers, under the same path\n", console.Printable(d.Job))
+				}
+				_, err = env.Stdout.Write(text)
+				return err
+			}
+		},
+	}
+}
+
+// fillDefinition sets what follows from the plan and the scheduler.
+func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, scratch int64) error {
+	if d.Image == "" && scheduler != "slurm" {
+		return cli.Usagef("missing option --image IMAGE")
+	}
+	if min(d.CPU, d.Tasks, d.Parallelism, d.Minutes, d.Attempts) < 1 {
+		return cli.Usagef("options --cpu, --tasks, --parallelism, --minutes and --attempts take numbers from 1 up")
+	}
+	if d.Name == "" {
+		d.Name = defaultName(d.Job)
+	}
+	if d.Program == "" {
+		d.Program = "profuse-fleet"
+		if scheduler == "slurm" {
+			path, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			d.Program = path
+		}
+	}
+	if scratch == 0 {
+		for _, s := range p.Shards {
+			scratch = max(scratch, s.Bytes+s.Bytes/2)
+		}
+		scratch += 64 << 20
+	}
+	const mib = 1 << 20
+	if len(p.Shards) > d.Tasks {
+		d.Options = append(d.Options, "--of", strconv.Itoa(d.Tasks))
+	}
+	d.Tasks, d.MemoryMiB, d.ScratchMiB = min(d.Tasks, len(p.Shards)), int((size+mib-1)/mib), int((scratch+mib-1)/mib)
+	d.Parallelism = min(d.Parallelism, d.Tasks)
+	for _, path := range []*string{&d.Job, &d.Output} { // tasks run in other folders
+		var err error
+		if *path, err = store.Absolute(*path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// defaultName makes a name for a scheduler of the location of a job.
+func defaultName(job string) string {
+	job = strings.Trim(store.Shown(job), "/")
+	name := notInName.ReplaceAllString(strings.ToLower(job[strings.LastIndexByte(job, '/')+1:]), "-")
+	const most = 40
+	return strings.Trim("profuse-"+name[:min(len(name), most)], "-")
+}
