@@ -12,6 +12,7 @@
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make fleettest  the drivers for buckets against servers that run here
 # make packagetest  packages install and run; the action for GitHub works
+# make site       the documents as a web site in build/site, links checked; needs Node
 # make pictures   the pictures of the README, of this build
 # make testdata   makes testdata/irpgo again with the real compilers
 
@@ -21,7 +22,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak pictures testdata oracles
+.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak site pictures testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -99,6 +100,9 @@ fuzz:
 
 soak:
 	$(GO) run ./bench/soak -minutes $(MINUTES) -seed $(SEED)
+
+site:
+	cd site && npm ci --no-audit --no-fund --ignore-scripts && npx vitepress build .
 
 pictures:
 	scripts/pictures.sh

@@ -73,7 +73,7 @@ func packages(t *testing.T, tests bool) map[string]map[string][]string {
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
 			switch {
-			case rel == "build", rel == "bench", rel == "browsertest", rel == "fleet", rel == "packaging", rel == "tools", rel != "." && rel[0] == '.',
+			case rel == "build", rel == "bench", rel == "browsertest", rel == "fleet", rel == "packaging", rel == "site", rel == "tools", rel != "." && rel[0] == '.',
 				path.Base(rel) == "testdata" && rel != "testdata":
 				return fs.SkipDir
 			}
