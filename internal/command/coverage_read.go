@@ -174,7 +174,8 @@ func (c *coverageRun) noSources(v profile.View) error {
 	if len(c.Programs.Paths) == 0 && len(c.Programs.Classes) == 0 {
 		return fmt.Errorf("%s: %sthey are in the program that was profiled (--program), or in its classes (--classes)", id.File, missing)
 	}
-	return fmt.Errorf("%s: %s%s has none", id.File, missing, strings.Join(append(slices.Clone(c.Programs.Paths), c.Programs.Classes...), ", "))
+	in := strings.Join(append(slices.Clone(c.Programs.Paths), c.Programs.Classes...), ", ")
+	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
 // reportFit prints how many functions the profile does not fit.
