@@ -50,5 +50,25 @@ func reference() string {
 		}
 	}
 	add(nil, app().Commands)
-	return "# Reference of profuse\n\nWhat `profuse help COMMAND` prints, for all commands.\n\n" + list.String() + sections.String()
+	return "# Reference of profuse\n\nWhat `profuse help COMMAND` prints, for all commands.\n\n" + list.String() + exitCodes + sections.String()
 }
+
+// exitCodes is the section about them.
+const exitCodes = `
+## Exit codes
+
+| code | of | meaning |
+|--:|---|---|
+| 0 | all commands | done |
+| 1 | all commands | failed: a file that is missing, a full disk, no profile |
+| 1 | ` + "`check`" + ` | a file is not sound, or differs too much from that of ` + "`--against`" + ` |
+| 1 | ` + "`show`, `salvage`, `watch --once`" + ` | one of the files cannot be read or merged |
+| 1 | ` + "`doctor`" + ` | an instrumented process left no profile that can be read, or no process is instrumented |
+| 1 | ` + "`coverage`, `coverage tests`" + ` | a limit is missed |
+| 2 | all commands | the command line is wrong; nothing was done |
+| 4 | ` + "`merge`, `coverage`, `fleet reduce`" + ` | more inputs or functions are lost than the budget allows; nothing is written |
+| that of the command | ` + "`coverage -- COMMAND`, `cc`" + ` | the command, or the compiler, failed |
+| 128 + N | all commands | signal N ended the command; ` + "`watch` and `view`" + ` end with 0 |
+
+The drop-in commands have the exit codes of LLVM's tools: 0, or 1 after an error.
+`

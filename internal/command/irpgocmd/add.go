@@ -220,6 +220,9 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
 	case formats.MemProf:
+		if err := w.expected.admitHeap(p, format); err != nil {
+			return nil, err
+		}
 		return nil, w.addHeap(p, format)
 	default:
 		return nil, merging.WrongFormat(p.Name, p.Data, "an IRPGO profile")
@@ -231,7 +234,9 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	})
 	if err == nil {
 		kind = r.Info().Variant & kindBits
-		err = w.admit(p, r)
+		if err = w.expected.admit(p.Name, hexIDs(r.Info().BinaryIDs)); err == nil {
+			err = w.admit(p, r)
+		}
 	}
 	if err != nil {
 		return nil, err

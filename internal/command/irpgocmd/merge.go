@@ -33,6 +33,7 @@ type adder struct {
 	rescueMode    cli.Choice
 	only, without string // functions to keep, to leave out
 	remap         string // file
+	expected      expectedIDs
 	heapOptions   heapOptions
 
 	correlations *correlations
@@ -56,6 +57,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
 	if !watching { // these need all inputs at once
 		f.BoolVar(&c.perBinary, "per-binary", false, "write one profile for each binary into the folder OUTPUT, named after its binary id")
+		f.Var(&c.expected, "expect-binary-id", "`ID` count inputs of other programs as lost: those without this binary id, of which the first 8 digits are enough; repeatable")
 		f.StringVar(&c.remap, "remap", "", "`FILE` rename functions; each line of FILE is OLD NEW")
 	}
 	c.heapOptions.declare(f)

@@ -1,6 +1,8 @@
 package merging
 
 import (
+	"fmt"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -13,6 +15,10 @@ func WrongFormat(name string, data []byte, want string) error {
 	}
 	return formats.WrongFormat(name, data, "a profile")
 }
+
+// ErrOtherProgram is the cause of an error about an input that is of another program than the
+// options ask for. Its functions are not missed.
+var ErrOtherProgram = fmt.Errorf("another program: %w", profile.ErrMismatch)
 
 // generalCause returns the likely cause of an error in any format, or "" if none
 // is known.

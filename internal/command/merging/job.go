@@ -92,7 +92,7 @@ func (j *Job) ended(in inputs.Input, a *merge.Account) {
 	cause := ""
 	if a.Err != nil {
 		cause = j.likelyCause(a.Err, a.Data)
-		if j.Unused != nil {
+		if j.Unused != nil && !errors.Is(a.Err, ErrOtherProgram) {
 			j.Unused(a.File, a.Data)
 		}
 	}
