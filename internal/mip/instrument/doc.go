@@ -43,7 +43,7 @@
 // If there is a section __profuse_mip_header, the runtime copies its 32 bytes to the
 // start of section __llvm_mipraw, and fills the rest: with 0 for each word of
 // __profuse_mip_hits that is not zero, with 0xff for the others. The words have one byte,
-// or two if there are twice as many bytes as records.
+// or four if there are four times as many bytes as records.
 //
 // Programs with call counts call __profuse_mip_first, hidden in each linked
 // image, with a calling convention of its own. It must preserve every register

@@ -44,8 +44,8 @@ type Options struct {
 	// [ParseSpecialCaseList]. Nil skips none.
 	Skip func(name string) bool
 	// ShortProbes makes probes of coverage on x86_64 ELF a byte shorter: they store the
-	// code segment register, whose low bits are the privilege level, 3 in programs.
-	// Valgrind shows programs 0 there, so that nothing is covered.
+	// lower half of the stack pointer. What ran only while that was zero is not covered;
+	// it is zero at one address in 4 GiB.
 	ShortProbes bool
 	// Atomic makes counts exact in programs with threads, at a multiple of the
 	// cost. It does not affect coverage, which is always exact.
@@ -72,11 +72,10 @@ func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
 // samples reports whether function probes sample return addresses.
 func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
 
-// hitWidth returns the size in bytes of the words that probes of coverage write to:
-// that of a segment register, or a byte.
+// hitWidth returns the size in bytes of the words that probes of coverage write to.
 func (o *Options) hitWidth() int {
 	if o.ShortProbes {
-		return 2
+		return 4
 	}
 	return 1
 }

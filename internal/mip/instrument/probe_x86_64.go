@@ -13,12 +13,15 @@ func (x86Probes) entryProbe(t *asm.Text, p *probe) {
 		x86Store(t, p, 0)
 		return
 	case !p.counts:
-		inSyntax(t, p.syntax, "\tcmpb\t$0, "+p.at(0)+"(%rip)", "\tcmp\tbyte ptr [rip + "+p.at(0)+"], 0")
+		suffix, size, pass := "b", "byte", "je"
 		if p.hits {
-			t.Lines("jne\t" + p.label)
-		} else {
-			t.Lines("je\t" + p.label)
+			pass = "jne"
 		}
+		if p.width > 1 {
+			suffix, size = "l", "dword"
+		}
+		inSyntax(t, p.syntax, "\tcmp"+suffix+"\t$0, "+p.at(0)+"(%rip)", "\tcmp\t"+size+" ptr [rip + "+p.at(0)+"], 0")
+		t.Lines(pass + "\t" + p.label)
 		x86Store(t, p, 0)
 		t.Line(p.label, ":")
 		return
@@ -42,7 +45,7 @@ func (x86Probes) blockProbe(t *asm.Text, p *probe, offset int) { x86Store(t, p, 
 func x86Store(t *asm.Text, p *probe, offset int) {
 	at, mark := p.at(offset), "0"
 	if p.width > 1 {
-		inSyntax(t, p.syntax, "\tmovw\t%cs, "+at+"(%rip)", "\tmov\tword ptr [rip + "+at+"], cs")
+		inSyntax(t, p.syntax, "\tmovl\t%esp, "+at+"(%rip)", "\tmov\tdword ptr [rip + "+at+"], esp")
 		return
 	}
 	if p.hits {

@@ -180,7 +180,7 @@ typedef struct stat file_status[1];
 // ---- The records of coverage ----
 
 #if defined(__x86_64__) && defined(__ELF__) && defined(PROFUSE_MIP_COVERAGE)
-// Probes write to words of one or two bytes, which take no space in the file, like the
+// Probes write to words of one or four bytes, which take no space in the file, like the
 // raw section that is made of them.
 extern const uint8_t header[] __asm__("__start___profuse_mip_header") __attribute__((weak, visibility("hidden")));
 extern const uint8_t hits[] __asm__("__start___profuse_mip_hits") __attribute__((weak, visibility("hidden")));
@@ -188,20 +188,21 @@ extern const uint8_t hits_stop[] __asm__("__stop___profuse_mip_hits") __attribut
 __asm__(".hidden __start___profuse_mip_header\n"
         ".hidden __start___profuse_mip_hits\n.hidden __stop___profuse_mip_hits\n");
 
-// gather makes the raw section. It fails if objects have words of different sizes, and if
-// an emulator hides the segment register that probes store into words of two bytes.
+// gather makes the raw section. It fails if objects have words of different sizes.
 static int gather(void) {
   if (!header)
     return 1;
-  uint16_t code_segment;
-  __asm__("movw %%cs, %0" : "=m"(code_segment));
   memcpy(raw_start, header, HEADER_SIZE);
   uint8_t *to = raw_start + HEADER_SIZE;
   const uint8_t *from = hits;
-  const size_t width = 1 + (hits_stop - from > raw_stop - to);
-  for (; to < raw_stop; from += width)
-    *to++ = *from ? 0 : 0xff;
-  return from == hits_stop && (width == 1 || code_segment);
+  const int width = hits_stop - from > raw_stop - to ? 4 : 1;
+  for (; to < raw_stop; to++) {
+    *to = 0xff;
+    for (int i = width; i--;)
+      if (*from++)
+        *to = 0;
+  }
+  return from == hits_stop;
 }
 #else
 static int gather(void) { return 1; }
