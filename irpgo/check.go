@@ -69,16 +69,16 @@ func Check(name string, data []byte) CheckReport {
 	rep.Info = r.Info()
 	rep.Name = func(ref uint64) string { return r.Symbols().Name(ref) }
 	raw, isRaw := r.dec.(*rawReader)
-	seen := &seenRecords{checker: c, seen: make(map[seenRecord]struct{}), hashes: make(map[uint64]uint64), several: make(map[uint64]bool)}
+	seen := newSeenRecords(c)
 	if isRaw {
 		seen.raw = true
 		raw.ended = func(end int64) {
 			c.raw(raw)
 			c.trailingZeros(end, data[end:])
-			clear(seen.seen) // a raw file may hold several profiles of one program
+			seen.begin() // a raw file may hold several profiles of one program
 		}
 	}
-	likely := &plausible{checker: c, r: r, targets: make(map[uint64]int)}
+	likely := &plausible{checker: c, r: r, seen: seen, targets: make(map[uint64]int)}
 	var sum, cs SummaryBuilder
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
@@ -126,16 +126,48 @@ func Check(name string, data []byte) CheckReport {
 type seenRecords struct {
 	*checker
 	raw     bool
-	seen    map[seenRecord]struct{}
-	hashes  map[uint64]uint64 // the first of each function, by name reference
-	several map[uint64]bool   // functions of several hashes
+	first   map[uint64]uint64       // hash of each function in this profile, by name reference
+	further map[seenRecord]struct{} // functions with further hashes in this profile
+	hashes  map[uint64]uint64       // the first of each function in the file
+	several map[uint64]bool         // functions of several hashes
 }
 
 type seenRecord struct{ nameRef, hash uint64 }
 
+func newSeenRecords(c *checker) *seenRecords {
+	s := &seenRecords{checker: c, hashes: make(map[uint64]uint64), further: make(map[seenRecord]struct{}), several: make(map[uint64]bool)}
+	s.first = s.hashes // as long as there is one profile
+	return s
+}
+
+// begin begins another profile of the file.
+func (s *seenRecords) begin() {
+	s.first = make(map[uint64]uint64)
+	clear(s.further)
+}
+
+// knows reports whether there is a record of a name.
+func (s *seenRecords) knows(ref uint64) bool {
+	_, ok := s.hashes[ref]
+	return ok || s.several[ref]
+}
+
+// again notes a record, and reports whether it was there before.
+func (s *seenRecords) again(id seenRecord) bool {
+	first, ok := s.first[id.nameRef]
+	if !ok {
+		s.first[id.nameRef] = id.hash
+	}
+	if !ok || first == id.hash {
+		return ok
+	}
+	_, ok = s.further[id]
+	s.further[id] = struct{}{}
+	return ok
+}
+
 func (s *seenRecords) add(id seenRecord, r *Record, i int) {
-	if _, ok := s.seen[id]; !ok {
-		s.seen[id] = struct{}{}
+	if !s.again(id) {
 		s.compareHash(id, r, i)
 		return
 	}

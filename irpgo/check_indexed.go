@@ -27,12 +27,16 @@ func (c *checker) indexed(r *indexedReader) {
 // there are and to nothing else, and what is in them. That every item is where
 // a lookup would find it is up to the reader.
 func (c *checker) table(r *indexedReader) {
-	seen := make(map[uint64]struct{}) // buckets
-	buckets := le.Uint64(r.data[r.header.hashOffset:])
-	names := make(map[uint64]struct{})
+	buckets := uint64(r.table.NumBuckets())
+	seen := make([]bool, buckets)
+	names, last := make(map[uint64]struct{}), uint64(0) // of one bucket
 	n := 0
 	err := r.table.Items(true, func(it ondisk.Item) bool {
-		seen[it.Hash&(buckets-1)] = struct{}{}
+		b := it.Hash & (buckets - 1)
+		if seen[b] = true; b != last {
+			clear(names)
+			last = b
+		}
 		if _, again := names[it.Hash]; again {
 			c.note(flaw.At("hash table", it.DataOff).InRecord(n).Field("key").Got(string(it.Key) + " again").
 				Want("each name once").Corrupt())
@@ -47,7 +51,7 @@ func (c *checker) table(r *indexedReader) {
 	}
 	for b := range buckets {
 		at := r.header.hashOffset + ondisk.IndexHeaderSize + 8*b
-		if _, ok := seen[b]; !ok && le.Uint64(r.data[at:]) != 0 {
+		if !seen[b] && le.Uint64(r.data[at:]) != 0 {
 			c.note(flaw.At("hash table", int64(at)).Field(fmt.Sprintf("offset of bucket %d", b)).
 				Gotf("%#x", le.Uint64(r.data[at:])).Want("0, for the bucket is empty").Corrupt())
 		}
@@ -136,6 +140,9 @@ func (c *checker) traces(r *indexedReader) {
 	if r.stream < uint64(len(r.trace)) {
 		c.note(flaw.In("temporal traces").Field("trace stream size").Got(r.stream).
 			Wantf("at least the %d traces", len(r.trace)).Corrupt())
+	}
+	if len(r.trace) == 0 {
+		return
 	}
 	names := r.symbols()
 	for i, t := range r.trace {

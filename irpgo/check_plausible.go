@@ -15,7 +15,8 @@ import (
 // another way, and the rule says nothing about it.
 type plausible struct {
 	*checker
-	r *Reader
+	r    *Reader
+	seen *seenRecords
 
 	hashes   misfits
 	sizes    misfits
@@ -113,7 +114,7 @@ func (p *plausible) end() {
 	case *rawReader:
 		p.alone()
 	case *indexedReader:
-		p.references(d.symbols())
+		p.references(d)
 	case *textReader:
 		p.names(d)
 	}
@@ -186,16 +187,17 @@ func (p *plausible) alone() {
 
 // references looks for targets that are one bit away from a function of the profile.
 // Functions without instrumentation have the reference 0, so most are known.
-func (p *plausible) references(known *Symtab) {
+func (p *plausible) references(r *indexedReader) {
 	var unknown []uint64
 	for ref := range p.targets {
-		if known.Name(ref) == "" {
+		if !p.seen.knows(ref) && r.symbols().Name(ref) == "" {
 			unknown = append(unknown, ref)
 		}
 	}
-	if len(unknown) > fewUnknown(len(p.targets)) {
-		return // the profile is a part of another
+	if len(unknown) == 0 || len(unknown) > fewUnknown(len(p.targets)) {
+		return // or the profile is a part of another
 	}
+	known := r.symbols()
 	slices.Sort(unknown)
 	for _, ref := range unknown {
 		for bit := range 64 {

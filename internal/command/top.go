@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -78,20 +80,21 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	d := profile.Distribute(func(yield func(uint64) bool) {
-		for i := range list.items {
-			if !yield(list.items[i].count) {
+		for it := range list.all {
+			if !yield(it.count) {
 				return
 			}
 		}
 	}, profile.DefaultCutoffs())
-	list.rank(d.Total)
+	var wanted func(name string) bool
 	if choose != nil {
-		list.keep(func(name string) bool { return console.MatchesFunction(choose, name) })
+		wanted = func(name string) bool { return console.MatchesFunction(choose, name) }
 	}
+	list.rank(d, c.n, wanted)
 	out := bufio.NewWriter(env.Stdout)
 	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
 	if c.json {
-		list.writeJSON(out, v, d, c.n)
+		list.writeJSON(out, v, d)
 	} else {
 		id := v.Identity()
 		fmt.Fprintf(out, "%s: %s\n", p.Term.Paint(cli.Bold, console.Printable(id.File)), id.String())
@@ -99,7 +102,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 		if c.cutoffs {
 			printDistribution(&p, d, list.kind)
 		} else {
-			list.print(&p, c.n)
+			list.print(&p)
 		}
 	}
 	return out.Flush()
@@ -112,7 +115,9 @@ type topList struct {
 	value string // by which they are ranked
 	unit  profile.Unit
 	calls bool // print the number of calls, too
-	items []topItem
+	// all yields all items. The next step overwrites the item with its frames and labels.
+	all   iter.Seq[*topItem]
+	items []topItem // those to print, by rank
 }
 
 // collectTop returns the functions or stacks of a view.
@@ -150,46 +155,78 @@ func topFunctions(v profile.View) *topList {
 		list.value = "calls"
 	}
 	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
-	for f := range profile.ReusedFunctions(v) {
-		it := topItem{symbol: f.Symbol, count: f.Total(), calls: f.Calls, labels: slices.Clone(f.Labels)}
-		if s.OfCalls {
-			it.count = f.Calls
+	list.all = func(yield func(*topItem) bool) {
+		var it topItem
+		for f := range profile.ReusedFunctions(v) {
+			it = topItem{symbol: f.Symbol, count: f.Total(), calls: f.Calls, labels: f.Labels}
+			if s.OfCalls {
+				it.count = f.Calls
+			}
+			if !yield(&it) {
+				return
+			}
 		}
-		list.items = append(list.items, it)
 	}
 	return list
 }
 
 func topStacks(set profile.StackSet, at int) *topList {
 	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
-	for s := range set.ReusedStacks {
-		it := topItem{frames: slices.Clone(s.Frames), count: s.Values[at], labels: slices.Clone(s.Labels)}
-		if len(it.frames) > 0 {
-			it.symbol = it.frames[0].Symbol
+	list.all = func(yield func(*topItem) bool) {
+		var it topItem
+		for s := range set.ReusedStacks {
+			it = topItem{frames: s.Frames, count: s.Values[at], labels: s.Labels}
+			if len(it.frames) > 0 {
+				it.symbol = it.frames[0].Symbol
+			}
+			if !yield(&it) {
+				return
+			}
 		}
-		list.items = append(list.items, it)
 	}
 	return list
 }
 
-// rank sorts by count and computes the shares of the total.
-func (l *topList) rank(total uint64) {
-	slices.SortStableFunc(l.items, func(a, b topItem) int { return cmp.Compare(b.count, a.count) })
-	whole := math.Max(float64(total), 1)
-	sum := 0.0
-	for i := range l.items {
-		it := &l.items[i]
-		it.share = float64(it.count) / whole
-		sum += it.share
-		it.cumulative = min(sum, 1)
+// rank finds the n items with the greatest counts, 0 for all, of those that have a function
+// whose name is wanted, and their shares of the total of d. Between two walks over all it
+// holds their counts alone.
+func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) bool) {
+	type ranked struct {
+		count uint64
+		index int32 // in the order of the walk
+	}
+	order := make([]ranked, 0, d.Values)
+	for it := range l.all {
+		order = append(order, ranked{it.count, int32(len(order))})
+	}
+	slices.SortFunc(order, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.index, b.index)) })
+	whole, sum := math.Max(float64(d.Total), 1), 0.0
+	rank, sums := make([]int32, len(order)), make([]float64, len(order))
+	for i, r := range order {
+		rank[r.index] = int32(i)
+		sum += float64(r.count) / whole
+		sums[i] = min(sum, 1)
+	}
+	places := make(map[int32]topItem) // by rank
+	index := 0
+	for it := range l.all {
+		at := rank[index]
+		if index++; wanted == nil && n > 0 && int(at) >= n || wanted != nil && !it.has(wanted) {
+			continue
+		}
+		own := *it
+		own.frames, own.labels = slices.Clone(it.frames), slices.Clone(it.labels)
+		own.share, own.cumulative = float64(it.count)/whole, sums[at]
+		places[at] = own
+	}
+	for _, at := range firstOf(slices.Sorted(maps.Keys(places)), n) {
+		l.items = append(l.items, places[at])
 	}
 }
 
-// keep drops the items without a matching function.
-func (l *topList) keep(wanted func(name string) bool) {
-	l.items = slices.DeleteFunc(l.items, func(it topItem) bool {
-		return !wanted(it.symbol.String()) && !slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
-	})
+// has reports whether a function of the item has a wanted name.
+func (it *topItem) has(wanted func(name string) bool) bool {
+	return wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
 }
 
 func (l *topList) unitSuffix() string {
@@ -199,7 +236,7 @@ func (l *topList) unitSuffix() string {
 	return " " + string(l.unit)
 }
 
-func (l *topList) print(p *console.Printer, n int) {
+func (l *topList) print(p *console.Printer) {
 	header := []string{l.value, "share", "running sum"}
 	if l.calls {
 		header = append(header, "calls")
@@ -210,7 +247,7 @@ func (l *topList) print(p *console.Printer, n int) {
 		header = append(header, "stack, the callee first")
 	}
 	var rows [][]string
-	for i := range firstOf(l.items, n) {
+	for i := range l.items {
 		it := &l.items[i]
 		row := []string{cli.Count(it.count), console.Percent(it.share), console.Percent(it.cumulative)}
 		if l.calls {
@@ -264,13 +301,13 @@ type topItemJSON struct {
 	Cumulative float64           `json:"cumulative"`
 }
 
-func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution, n int) {
+func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution) {
 	id := v.Identity()
 	out := topJSON{
 		Head: schema.For("top"), File: id.File, FileFormat: schema.FileFormatOf(id.Family, id.Format, id.Version), Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
 		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
 	}
-	for i := range firstOf(l.items, n) {
+	for i := range l.items {
 		it := &l.items[i]
 		item := topItemJSON{
 			Name: it.symbol.String(), Signature: it.symbol.Signature, File: it.symbol.File, Stack: frameNames(it.frames),

@@ -30,12 +30,19 @@ type Shapes struct {
 // that are any times those of others.
 type Rest struct {
 	what      string
+	first     *firstInput // until there is another one
 	files     []compared
 	index     map[uint64]int32 // of functions, by id
 	functions []commonShape
 	dissents  []dissent
 	names     map[int32]string // of functions in dissents
 	full      bool
+}
+
+// A firstInput is the first one, which is compared with nothing as long as it is alone.
+type firstInput struct {
+	file   string
+	shapes Shapes
 }
 
 // A compared is an input that was added.
@@ -77,11 +84,19 @@ const (
 
 // Add adds an input.
 func (r *Rest) Add(file string, s Shapes) {
-	if len(s.Of) == 0 || r.full {
+	switch {
+	case len(s.Of) == 0 || r.full:
 		return
-	}
-	if r.index == nil {
+	case r.first == nil && r.index == nil:
+		r.first = &firstInput{file, s}
+		return
+	case r.index == nil:
 		r.index, r.names = make(map[uint64]int32, len(s.Of)), make(map[int32]string)
+		r.Add(r.first.file, r.first.shapes) // it dissents from nothing, so no name is asked for
+		if r.full {
+			return
+		}
+		r.first = nil
 	}
 	r.what = s.What
 	at := int32(len(r.files))
