@@ -264,13 +264,18 @@ func (m *Merger) accepts(name string, p *Profile) error {
 }
 
 // note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
-// text profile decides anew whether it is of the others of noted.
+// text profile decides anew whether it is of the others of noted, and one of the first binary format
+// whether discriminators are flow-sensitive.
 func (m *Merger) note(p *Profile) {
-	const noted = PreInlined | FlowDiscriminators
-	kind := p.Kind
-	if p.format != FormatText || !m.opt.LLVMCompat {
-		kind |= m.head.Kind & noted
+	noted := PreInlined | FlowDiscriminators
+	switch {
+	case !m.opt.LLVMCompat:
+	case p.format == FormatText:
+		noted = 0
+	case p.format == FormatBinary:
+		noted = PreInlined
 	}
+	kind := p.Kind | m.head.Kind&noted
 	m.any, m.head.Kind = true, kind&^Partial
 }
 
