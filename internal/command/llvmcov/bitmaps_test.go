@@ -81,3 +81,22 @@ func TestManyExpansions(t *testing.T) {
 		t.Errorf("%d bytes were allocated for each expansion", n)
 	}
 }
+
+// TestUniversal compares what -arch selects of a universal Mach-O file.
+func TestUniversal(t *testing.T) {
+	buildMacros(t)
+	clang, lipo := llvmTool(t, 22, "clang"), llvmTool(t, 22, "llvm-lipo")
+	for _, arch := range []string{"x86_64", "arm64"} {
+		sh(t, clang, append(instrumented, "-target", arch+"-apple-macos", "-c", "macros.c", "-o", arch+".o")...)
+	}
+	sh(t, lipo, "-create", "x86_64.o", "arm64.o", "-output", "fat.o")
+	for _, arch := range []string{"", "-arch=x86_64", "-arch=arm64", "-arch=ppc"} {
+		for _, command := range []string{"export", "report"} {
+			args := []string{command, "-instr-profile=program.profdata", "fat.o"}
+			if arch != "" {
+				args = append(args, arch)
+			}
+			compare(t, args...)
+		}
+	}
+}

@@ -366,7 +366,7 @@ func mapWords(err error) string {
 	case profile.ErrTruncated:
 		return "truncated coverage data: " + e.What()
 	case profile.ErrMismatch:
-		return noArch
+		return "`-arch` specifier is invalid or missing for universal binary"
 	case profile.ErrEmpty:
 		return noData
 	}
