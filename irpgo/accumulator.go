@@ -48,7 +48,6 @@ type sums struct {
 	counts [][]uint64
 	bitmap []byte
 	sites  []siteSum
-	limit  uint64 // upper bound of all counters; maxCount if some may have saturated
 }
 
 func (s *sums) countsOf(e *entry) []uint64 {
@@ -89,19 +88,6 @@ func (s *sums) record(r *Record, e *entry, sites []ValueSite) {
 	if e.sites.any() {
 		e.sites.split(&r.Values, sites)
 	}
-}
-
-// raiseLimit raises s.limit for the addition of weight times counters that are
-// at most most. It reports false if a sum may now exceed maxCount.
-func (s *sums) raiseLimit(most, weight uint64) (fits bool) {
-	high, product := bits.Mul64(most, weight)
-	limit, carry := bits.Add64(s.limit, product, 0)
-	if high != 0 || carry != 0 || limit > maxCount {
-		s.limit = maxCount
-		return false
-	}
-	s.limit = limit
-	return true
 }
 
 // addCounts adds weight times counters and reports whether a sum saturated. fits
@@ -146,25 +132,49 @@ func orBytes(dst, src []byte) {
 	}
 }
 
-// An accumulator holds the sums of all records added: those of profiles that
-// share a catalog in a block, all others in a table. When merging exactly it
-// cuts no value site before the end; as LLVM, after every step.
+// An accumulator holds the sums of all records added. Those of the first profile are in
+// a block as long as all others have its catalog. Otherwise all entries are in the table,
+// and a block holds only what was added to the counters and bitmaps of the entries of its
+// catalog since. When merging exactly an accumulator cuts no value site before the end; as
+// LLVM, after every step.
 type accumulator struct {
 	policy      mergePolicy
 	blocks      []*block
-	recordsOnly bool // make no further blocks
-	repeats     bool // a site may list a value twice
+	recordsOnly bool   // make no further blocks
+	repeats     bool   // a site may list a value twice
+	limit       uint64 // upper bound of all counters; maxCount if some may have saturated
 	table
 
-	visits  uint32       // of sites, see addDistinct
-	places  []int32      // memory of addDistinct
-	decoded []ValueData  // memory of addExtra
-	values  []ValueSite  // memory of take
-	spare   *accumulator // memory of addToTable: a block
+	visits  uint32      // of sites, see addDistinct
+	places  []int32     // memory of addDistinct
+	decoded []ValueData // memory of addExtra and decode
+	values  []ValueSite // memory of take and decode
+	scratch sums        // memory of addToTable
 }
 
 // empty reports whether a holds no sums.
 func (a *accumulator) empty() bool { return len(a.blocks)+a.entries.len == 0 }
+
+// limitWith returns the limit after the addition of weight times counters that are at most
+// most, or false if a sum may then exceed maxCount.
+func (a *accumulator) limitWith(most, weight uint64) (limit uint64, fits bool) {
+	high, product := bits.Mul64(most, weight)
+	limit, carry := bits.Add64(a.limit, product, 0)
+	return limit, high == 0 && carry == 0 && limit <= maxCount
+}
+
+// raiseLimit raises the limit for that addition. If a sum may then exceed maxCount, it
+// reports false, and a has no blocks from then on: so the input that exceeds the limit is
+// the one warned of.
+func (a *accumulator) raiseLimit(most, weight uint64, warn warner) (fits bool) {
+	limit, fits := a.limitWith(most, weight)
+	if !fits {
+		a.foldBlocks(warn)
+		a.recordsOnly, limit = true, maxCount
+	}
+	a.limit = limit
+	return fits
+}
 
 // mergePolicy selects exact merging or merging as LLVM does. They differ so:
 //
@@ -175,7 +185,10 @@ func (a *accumulator) empty() bool { return len(a.blocks)+a.entries.len == 0 }
 //	pseudo counts               not weighted             weighted
 //	equal values of one site    pair up by count         pair up as std::sort leaves them
 //	more than 255 values        cut at the end           cut after each step
-//	blocks                      any number               one, until other records come
+//
+// None of it concerns the counters and bitmaps of records of one form, whose sums are the
+// same in any order: blocks hold these for both. Values and new records go to the table at
+// once and in order.
 type mergePolicy struct{ llvm bool }
 
 // A table finds sums by name, hash and form.
@@ -317,13 +330,12 @@ func extend[T any](s []T, n int) []T {
 // but for counts that saturated. ref is the reference of its name, 0 if not known.
 // It warns once at most.
 func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn warner) (taken bool) {
-	if a.policy.llvm {
-		a.foldBlocks(warn)
-	}
+	a.enterBlocks(warn)
 	if ref == 0 {
 		ref = a.refOf(src.Name)
 	}
-	return a.addToEntry(src, ref, weight, seq, a.raiseLimit(mostOf(src.Counts), weight), warn)
+	f := formOf(src)
+	return a.addToEntry(src, &f, ref, weight, seq, a.raiseLimit(mostOf(src.Counts), weight, warn), warn)
 }
 
 // A warner is told of a record that is not added whole, or whose counts saturated.
@@ -343,16 +355,15 @@ func (o *mergeOutcome) fail(code llvmerr.Code) {
 	o.told, o.lost = true, o.lost || code != llvmerr.CounterOverflow
 }
 
-// addToEntry is addRecord for a known reference. fits says that no counter can
-// saturate.
-func (a *accumulator) addToEntry(src *Record, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
-	f := formOf(src)
-	at, same := a.find(src.Name, ref, src.Hash, &f)
+// addToEntry is addRecord for a record of a known form and reference. fits says that no
+// counter can saturate.
+func (a *accumulator) addToEntry(src *Record, f *form, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
+	at, same := a.find(src.Name, ref, src.Hash, f)
 	fresh := at < 0 || !same && !a.policy.llvm
 	var e *tableEntry
 	verdict := uint64(0) // of pseudo counts so far
 	if fresh {
-		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: f}, seq)
+		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: *f}, seq)
 	} else if e = a.entries.at(at); seq < e.seq {
 		if e.seq = seq; e.pseudo { // the other numbers of the first record stand
 			verdict, fresh = a.countsOf(&e.entry)[0], true

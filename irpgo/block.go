@@ -1,18 +1,24 @@
 package irpgo
 
 import (
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 )
 
-// A block holds the sums of all profiles of one catalog, in the order of its
-// entries.
+// A block holds sums of profiles of one catalog, in the order of its entries: all of them
+// or, if the entries are in the table, those of counters and bitmaps that are not there yet.
 type block struct {
 	sums
 	catalog  *catalog
 	first    int // smallest index of a profile
 	profiles int
+	// at holds the index in the table of each entry and siteAt that of the first site of each
+	// extra; nil as long as the table is empty.
+	at, siteAt []int32
 }
 
 // known returns the block of a catalog, or nil.
@@ -25,73 +31,77 @@ func (a *accumulator) known(c *catalog) *block {
 	return nil
 }
 
-// mayKeep reports whether a may hold a block of a catalog.
-func (a *accumulator) mayKeep(c *catalog) bool {
-	return c.kept && !a.recordsOnly && (!a.policy.llvm || a.empty() && c.distinct)
+// reset makes the counters and bitmaps of s zeros, as many as a catalog has.
+func (s *sums) reset(c *catalog) {
+	if s.counts == nil {
+		s.counts = make([][]uint64, 1)
+	}
+	s.counts[0] = slices.Grow(s.counts[0][:0], c.counters)[:c.counters]
+	s.bitmap = slices.Grow(s.bitmap[:0], c.bitmapSize)[:c.bitmapSize]
+	clear(s.counts[0])
+	clear(s.bitmap)
 }
 
-// reset empties a block for the profiles of a catalog, the first of which has the
-// given index. It reuses the block's memory.
-func (b *block) reset(c *catalog, index int) {
-	b.catalog, b.first, b.profiles, b.limit = c, index, 0, 0
-	if b.counts == nil {
-		b.counts = make([][]uint64, 1)
-	}
-	b.counts[0] = slices.Grow(b.counts[0][:0], c.counters)[:c.counters]
-	b.bitmap = slices.Grow(b.bitmap[:0], c.bitmapSize)[:c.bitmapSize]
-	b.sites = slices.Grow(b.sites[:0], c.sites)[:c.sites]
-	clear(b.counts[0])
-	clear(b.bitmap)
-	for i := range b.sites {
-		b.sites[i].truncate(0)
-		b.sites[i].merged, b.sites[i].repeat = false, false
-	}
-}
-
-// addProfile adds a profile to the block of its catalog or, if a is not to hold
-// one, to a block of its own, which it moves to the table. If ok is false, it has
-// added nothing and the caller must add the profile record by record. first
-// reports whether the names of the catalog may be new.
+// addProfile adds a profile to the block of its catalog, or to the table. If ok is false,
+// it has added nothing and the caller must add the profile record by record. first reports
+// whether the names of the catalog may be new.
 func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warner) (added Added, first, ok bool) {
 	c := n.catalog
 	b := a.known(c)
-	if first = b == nil; first {
-		if !a.mayKeep(c) {
-			added, ok = a.addToTable(n, index, weight, warn)
-			return added, true, ok
-		}
-		b = new(block)
-		b.reset(c, index)
+	if first = b == nil; first && (!c.kept || !c.distinct || a.recordsOnly || !a.empty()) {
+		added, ok = a.addToTable(n, index, weight, warn)
+		return added, true, ok
 	}
-	added, ok = a.addToBlock(b, n, weight, warn)
-	switch {
-	case ok && first:
+	if first {
+		b = &block{catalog: c, first: index}
+		b.reset(c)
+		b.sites = make([]siteSum, c.sites)
+	}
+	if added, ok = a.addToBlock(b, n, weight, warn); ok && first {
 		a.blocks = append(a.blocks, b)
-	case !ok && b.limit == maxCount: // so that the input that exceeds the limit is the one warned of
-		a.recordsOnly = true
-		a.foldBlocks(warn)
 	}
 	return added, first, ok
 }
 
-// addToTable is addProfile for the table.
+// addToTable is addProfile for the table. If the catalog is kept, further profiles have a
+// block.
 func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warner) (added Added, ok bool) {
-	if a.policy.llvm && weight != 1 { // which values are new to a record is not known in time
+	c, s := n.catalog, &a.scratch
+	s.reset(c)
+	most, total := n.add(s.counts[0], 1)
+	if n.large(most) {
 		return added, false
 	}
-	if a.spare == nil {
-		a.spare = &accumulator{blocks: []*block{new(block)}}
-	}
-	b := a.spare.blocks[0]
-	b.reset(n.catalog, index)
-	if added, ok = a.spare.addToBlock(b, n, weight, warn); ok {
-		if a.policy.llvm {
-			a.foldBlocks(warn)
+	fits := a.raiseLimit(most, weight, warn)
+	a.enterBlocks(warn)
+	a.expect(len(c.entries))
+	b := &block{catalog: c, first: index}
+	keep := c.kept && !a.recordsOnly
+	x, extra := extras{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}, 0
+	for i := range c.entries {
+		e := &c.entries[i]
+		r := Record{Name: e.name, Hash: e.hash, Counts: s.countsOf(e)}
+		if extra < len(c.extras) && int(c.extras[extra].entry) == i {
+			x.decode(&r, &c.extras[extra])
+			extra++
 		}
-		skipped, lost := a.foldBlock(b, warn)
-		added.Records, added.Skipped, added.Count = added.Records-skipped, skipped, added.Count-lost
+		if !a.addToEntry(&r, &e.form, e.ref, weight, uint64(index)<<32+uint64(i), fits, warn) {
+			keep = false
+			added.Skipped++
+			for _, c := range r.Counts {
+				total -= c
+			}
+		}
+		if keep {
+			b.at = append(b.at, int32(a.last))
+		}
 	}
-	return added, ok
+	if keep {
+		b.enter(a)
+		a.blocks = append(a.blocks, b)
+	}
+	added.Records, added.Count = len(c.entries)-added.Skipped, total
+	return added, true
 }
 
 // addToBlock adds a profile to a block of its catalog unless a sum might saturate
@@ -101,65 +111,122 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warn
 // each; if an addition may exceed the limit, it is undone modulo 2^64.
 func (a *accumulator) addToBlock(b *block, n *numbers, weight uint64, warn warner) (added Added, ok bool) {
 	most, total := n.add(b.counts[0], weight)
-	if n.large(most) || !b.raiseLimit(most, weight) {
+	if _, fits := a.limitWith(most, weight); n.large(most) || !fits {
 		n.add(b.counts[0], -weight)
-		return added, false
+		return added, !n.large(most) && a.raiseLimit(most, weight, warn)
 	}
+	a.raiseLimit(most, weight, warn)
 	b.profiles++
-	at, bitmap, sites := extraAt{n.bitmaps, n.blobs}, b.bitmap, b.sites
+	x := extras{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}
+	bitmap, sites := b.bitmap, b.sites
 	for i := range n.catalog.extras {
-		x := &n.catalog.extras[i]
-		if a.addExtra(bitmap[:x.bits], sites, n, &x.sites, &at, weight, b.profiles == 1) {
-			warn(n.catalog.entries[x.entry].name, llvmerr.CounterOverflow)
+		e := &n.catalog.extras[i]
+		if b.at != nil {
+			sites = a.sites[b.siteAt[i]:]
 		}
-		bitmap, sites = bitmap[x.bits:], sites[x.sites.all():]
+		own := sites[:e.sites.all()]
+		x.addBitmap(bitmap[:e.bits])
+		if x.addSites(own, &e.sites, weight, b.profiles == 1, b.at == nil) {
+			warn(n.catalog.entries[e.entry].name, llvmerr.CounterOverflow)
+		}
+		bitmap, sites = bitmap[e.bits:], sites[len(own):]
 	}
 	return Added{Records: len(n.catalog.entries), Count: total}, true
 }
 
-// extraAt locates the bitmaps and value data of the next entries of a profile.
-type extraAt struct {
+// extras walks over the bitmaps and values of a profile, in the order of its catalog.
+type extras struct {
+	*accumulator
+	*numbers
 	bitmaps []int32
 	blobs   []int
 }
 
-// addExtra adds the bitmap and the values of the next entry of a profile to a
-// bitmap and to the first of sites. It reports whether a count saturated.
-func (a *accumulator) addExtra(bitmap []byte, sites []siteSum, n *numbers, counts *siteCounts, at *extraAt, weight uint64, fresh bool) (overflow bool) {
-	if len(bitmap) > 0 {
-		n.orBitmap(bitmap, at.bitmaps[0])
-		at.bitmaps = at.bitmaps[1:]
+// addBitmap adds the next bitmap, unless dst is empty.
+func (x *extras) addBitmap(dst []byte) {
+	if len(dst) > 0 {
+		x.orBitmap(dst, x.bitmaps[0])
+		x.bitmaps = x.bitmaps[1:]
 	}
+}
+
+// eachSite yields the values of the next entry's sites, undecoded.
+func (x *extras) eachSite(counts *siteCounts, yield func(kind ValueKind, pairs []byte)) {
 	if !counts.any() {
-		return false
+		return
 	}
-	data := n.data[at.blobs[0]+valueDataHeader:]
-	at.blobs = at.blobs[1:]
+	data := x.data[x.blobs[0]+valueDataHeader:]
+	x.blobs = x.blobs[1:]
 	for k, count := range counts {
 		if count == 0 {
 			continue
 		}
 		lengths, pairs, rest := valuesOfKind(data, int(count))
 		data = rest
-		from := n.catalog.addresses(ValueKind(k))
-		for i, l := range lengths {
-			own := pairs[:int(l)*valueDataPair]
-			pairs = pairs[len(own):]
-			a.decoded = a.decoded[:0]
-			for ; len(own) > 0; own = own[valueDataPair:] {
-				a.decoded = append(a.decoded, n.pair(own, from != nil))
-			}
-			overflow = a.addSite(&sites[i], a.decoded, from, ValueKind(k), weight, fresh) || overflow
+		for _, l := range lengths {
+			yield(ValueKind(k), pairs[:int(l)*valueDataPair])
+			pairs = pairs[int(l)*valueDataPair:]
 		}
-		sites = sites[count:]
 	}
+}
+
+// decodePairs returns values and their counts.
+func (x *extras) decodePairs(values []ValueData, pairs []byte, address bool) []ValueData {
+	for ; len(pairs) > 0; pairs = pairs[valueDataPair:] {
+		values = append(values, x.pair(pairs, address))
+	}
+	return values
+}
+
+// addSites adds the values of the next entry to sites. first says that it is the block's
+// first profile, alone that all profiles of the sites are those of the block.
+func (x *extras) addSites(sites []siteSum, counts *siteCounts, weight uint64, first, alone bool) (overflow bool) {
+	x.eachSite(counts, func(kind ValueKind, pairs []byte) {
+		t, from := &sites[0], x.catalog.addresses(kind)
+		sites = sites[1:]
+		if first && !alone {
+			t.merged = true
+		}
+		x.decoded = x.decodePairs(x.decoded[:0], pairs, from != nil)
+		if !alone {
+			from.resolve(kind, x.decoded)
+			from = nil
+		}
+		overflow = x.addSite(t, x.decoded, from, kind, weight, first && alone) || overflow
+	})
 	return overflow
+}
+
+// decode sets the bitmap and the values of a record to the next ones.
+func (x *extras) decode(r *Record, e *extra) {
+	if e.bits > 0 {
+		r.Bitmap = x.scratch.bitmap[:e.bits:e.bits]
+		clear(r.Bitmap)
+		x.addBitmap(r.Bitmap)
+	}
+	x.accumulator.decoded, x.values = x.accumulator.decoded[:0], x.values[:0]
+	x.eachSite(&e.sites, func(kind ValueKind, pairs []byte) {
+		from, start := x.catalog.addresses(kind), len(x.decoded)
+		x.decoded = x.decodePairs(x.decoded, pairs, from != nil)
+		site := x.decoded[start:len(x.decoded):len(x.decoded)]
+		from.resolve(kind, site)
+		x.values = append(x.values, site)
+	})
+	e.sites.split(&r.Values, x.values)
+}
+
+// single returns the block that holds all sums, or nil.
+func (a *accumulator) single() *block {
+	if len(a.blocks) == 1 && a.blocks[0].at == nil {
+		return a.blocks[0]
+	}
+	return nil
 }
 
 // alone returns the block of an arranged catalog that holds all sums, or nil.
 func (a *accumulator) alone() *block {
-	if len(a.blocks) == 1 && a.entries.len == 0 && a.blocks[0].catalog.arranged {
-		return a.blocks[0]
+	if b := a.single(); b != nil && b.catalog.arranged {
+		return b
 	}
 	return nil
 }
@@ -174,44 +241,58 @@ func (b *block) settle() {
 	}
 }
 
+// enterBlocks moves what a block has alone to the table.
+func (a *accumulator) enterBlocks(warn warner) {
+	if len(a.blocks) == 0 || a.blocks[0].at != nil {
+		return
+	}
+	b := a.blocks[0]
+	b.settle()
+	a.expect(len(b.catalog.entries))
+	b.at = make([]int32, 0, len(b.catalog.entries))
+	for i := range b.catalog.entries {
+		a.fold(&b.sums, &b.catalog.entries[i], uint64(b.first)<<32+uint64(i), true, warn)
+		b.at = append(b.at, int32(a.last))
+	}
+	b.enter(a)
+}
+
+// enter begins a block whose entries are in the table.
+func (b *block) enter(a *accumulator) {
+	b.reset(b.catalog)
+	b.sites, b.profiles = nil, 0
+	b.siteAt = make([]int32, len(b.catalog.extras))
+	for i, x := range b.catalog.extras {
+		b.siteAt[i] = int32(a.entries.at(int(b.at[x.entry])).site)
+	}
+}
+
 // foldBlocks moves the sums of all blocks to the table.
 func (a *accumulator) foldBlocks(warn warner) {
+	a.enterBlocks(warn)
 	for _, b := range a.blocks {
-		a.foldBlock(b, warn)
+		if b.profiles == 0 {
+			continue
+		}
+		for i := range b.catalog.entries {
+			from, to := &b.catalog.entries[i], &a.entries.at(int(b.at[i])).entry
+			addCounts(a.countsOf(to), b.countsOf(from), 1, true)
+			orBytes(a.bitmapOf(to), b.bitmapOf(from))
+		}
 	}
 	a.blocks = nil
 }
 
-// foldBlock moves the sums of a block to the table. It returns how many entries
-// LLVM's rules leave out, and the sum of their counters modulo 2^64.
-func (a *accumulator) foldBlock(b *block, warn warner) (skipped int, lost uint64) {
-	b.settle()
-	a.expect(len(b.catalog.entries))
-	fits := a.raiseLimit(b.limit, 1)
-	for i := range b.catalog.entries {
-		e := &b.catalog.entries[i]
-		if !a.fold(&b.sums, e, uint64(b.first)<<32+uint64(i), fits, warn) {
-			skipped++
-			for _, c := range b.countsOf(e) {
-				lost += c
-			}
-		}
-	}
-	return skipped, lost
-}
-
 // fold adds an entry of other sums to the table. It is addToEntry for the entry.
-func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner) (taken bool) {
+func (a *accumulator) fold(o *sums, e *entry, seq uint64, fits bool, warn warner) {
 	var r Record
 	a.take(&r, o, e)
-	taken = a.addToEntry(&r, e.ref, 1, seq, fits, warn)
-	if taken && e.sites.any() {
+	if taken := a.addToEntry(&r, &e.form, e.ref, 1, seq, fits, warn); taken && e.sites.any() {
 		to := a.sitesOf(&a.entries.at(a.last).entry)
 		for i, t := range o.sitesOf(e) {
 			to[i].merged = to[i].merged || t.merged
 		}
 	}
-	return taken
 }
 
 // take sets r to an entry of other sums, until it is called again. The values are
@@ -226,35 +307,109 @@ func (a *accumulator) take(r *Record, o *sums, e *entry) {
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
 func (a *accumulator) mergeFork(o *accumulator, warn warner) {
-	a.repeats = a.repeats || o.repeats
 	if a.empty() {
-		a.blocks, a.table, a.recordsOnly = o.blocks, o.table, a.recordsOnly || o.recordsOnly
+		a.blocks, a.table, a.recordsOnly, a.repeats, a.limit = o.blocks, o.table, o.recordsOnly, o.repeats, o.limit
 		return
 	}
-	for _, other := range o.blocks {
-		b := a.known(other.catalog)
-		if b == nil {
-			a.blocks = append(a.blocks, other)
-			continue
-		}
-		b.settle()
-		other.settle()
-		fits := b.raiseLimit(other.limit, 1)
-		for i := range b.catalog.entries {
-			e := &b.catalog.entries[i]
-			var r Record
-			a.take(&r, &other.sums, e)
-			a.mergeRecord(&b.sums, e, &r, 1, false, fits, (&mergeOutcome{warn: warn, name: e.name}).fail)
-		}
-		b.first, b.profiles = min(b.first, other.first), b.profiles+other.profiles
+	a.repeats = a.repeats || o.repeats
+	fits := a.raiseLimit(o.limit, 1, warn)
+	if b, other := a.single(), o.single(); b != nil && other != nil && b.catalog == other.catalog {
+		a.mergeBlock(b, other, warn)
+		return
 	}
-	if a.recordsOnly {
-		a.foldBlocks(warn)
-	}
+	o.foldBlocks(warn)
+	a.enterBlocks(warn)
 	a.expect(o.entries.len)
-	fits := a.raiseLimit(o.limit, 1)
 	for i := range o.entries.len {
 		e := o.entries.at(i)
 		a.fold(&o.sums, &e.entry, e.seq, fits, warn)
 	}
+}
+
+// mergeContext is InstrProfWriter::mergeRecordsFromWriter: it adds the records of another
+// accumulator as they would be written.
+func (a *accumulator) mergeContext(o *accumulator, seq uint64, warn warner) {
+	if b, other := a.single(), o.single(); b != nil && other != nil && b.catalog == other.catalog {
+		other.finish()
+		a.mergeFork(o, warn)
+		return
+	}
+	o.foldBlocks(warn)
+	for i := range o.sites {
+		o.sites[i].finished()
+	}
+	a.repeats = a.repeats || o.repeats
+	fits := a.raiseLimit(o.limit, 1, warn)
+	a.enterBlocks(warn)
+	a.expect(o.entries.len)
+	type problem struct {
+		name string
+		code llvmerr.Code
+	}
+	var problems []problem // to be told of by name
+	fold := func(i int32) {
+		a.fold(&o.sums, &o.entries.at(int(i)).entry, seq, fits, func(name string, code llvmerr.Code) {
+			problems = append(problems, problem{name, code})
+		})
+	}
+	mayRepeat := o.repeatedRefs()
+	var several []nameKey // entries that may have the name of another
+	for i := range int32(o.entries.len) {
+		if mayRepeat(o.entries.at(int(i)).ref) {
+			several = append(several, nameKey{index: i})
+		} else {
+			fold(i)
+		}
+	}
+	slices.SortFunc(several, o.compareEntries)
+	for len(several) > 0 {
+		var hashes []uint64
+		for _, x := range several {
+			e := o.entries.at(int(x.index))
+			if len(hashes) > 0 && e.name != o.entries.at(int(several[0].index)).name {
+				break
+			}
+			hashes = append(hashes, e.hash)
+		}
+		for _, i := range llvmorder.DenseMap(hashes, 4, releaseOf(22).hash) {
+			fold(several[i].index)
+		}
+		several = several[len(hashes):]
+	}
+	slices.SortStableFunc(problems, func(x, y problem) int { return strings.Compare(x.name, y.name) })
+	for _, p := range problems {
+		warn(p.name, p.code)
+	}
+}
+
+// repeatedRefs returns a function that reports for a reference of the table whether
+// several entries may have it; a few others are among those.
+func (t *table) repeatedRefs() func(ref uint64) bool {
+	mask := uint64(1)<<bits.Len(uint(16*t.entries.len)) - 1
+	once, twice := make([]uint64, mask/64+1), make([]uint64, mask/64+1)
+	for i := range t.entries.len {
+		ref := t.entries.at(i).ref & mask
+		twice[ref/64] |= once[ref/64] & (1 << (ref % 64))
+		once[ref/64] |= 1 << (ref % 64)
+	}
+	return func(ref uint64) bool { return twice[ref&mask/64]&(1<<(ref&mask%64)) != 0 }
+}
+
+// mergeBlock adds a block that is alone in another accumulator to one that is alone in a.
+func (a *accumulator) mergeBlock(b, o *block, warn warner) {
+	b.settle()
+	o.settle()
+	touch(b.sites)
+	addCounts(b.counts[0], o.counts[0], 1, true)
+	orBytes(b.bitmap, o.bitmap)
+	at := 0
+	for _, x := range b.catalog.extras {
+		for range x.sites.all() {
+			if a.addSite(&b.sites[at], o.sites[at].values, nil, 0, 1, false) {
+				warn(b.catalog.entries[x.entry].name, llvmerr.CounterOverflow)
+			}
+			at++
+		}
+	}
+	b.first, b.profiles = min(b.first, o.first), b.profiles+o.profiles
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -63,6 +64,8 @@ func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) ValueSite {
 			v = 0x9000 + 16*v
 		case k == VTableTarget:
 			v = 0x5000 + 8*uint64(rng.IntN(50))
+		case rng.IntN(3) > 0: // else twice at many sites
+			v = uint64(rng.IntN(200))
 		}
 		if v == 0 {
 			v = 0x9000
@@ -217,6 +220,139 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules
+// and in several contexts, by catalogs and record by record, which is what the rules
+// define: counters and bitmaps that wait in blocks change nothing, whatever weights,
+// repeated values, more than 255 values of a site, other forms and saturation do.
+func TestContextsEqualRecords(t *testing.T) {
+	inBlocks := 0
+	for seed := range uint64(60 / oracle.Step(4)) {
+		rng := rand.New(rand.NewPCG(seed, 34))
+		var programs []*rawBuild
+		for i := range 4 {
+			b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+			b.funcs = slices.Clone(b.funcs[i%2:])
+			if i == 2 {
+				f := &b.funcs[0]
+				f.counts = append(slices.Clone(f.counts), 1) // same hash, other form
+			}
+			own := rawFunc{name: fmt.Sprint("own", i), hash: 1, counts: []uint64{1}, addr: 0x7000}
+			own.values[MemOPSize] = []ValueSite{{}}
+			b.funcs = append(b.funcs, own)
+			for _, hash := range turningHashes(rng, i) {
+				b.funcs = append(b.funcs, rawFunc{name: "several", hash: hash, counts: []uint64{1}, addr: 0x7100 + hash})
+			}
+			programs = append(programs, b)
+		}
+		var inputs []weightedInput
+		for range 5 + 3*(seed%7) {
+			in := weightedInput{randomRuns(rng, programs[rng.IntN(1+int(seed%4))], 1)[0], 1}
+			if seed%5 == 4 && rng.IntN(4) == 0 {
+				in.weight = uint64(1 + rng.IntN(3))
+			}
+			if seed%7 == 6 && rng.IntN(8) == 0 {
+				in.weight = 1 << 60 // saturates
+			}
+			inputs = append(inputs, in)
+		}
+		if seed%3 == 2 {
+			inputs = append(inputs, weightedInput{manySizes(rng), 1}, weightedInput{manySizes(rng), 1})
+			rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+		}
+		for _, n := range []int{1, 2, 5} {
+			want, wantWarn, _ := mergeContexts(t, n, true, inputs)
+			got, gotWarn, blocks := mergeContexts(t, n, false, inputs)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("seed %d, %d contexts: files differ at byte %d", seed, n, firstDifference(got, want))
+			}
+			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
+				t.Errorf("seed %d, %d contexts: warnings (-records +catalogs):\n%s", seed, n, diff)
+			}
+			inBlocks += blocks
+		}
+	}
+	if inBlocks == 0 {
+		t.Error("no profile was added to one of several blocks")
+	}
+}
+
+// turningHashes returns n hashes that LLVM's map of the records of one name does not keep
+// in order.
+func turningHashes(rng *rand.Rand, n int) []uint64 {
+	for {
+		hashes := make([]uint64, n)
+		for i, h := range rng.Perm(200)[:n] {
+			hashes[i] = uint64(h)
+		}
+		if n < 2 || !slices.IsSorted(llvmorder.DenseMap(hashes, 4, releaseOf(22).hash)) {
+			return hashes
+		}
+	}
+}
+
+// manySizes is a text profile with a function that the raw ones have, and one of whose
+// sites has hundreds of sizes.
+func manySizes(rng *rand.Rand) []byte {
+	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
+	p, err := Read("in", b.build(), ReaderOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			for s := range r.Values[MemOPSize] {
+				r.Values[MemOPSize][s] = nil
+				for range 200 {
+					r.Values[MemOPSize][s] = append(r.Values[MemOPSize][s], ValueData{uint64(rng.IntN(400)), uint64(rng.IntN(100))})
+				}
+			}
+		}
+	}
+	var out bytes.Buffer
+	if err := WriteText(&out, p, TextOptions{}); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+// mergeContexts merges in n contexts and joins them. It returns the file, the warnings and
+// how many blocks there were besides first ones.
+func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (file []byte, warnings []string, blocks int) {
+	t.Helper()
+	opt := MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }}
+	contexts := make([]*Merger, n)
+	for i := range contexts {
+		if i > 0 {
+			opt.Like = contexts[0]
+		}
+		if contexts[i] = NewMerger(opt); byRecord {
+			contexts[i].catalogs = nil
+		}
+	}
+	for i, in := range inputs {
+		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := contexts[i%n].Add(r, in.weight); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		blocks += max(len(contexts[i].sums.blocks), 1) - 1
+		if i > 0 {
+			if err := contexts[i/2].Merge(contexts[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	file, err := appendIndexed(nil, contexts[0].Profile(), IndexedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, warnings, blocks
 }
 
 // TestCatalogNotTrusted flips every bit of a third run: what its catalog makes of

@@ -317,7 +317,8 @@ func (m *Merger) Merge(o *Merger) error {
 	m.next = max(m.next, o.next)
 	m.sampler.merge(o.sampler)
 	if m.opt.LLVMCompat {
-		m.mergeContext(o)
+		m.sums.mergeContext(&o.sums, uint64(m.next)<<32, m.warner(""))
+		m.next++
 	} else {
 		m.sums.mergeFork(&o.sums, m.warner(""))
 	}
@@ -334,21 +335,4 @@ func (m *Merger) Merge(o *Merger) error {
 		m.symbols.add(ref, n)
 	}
 	return nil
-}
-
-// mergeContext is InstrProfWriter::mergeRecordsFromWriter.
-func (m *Merger) mergeContext(o *Merger) {
-	if s := &o.sums; s.entries.len == 0 && len(s.blocks) == 1 && m.sums.known(s.blocks[0].catalog) != nil {
-		s.blocks[0].finish()
-		m.sums.mergeFork(s, m.warner(""))
-	} else {
-		k := s.finish(func(string, llvmerr.Code) {})
-		var memory keyRecords
-		for i := range k.len() {
-			for _, r := range recordOrder(k.records(i, &memory), releaseOf(22)) {
-				m.sums.addRecord(r, k.ref(i), 1, uint64(m.next)<<32, m.warner(""))
-			}
-		}
-	}
-	m.next++
 }

@@ -98,9 +98,6 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 // begin with one would differ: more than 255 values at a site, or temporal traces, whose
 // places are needed to sample them.
 func (m *Merger) Exceeds() bool {
-	if a := &m.sums; len(a.blocks) > 1 || a.entries.len > 0 { // as when it is finished
-		a.foldBlocks(m.warner(""))
-	}
 	large := func(t siteSum) bool { return len(t.values) > maxValuesPerSite }
 	for _, b := range m.sums.blocks {
 		if slices.ContainsFunc(b.sites, large) {
@@ -444,7 +441,7 @@ func (m *Merger) addPartial(index int, name string, p *partialReader, weight uin
 
 // addPartial adds a record of a partial.
 func (a *accumulator) addPartial(r *partialRecord, seq, weight uint64, warn warner) (taken bool) {
-	taken = a.addToEntry(&r.Record, a.refOf(r.Name), weight, seq, a.raiseLimit(mostOf(r.Counts), weight), warn)
+	taken = a.addRecord(&r.Record, 0, weight, seq, warn)
 	if taken && len(r.merged) > 0 {
 		to := a.sitesOf(&a.entries.at(a.last).entry)
 		for i, merged := range r.merged {

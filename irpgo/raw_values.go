@@ -81,14 +81,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 				Wantf("%d, as the data record says", sites).Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		}
 	}
-	for _, site := range r.rec.Values[IndirectCallTarget] {
-		for j := range site {
-			site[j].Value = r.addrs.callee(site[j].Value)
-		}
-	}
-	for _, site := range r.rec.Values[VTableTarget] {
-		for j := range site {
-			site[j].Value = r.addrs.vtable(site[j].Value)
+	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+		for _, site := range r.rec.Values[kind] {
+			r.addrs.resolve(kind, site)
 		}
 	}
 	return off + int64(c.Pos()), nil
@@ -104,6 +99,16 @@ func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
 		return m.vtable(addr)
 	}
 	return m.callee(addr)
+}
+
+// resolve replaces values that are addresses by what they stand for.
+func (m *addressMap) resolve(kind ValueKind, values []ValueData) {
+	if m == nil {
+		return
+	}
+	for i := range values {
+		values[i].Value = m.valueAt(kind, values[i].Value)
+	}
 }
 
 // callee returns the name reference of the function at addr, 0 if none is

@@ -43,8 +43,8 @@ type sumKeys struct {
 // unless one block has them, and merges those of one name and hash into the first that
 // appeared. It tells warn what could not be merged whole.
 func (a *accumulator) finish(warn warner) *sumKeys {
-	if len(a.blocks) == 1 && a.entries.len == 0 && a.blocks[0].catalog.distinct {
-		return a.blocks[0].byName()
+	if b := a.single(); b != nil {
+		return b.byName()
 	}
 	a.foldBlocks(warn)
 	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
