@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/llvmorder"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // A block holds sums of profiles of one catalog, in the order of its entries: all of them
@@ -187,6 +188,12 @@ func (x *extras) addSites(sites []siteSum, counts *siteCounts, weight uint64, fi
 		if first && !alone {
 			t.merged = true
 		}
+		if from == nil || alone {
+			if cut, ok := x.addSame(t, pairs, from != nil, weight); ok {
+				overflow = overflow || cut
+				return
+			}
+		}
 		x.decoded = x.decodePairs(x.decoded[:0], pairs, from != nil)
 		if !alone {
 			from.resolve(kind, x.decoded)
@@ -195,6 +202,26 @@ func (x *extras) addSites(sites []siteSum, counts *siteCounts, weight uint64, fi
 		overflow = x.addSite(t, x.decoded, from, kind, weight, first && alone) || overflow
 	})
 	return overflow
+}
+
+// addSame adds values that are the first ones of a site, in their order, as those of most
+// runs are. Otherwise it adds nothing and ok is false.
+func (x *extras) addSame(t *siteSum, pairs []byte, address bool, weight uint64) (overflow, ok bool) {
+	n := len(pairs) / valueDataPair
+	if t.repeat || n > len(t.values) {
+		return false, false
+	}
+	for i, h := range t.homes[:n] {
+		if h.address != x.pair(pairs[i*valueDataPair:], address).Value {
+			return false, false
+		}
+	}
+	for i := range t.values[:n] {
+		v, cut := &t.values[i], false
+		v.Count, cut = saturate.AddScaled(v.Count, x.pair(pairs[i*valueDataPair:], false).Count, weight)
+		overflow = overflow || cut
+	}
+	return overflow, true
 }
 
 // decode sets the bitmap and the values of a record to the next ones.
