@@ -359,6 +359,11 @@ func (o *mergeOutcome) fail(code llvmerr.Code) {
 // counter can saturate.
 func (a *accumulator) addToEntry(src *Record, f *form, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
 	at, same := a.find(src.Name, ref, src.Hash, f)
+	return a.addFound(at, same, src, f, ref, weight, seq, fits, warn)
+}
+
+// addFound is addToEntry for a record that find has found or not.
+func (a *accumulator) addFound(at int, same bool, src *Record, f *form, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
 	fresh := at < 0 || !same && !a.policy.llvm
 	var e *tableEntry
 	verdict := uint64(0) // of pseudo counts so far

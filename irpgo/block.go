@@ -80,17 +80,24 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warn
 	keep := c.kept && !a.recordsOnly
 	x, extra := extras{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}, 0
 	for i := range c.entries {
-		e := &c.entries[i]
-		r := Record{Name: e.name, Hash: e.hash, Counts: s.countsOf(e)}
-		if extra < len(c.extras) && int(c.extras[extra].entry) == i {
-			x.decode(&r, &c.extras[extra])
-			extra++
-		}
-		if !a.addToEntry(&r, &e.form, e.ref, weight, uint64(index)<<32+uint64(i), fits, warn) {
-			keep = false
-			added.Skipped++
-			for _, c := range r.Counts {
-				total -= c
+		e, seq := &c.entries[i], uint64(index)<<32+uint64(i)
+		at, same := a.find(e.name, e.ref, e.hash, &e.form)
+		if hasExtra := extra < len(c.extras) && int(c.extras[extra].entry) == i; same && fits && !hasExtra {
+			t := a.entries.at(at)
+			t.seq = min(t.seq, seq)
+			addCounts(a.countsOf(&t.entry), s.countsOf(e), weight, true)
+		} else {
+			r := Record{Name: e.name, Hash: e.hash, Counts: s.countsOf(e)}
+			if hasExtra {
+				x.decode(&r, &c.extras[extra])
+				extra++
+			}
+			if !a.addFound(at, same, &r, &e.form, e.ref, weight, seq, fits, warn) {
+				keep = false
+				added.Skipped++
+				for _, c := range r.Counts {
+					total -= c
+				}
 			}
 		}
 		if keep {

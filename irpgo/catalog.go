@@ -19,6 +19,7 @@ import (
 type catalog struct {
 	key     catalogKey
 	kept    bool // in the cache, for later profiles
+	number  int  // in the cache, from 1 up; 0 if it is not kept
 	uses    atomic.Int64
 	entries []entry // their offsets are those in a block
 	extras  []extra
@@ -212,6 +213,7 @@ func (cc *catalogCache) keep(c *catalog) {
 	defer cc.mu.Unlock()
 	c.uses.Add(1)
 	cc.kept = append(cc.kept, c)
+	c.number = len(cc.kept)
 }
 
 // numbers locates the counters, bitmaps and values of a catalog's records in

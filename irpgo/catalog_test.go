@@ -100,6 +100,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		if err != nil {
 			warnings = append(warnings, err.Error())
 		}
+		a.Layout = 0 // only a catalog has one
 		added = append(added, a)
 	}
 	file, err := appendIndexed(nil, m.Profile(), IndexedOptions{})

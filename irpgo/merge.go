@@ -49,6 +49,9 @@ type Added struct {
 	Records int    // records merged
 	Skipped int    // records left out because they contradict an earlier one
 	Count   uint64 // sum of the counters merged, unweighted, saturating
+	// Layout is a number that profiles with the same functions in the same order have in
+	// common; 0 if it is not known whether others have them.
+	Layout int
 }
 
 // Merger adds profiles up (InstrProfWriter). It does no I/O and keeps one
@@ -205,6 +208,7 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
 	m.fromCatalogs++
+	added.Layout = n.catalog.number
 	m.addNames(r, !first)
 	return added, true
 }

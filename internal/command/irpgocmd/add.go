@@ -254,7 +254,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	}
 	counts = kind != 0 || added.Records > 0
 	w.report.merged(p.Place, r.Info())
-	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, p.Data)
+	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, added.Layout, p.Data)
 	return brought, nil
 }
 

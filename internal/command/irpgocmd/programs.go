@@ -44,10 +44,11 @@ type program struct {
 // knownPrograms tells the programs of a merge apart, in bounded memory and with
 // the same result for any number of workers.
 type knownPrograms struct {
-	mu   sync.Mutex
-	all  map[string]*program
-	more bool     // there were more than maxPrograms
-	refs []uint64 // memory of sketch
+	mu      sync.Mutex
+	all     map[string]*program
+	more    bool           // there were more than maxPrograms
+	layouts map[int]string // keys of profiles without binary ids by [irpgo.Added.Layout]
+	memory  sync.Pool      // of sketch: *[]uint64
 }
 
 // programKey identifies the program of a profile.
@@ -81,29 +82,65 @@ func eachNameRef(file string, data []byte, visit func(ref uint64)) {
 	})
 }
 
-// add records the program of a profile that is in the result.
-func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
-	key := programKey(ids, file, data)
+// keyOf is programKey. It remembers the keys of layouts, which need all names otherwise.
+func (p *knownPrograms) keyOf(ids [][]byte, layout int, file string, data []byte) string {
+	if len(ids) > 0 || layout == 0 {
+		return programKey(ids, file, data)
+	}
+	p.mu.Lock()
+	key, ok := p.layouts[layout]
+	p.mu.Unlock()
+	if !ok {
+		key = programKey(ids, file, data)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.layouts == nil {
+			p.layouts = make(map[int]string)
+		}
+		p.layouts[layout] = key
+	}
+	return key
+}
+
+// count counts a profile of a program if that is known.
+func (p *knownPrograms) count(key string, place int, file string) (known bool) {
+	have := p.all[key]
+	if have == nil {
+		return false
+	}
+	have.profiles++
+	if place < have.place {
+		have.place, have.file = place, file
+	}
+	return true
+}
+
+// add records the program of a profile that is in the result and has a layout, see
+// [irpgo.Added].
+func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, data []byte) {
+	key := p.keyOf(ids, layout, file, data)
 	if key == "" {
 		return
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if have := p.all[key]; have != nil {
-		have.profiles++
-		if place < have.place {
-			have.place, have.file = place, file
-		}
+	known := p.count(key, place, file)
+	p.mu.Unlock()
+	if known {
 		return
-	}
-	if p.all == nil {
-		p.all = make(map[string]*program)
 	}
 	n := &program{place: place, file: file, profiles: 1}
 	if len(ids) > 0 {
 		n.name = key
 	}
-	n.functions, n.sketch = p.sketch(file, data)
+	n.functions, n.sketch = p.sketch(file, data) // without the lock: it takes a while
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.count(key, place, file) { // meanwhile
+		return
+	}
+	if p.all == nil {
+		p.all = make(map[string]*program)
+	}
 	p.all[key] = n
 	if len(p.all) > maxPrograms {
 		p.more = true
@@ -122,13 +159,18 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, data []byte) {
 // advance leaves few to sort. If they are not, sorting only takes longer.
 func (p *knownPrograms) sketch(file string, data []byte) (functions int, refs []uint64) {
 	mainRef := irpgo.NameRef("main") // all programs have it
-	all := p.refs[:0]
+	memory, _ := p.memory.Get().(*[]uint64)
+	if memory == nil {
+		memory = new([]uint64)
+	}
+	defer p.memory.Put(memory)
+	all := (*memory)[:0]
 	eachNameRef(file, data, func(ref uint64) {
 		if functions++; ref != mainRef {
 			all = append(all, ref)
 		}
 	})
-	p.refs = all
+	*memory = all
 	limit := ^uint64(0)
 	if enough := sketchSize + sketchSize/8; len(all) > enough {
 		limit = limit / uint64(len(all)) * uint64(enough)

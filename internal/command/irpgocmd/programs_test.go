@@ -36,6 +36,37 @@ func TestSketch(t *testing.T) {
 	}
 }
 
+// TestProgramOfLayout: without binary ids, profiles of one layout are of one program, which
+// is told from the others by its functions.
+func TestProgramOfLayout(t *testing.T) {
+	profile := func(name string) []byte {
+		p := &irpgo.Profile{Variant: irpgo.IRLevel, Functions: []irpgo.Function{
+			{Name: name, Records: []*irpgo.Record{{Name: name, Hash: 1, Counts: []uint64{1}}}},
+		}}
+		data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	a, b := profile("a"), profile("b")
+	var p knownPrograms
+	p.add(3, "in3", nil, 1, a)
+	p.add(1, "in1", nil, 1, nil) // the layout says what its functions are
+	p.add(2, "in2", nil, 0, a)
+	p.add(4, "in4", nil, 2, b)
+	p.add(5, "in5", [][]byte{{1}}, 1, a)
+	var got []string
+	for key, q := range p.all {
+		got = append(got, fmt.Sprintf("%d of %s: %d, %d functions", len(key), q.file, q.profiles, q.functions))
+	}
+	slices.Sort(got)
+	want := []string{"2 of in5: 1, 1 functions", "26 of in1: 3, 1 functions", "26 of in4: 1, 1 functions"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestInCommon compares the estimate with the number of functions that two
 // programs really have in common: exact while one sketch holds all of both,
 // within a few per cent beyond.
