@@ -259,7 +259,7 @@ func (k *sumKeys) gather() {
 		names.WriteString(e.name)
 		e.name = names.String()[at:]
 	}
-	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap, limit: k.sums.limit}
+	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap}
 }
 
 // functions returns the keys as functions; their records use the accumulator's
