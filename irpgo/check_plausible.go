@@ -110,9 +110,8 @@ func (p *plausible) end() {
 	p.hashes.minority(p.checker)
 	p.sizes.minority(p.checker)
 	p.sums()
+	p.alone()
 	switch d := p.r.dec.(type) {
-	case *rawReader:
-		p.alone()
 	case *indexedReader:
 		p.references(d)
 	case *textReader:
@@ -173,14 +172,21 @@ func (p *plausible) counters(r *Record, i int) {
 // minute for it.
 const lonely = 1 << 36
 
+// lonelier is from where it is a finding: a loop takes a quarter of an hour for it.
+const lonelier = 1 << 40
+
 // alone looks for a counter that is a power of two more than what the others have.
 func (p *plausible) alone() {
 	c := p.top.value
 	if c < lonely || c>>16 <= p.maxOther {
 		return
 	}
+	tell := p.remark
+	if c >= lonelier && p.maxOther > 0 {
+		tell = p.note
+	}
 	if k := bits.Len64(c) - 1; c-1<<k <= p.maxOther {
-		p.remark(flaw.In("counters").InRecord(p.top.record).Field("counter of "+p.top.name).Got(c).
+		tell(flaw.In("counters").InRecord(p.top.record).Field("counter of "+p.top.name).Got(c).
 			Wantf("about %d at most, as the others: it is 2^%d above one of theirs", p.maxOther, k).Corrupt())
 	}
 }

@@ -50,6 +50,7 @@ func TestCheckPlausible(t *testing.T) {
 		}
 		return bytes.Index(data, le.AppendUint64(nil, p.Functions[3].Records[0].Hash))
 	}
+	const lonelyBit = 37
 	for _, c := range []struct {
 		file string
 		bit  func(data []byte) int
@@ -69,7 +70,7 @@ func TestCheckPlausible(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return 8*int(r.dec.(*rawReader).cur.counters.off) + 40
+			return 8*int(r.dec.(*rawReader).cur.counters.off) + lonelyBit
 		}, "counter of "},
 		{text, func(d []byte) int { return 8*bytes.Index(d, []byte("\nmain\n")) + 8 + 7 }, "function name is "},
 		{text, func(d []byte) int { return 8*bytes.Index(d, []byte("\n_ZNK3SumIlLj0EE5totalEv:")) + 8 + 1 }, "target is "},
@@ -87,6 +88,24 @@ func TestCheckPlausible(t *testing.T) {
 		}
 		if !strings.Contains(told, c.want) {
 			t.Errorf("%s, bit %d: %q, findings %v, want %q", c.file, bit, told, rep.Findings, c.want)
+		}
+		if c.want == "counter of " { // a higher one is a finding, also in a merge
+			data[bit/8] ^= 1 << (bit % 8)
+			bit += 52 - lonelyBit
+			data[bit/8] ^= 1 << (bit % 8)
+			p, err := Read("f", data, ReaderOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var merged bytes.Buffer
+			if err := WriteIndexed(&merged, p, IndexedOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, data := range [][]byte{data, merged.Bytes()} {
+				if rep := Check("f", data); len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Error(), "it is 2^52 above one of theirs") {
+					t.Errorf("%v", rep.Findings)
+				}
+			}
 		}
 	}
 }

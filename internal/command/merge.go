@@ -66,6 +66,7 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Loss.Declare(f, false)
+	f.Var(&c.MaxShare, "max-share", "`P%` fail if one input brings more than P % of the total count")
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.declare(f, false)

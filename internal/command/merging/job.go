@@ -34,6 +34,8 @@ type Job struct {
 	exceeded   *merge.OverBudget // nil if the loss is within the budget
 	report     *reportFile       // nil without one
 	quarantine *merge.Quarantine // nil without one
+	shares     shares            // of the total count
+	tooHeavy   bool              // one of them exceeds its limit
 	progress   *cli.Progress     // nil without one
 	watched    func(in inputs.Input, a *merge.Account, cause string)
 	part       *Part                 // nil unless it is one
@@ -97,6 +99,7 @@ func (j *Job) ended(in inputs.Input, a *merge.Account) {
 		}
 	}
 	j.Printer.account(a, j.position(a.Input), cause)
+	j.shares.add(a, j.position(a.Input), in.Weight)
 	if j.progress != nil {
 		if a.Member > 0 {
 			j.progress.Expect(1)

@@ -220,7 +220,12 @@ func (j *Job) judge(env *cli.Env) error {
 	if errors.As(j.budget.Judge(l), &j.exceeded) {
 		return overBudget(j.exceeded)
 	}
-	return nil
+	if text := j.shares.doubt(); text != "" {
+		j.Warn("count of an input", 0, text, "")
+	}
+	err := j.shares.judge(j.MaxShare, j.Family)
+	j.tooHeavy = errors.As(err, new(*cli.ExitError))
+	return err
 }
 
 // Lock keeps other processes from updating the output while it is replaced. A process

@@ -155,6 +155,12 @@ func (j *Job) summary(written bool, cause error) reportSummary {
 	if over := j.exceeded; over != nil && over.Functions {
 		s.Exceeded = append(s.Exceeded, maxLostFunctions)
 	}
+	if j.MaxShare.text != "" {
+		s.Budget[maxShare] = j.MaxShare.text
+	}
+	if j.tooHeavy {
+		s.Exceeded = append(s.Exceeded, maxShare)
+	}
 	lost := j.Accounts.Lost()
 	refs := slices.Sorted(maps.Keys(lost))
 	for _, ref := range refs[:min(len(refs), maxLostListed)] {
