@@ -1,8 +1,8 @@
 package report
 
 import (
-	"fmt"
 	"encoding/hex"
+	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
