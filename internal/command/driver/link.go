@@ -93,7 +93,23 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	if err != nil || !j.flags.Generate || !j.linksImage() {
 		return err
 	}
+	if !j.flags.FunctionCoverage && j.recordsCoverage() {
+		// The objects say what the flags of the link do not: it gets the runtime for them.
+		j.flags.FunctionCoverage, j.flags.CallGraph = true, false
+		return j.link(ctx, objects, "")
+	}
 	return j.finishImage()
+}
+
+// recordsCoverage reports whether objects in the linked ELF file record coverage, whose
+// profiles begin with a header of their own.
+func (j *gnuJob) recordsCoverage() bool {
+	image, err := elf.Open(j.imageName())
+	if err != nil {
+		return false
+	}
+	defer image.Close()
+	return image.Section(asm.HeaderSection) != nil
 }
 
 // linksImage reports whether the result is a program or library, not a
@@ -173,9 +189,6 @@ func (j *gnuJob) finishImage() error {
 	raw := image.Section(asm.RawSection)
 	if raw == nil || raw.Type == elf.SHT_NOBITS && image.Section(asm.HeaderSection) == nil {
 		return nil // nothing instrumented in the file
-	}
-	if image.Section(asm.HeaderSection) != nil && !j.flags.FunctionCoverage {
-		j.warn("%s has objects that record coverage: it writes no profile unless it is linked with -fmachine-profile-function-coverage, too", name)
 	}
 	if image.Section(asm.MapSection) == nil {
 		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
