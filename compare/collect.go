@@ -4,42 +4,63 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
 // An item is a function or a stack of one profile: the sum of its records.
 type item struct {
-	symbol profile.Symbol
-	frames []profile.Frame
-	count  uint64 // saturating
-	most   uint64 // greatest count of its blocks, which decides its temperature
-	ran    bool
-	hashes []uint64
+	key     string
+	symbol  profile.Symbol
+	frames  []profile.Frame
+	count   uint64   // saturating
+	most    uint64   // greatest count of its blocks, which decides its temperature
+	hash    uint64   // of the first record
+	more    []uint64 // other hashes
+	hashed  bool
+	ran     bool
+	matched bool // with an item of the base
 }
 
-// A collection holds the items of a profile by their keys.
+// A collection holds the items of a profile, by first appearance and by their keys.
 type collection struct {
 	side  Side
 	value profile.ValueType
 	byID  bool // functions are known by their ids, because some have no name
-	items map[string]*item
-	order []string // keys by first appearance
+	items []*item
+	byKey map[string]*item
+	room  slab.Slab[item]
 }
 
 func (c *collection) item(key string) (it *item, fresh bool) {
-	if it = c.items[key]; it != nil {
+	if it = c.byKey[key]; it != nil {
 		return it, false
 	}
-	it = new(item)
-	c.items[key] = it
-	c.order = append(c.order, key)
+	it = &c.room.Make(1)[0]
+	it.key = key
+	c.byKey[key] = it
+	c.items = append(c.items, it)
 	return it, true
 }
+
+// addHash notes a hash of the item.
+func (it *item) addHash(hash uint64) {
+	switch {
+	case !it.hashed:
+		it.hash, it.hashed = hash, true
+	case it.hash != hash && !slices.Contains(it.more, hash):
+		it.more = append(it.more, hash)
+	}
+}
+
+// hasHash reports whether the item has a hash.
+func (it *item) hasHash(hash uint64) bool { return it.hash == hash || slices.Contains(it.more, hash) }
 
 // anyNameless reports whether a profile knows functions by their ids alone.
 func anyNameless(v profile.View, opt Options) bool {
@@ -69,7 +90,7 @@ func anyNameless(v profile.View, opt Options) bool {
 
 // collect sums the records of each item and computes the thresholds of temperature.
 func collect(v profile.View, opt Options, byID bool) (*collection, error) {
-	c := &collection{items: make(map[string]*item), byID: byID}
+	c := &collection{byKey: make(map[string]*item), byID: byID}
 	c.side.Identity = v.Identity()
 	var d profile.Distribution
 	shares := []uint64{opt.Hot, opt.Cold}
@@ -95,8 +116,7 @@ func collect(v profile.View, opt Options, byID bool) (*collection, error) {
 	c.side.HotMin = max(d.Cutoffs[0].Min, 1)
 	c.side.ColdMax = d.Cutoffs[1].Min
 	c.side.Items = len(c.items)
-	for _, key := range c.order {
-		it := c.items[key]
+	for _, it := range c.items {
 		c.side.Total += float64(it.count)
 		switch c.temperature(it) {
 		case Hot:
@@ -143,8 +163,8 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 			// Coverage without counts: the profile knows only that it ran.
 			it.count, it.most = max(it.count, 1), max(it.most, 1)
 		}
-		if hashes && !slices.Contains(it.hashes, f.Hash) {
-			it.hashes = append(it.hashes, f.Hash)
+		if hashes {
+			it.addHash(f.Hash)
 		}
 	}
 }
@@ -224,51 +244,55 @@ func (c *collection) functionKey(s *profile.Symbol) string {
 	case c.byID || s.Name == "":
 		return idKey(s.ID)
 	}
-	return s.Name + "\x03" + s.Signature + "\x03" + s.File
+	if s.Signature == "" && s.File == "" && strings.IndexByte(s.Name, keySeparator[0]) < 0 {
+		return s.Name
+	}
+	return s.Name + keySeparator + s.Signature + keySeparator + s.File
 }
 
-func idKey(id uint64) string { return fmt.Sprintf("\x02%x", id) }
+// keySeparator separates the parts of keys.
+const keySeparator = "\x03"
+
+func idKey(id uint64) string { return "\x02" + keySeparator + strconv.FormatUint(id, 16) }
 
 // pair matches the items of two profiles by key. It matches functions whose file or suffix
 // changed, or is known on one side only, by name if that is unambiguous.
 func pair(base, other *collection) []Change {
-	changes := make([]Change, 0, len(base.order))
+	changes := make([]Change, 0, max(len(base.items), len(other.items)))
 	add := func(b, n *item) { changes = append(changes, base.change(other, b, n)) }
-	matched := make(map[string]bool, len(base.order))
-	var baseOnly, otherOnly []string
-	for _, key := range base.order {
-		if n := other.items[key]; n != nil {
-			matched[key] = true
-			add(base.items[key], n)
+	var baseOnly, otherOnly []*item
+	for _, b := range base.items {
+		if n := other.byKey[b.key]; n != nil {
+			n.matched = true
+			add(b, n)
 		} else {
-			baseOnly = append(baseOnly, key)
+			baseOnly = append(baseOnly, b)
 		}
 	}
-	for _, key := range other.order {
-		if !matched[key] {
-			otherOnly = append(otherOnly, key)
+	for _, n := range other.items {
+		if !n.matched {
+			otherOnly = append(otherOnly, n)
 		}
 	}
 	moved := unambiguous(other, otherOnly)
 	fromBase := unambiguous(base, baseOnly)
-	taken := make(map[string]bool)
-	for _, key := range baseOnly {
-		b := base.items[key]
-		if name := base.looseKey(b); moved[name] != "" && fromBase[name] == key {
-			to := moved[name]
-			taken[to] = true
-			add(b, other.items[to])
-			continue
+	for _, b := range baseOnly {
+		name := base.looseKey(b)
+		to := moved[name]
+		if to != nil && fromBase[name] == b {
+			to.matched = true
+		} else {
+			to = nil
 		}
-		add(b, nil)
+		add(b, to)
 	}
-	for _, key := range otherOnly {
-		if !taken[key] {
-			add(nil, other.items[key])
+	for _, n := range otherOnly {
+		if !n.matched {
+			add(nil, n)
 		}
 	}
 	// Sorting makes the order independent of which profile is the base.
-	slices.SortStableFunc(changes, func(a, b Change) int {
+	sortBy(changes, func(a, b *Change) int {
 		return cmp.Or(cmp.Compare(a.Symbol.Name, b.Symbol.Name), cmp.Compare(a.Symbol.Signature, b.Symbol.Signature), cmp.Compare(a.Symbol.File, b.Symbol.File))
 	})
 	return changes
@@ -296,19 +320,19 @@ func (c *collection) looseKey(it *item) string {
 	return key
 }
 
-// unambiguous maps each loose key to the only item that has it, or to "" if several
+// unambiguous maps each loose key to the only item that has it, or to nil if several
 // have it.
-func unambiguous(c *collection, keys []string) map[string]string {
-	m := make(map[string]string)
-	for _, key := range keys {
-		name := c.looseKey(c.items[key])
+func unambiguous(c *collection, items []*item) map[string]*item {
+	m := make(map[string]*item)
+	for _, it := range items {
+		name := c.looseKey(it)
 		if name == "" {
 			continue
 		}
 		if _, ok := m[name]; ok {
-			key = ""
+			it = nil
 		}
-		m[name] = key
+		m[name] = it
 	}
 	return m
 }
@@ -332,8 +356,8 @@ func (c *collection) change(other *collection, b, n *item) Change {
 		}
 	}
 	// Hashes of different families are not comparable.
-	if b != nil && n != nil && len(b.hashes) > 0 && len(n.hashes) > 0 && c.side.Identity.Family == other.side.Identity.Family {
-		ch.HashChanged = !slices.ContainsFunc(b.hashes, func(h uint64) bool { return slices.Contains(n.hashes, h) })
+	if b != nil && n != nil && b.hashed && n.hashed && c.side.Identity.Family == other.side.Identity.Family {
+		ch.HashChanged = !n.hasHash(b.hash) && !slices.ContainsFunc(b.more, n.hasHash)
 	}
 	return ch
 }

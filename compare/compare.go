@@ -185,21 +185,41 @@ func (r *Result) fill(changes []Change) {
 		if c.HashChanged {
 			r.HashChanged = append(r.HashChanged, *c)
 		}
-		if c.Delta() != 0 {
-			r.Movers = append(r.Movers, *c)
-		}
 	}
 	if r.Base.Hot > 0 {
 		r.HotTurnover = float64(lost) / float64(r.Base.Hot)
 	}
 	share := func(c *Change) float64 { return max(c.BaseShare, c.NewShare) }
 	for _, list := range [][]Change{r.BecameHot, r.LeftHot, r.Started, r.Stopped, r.Appeared, r.Disappeared, r.HashChanged} {
-		slices.SortStableFunc(list, func(a, b Change) int { return cmp.Compare(share(&b), share(&a)) })
+		sortBy(list, func(a, b *Change) int { return cmp.Compare(share(b), share(a)) })
 	}
-	slices.SortStableFunc(r.Movers, func(a, b Change) int {
-		return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta()))
-	})
 	r.rank(changes)
+	r.Movers = slices.DeleteFunc(changes, func(c Change) bool { return c.Delta() == 0 })
+	sortBy(r.Movers, func(a, b *Change) int { return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta())) })
+	if len(r.Movers) == 0 {
+		r.Movers = nil
+	}
+}
+
+// sortBy sorts changes; equal ones keep their order. It moves each once, for they are large.
+func sortBy(changes []Change, compare func(a, b *Change) int) {
+	order := make([]int32, len(changes)) // what comes to each place
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(compare(&changes[a], &changes[b]), cmp.Compare(a, b)) })
+	for start := range order {
+		first := changes[start]
+		at := int32(start)
+		for order[at] != int32(start) && order[at] >= 0 {
+			from := order[at]
+			changes[at], order[at] = changes[from], -1
+			at = from
+		}
+		if order[at] >= 0 {
+			changes[at], order[at] = first, -1
+		}
+	}
 }
 
 // rank computes the correlation of ranks.
