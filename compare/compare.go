@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -140,12 +141,13 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 	}
 	r := &Result{Kind: opt.Table}
 	byID := anyNameless(base, opt) || anyNameless(other, opt)
+	var n *collection
+	var otherErr error
+	var both sync.WaitGroup
+	both.Go(func() { n, otherErr = collect(other, opt, byID) })
 	b, err := collect(base, opt, byID)
-	if err != nil {
-		return nil, err
-	}
-	n, err := collect(other, opt, byID)
-	if err != nil {
+	both.Wait()
+	if err = cmp.Or(err, otherErr); err != nil {
 		return nil, err
 	}
 	if opt.Table != profile.FunctionSet {
