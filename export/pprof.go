@@ -3,10 +3,12 @@ package export
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 
 	pprof "github.com/google/pprof/profile"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -17,7 +19,7 @@ func (e *exporter) pprof() error {
 	if err != nil {
 		return err
 	}
-	b := pprofBuilder{e: e, functions: make(map[int]*pprof.Function), locations: make(map[string]*pprof.Location)}
+	b := pprofBuilder{e: e, locations: make(map[string]*pprof.Location)}
 	b.p.DefaultSampleType = e.opt.Value
 	for _, i := range values {
 		b.p.SampleType = append(b.p.SampleType, &pprof.ValueType{Type: set.Values[i].Name, Unit: string(set.Values[i].Unit)})
@@ -50,15 +52,17 @@ func (e *exporter) pprof() error {
 	if err := b.p.CheckValid(); err != nil {
 		return fmt.Errorf("pprof: %w", err)
 	}
-	return b.p.Write(e)
+	z := gzip.NewWriter(e)
+	return errors.Join(b.p.WriteUncompressed(z), z.Close())
 }
 
 type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
-	functions map[int]*pprof.Function // by number of the symbol
+	functions []*pprof.Function // by number of the symbol; nil for one without
 	locations map[string]*pprof.Location
 	key       []byte
+	numbers   []int // of the symbols of frames
 
 	beyond, zero, negative uint64
 }
@@ -112,12 +116,14 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 // frames share a location.
 func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	key := b.key[:0]
+	b.numbers = b.numbers[:0]
 	for i := range frames {
 		f := &frames[i]
 		if f.BCI < 0 && b.e.features.Has(profile.HasBytecodes) {
 			b.negative++
 		}
 		n, _ := b.e.symbols.number(&f.Symbol)
+		b.numbers = append(b.numbers, n)
 		for _, v := range []int32{int32(n), b.e.line(f), f.Column} {
 			key = binary.LittleEndian.AppendUint32(key, uint32(v))
 		}
@@ -126,23 +132,27 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	if l, ok := b.locations[string(key)]; ok {
 		return l
 	}
-	l := &pprof.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0]}
+	l := &pprof.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0], Line: make([]pprof.Line, len(frames))}
 	for i := range frames {
 		f := &frames[i]
-		l.Line = append(l.Line, pprof.Line{Function: b.function(&f.Symbol), Line: int64(b.e.line(f)), Column: int64(f.Column)})
+		l.Line[i] = pprof.Line{Function: b.function(b.numbers[i]), Line: int64(b.e.line(f)), Column: int64(f.Column)}
 	}
 	b.locations[string(key)] = l
 	b.p.Location = append(b.p.Location, l)
 	return l
 }
 
-func (b *pprofBuilder) function(s *profile.Symbol) *pprof.Function {
-	n, _ := b.e.symbols.number(s)
-	if f, ok := b.functions[n]; ok {
+// function returns the function of the symbol with a number.
+func (b *pprofBuilder) function(n int) *pprof.Function {
+	for len(b.functions) <= n {
+		b.functions = append(b.functions, nil)
+	}
+	if f := b.functions[n]; f != nil {
 		return f
 	}
+	s := &b.e.symbols.list[n]
 	f := &pprof.Function{
-		ID: uint64(len(b.p.Function) + 1), Name: b.e.symbols.name(s), SystemName: s.String() + s.Signature,
+		ID: uint64(len(b.p.Function) + 1), Name: b.e.symbols.nameOf(n), SystemName: s.String() + s.Signature,
 		Filename: s.File, StartLine: int64(s.StartLine),
 	}
 	b.functions[n] = f

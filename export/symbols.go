@@ -36,6 +36,11 @@ func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
 // name returns the display name of s.
 func (t *symbols) name(s *profile.Symbol) string {
 	n, _ := t.number(s)
+	return t.nameOf(n)
+}
+
+// nameOf returns the display name of the symbol with a number.
+func (t *symbols) nameOf(n int) string {
 	for len(t.names) <= n {
 		t.names = append(t.names, t.display(&t.list[len(t.names)]))
 	}
