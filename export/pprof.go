@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	pprof "github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
@@ -53,6 +54,7 @@ func (e *exporter) pprof() error {
 		return fmt.Errorf("pprof: %w", err)
 	}
 	z := gzip.NewWriter(e)
+	z.ModTime = time.Unix(0, 0) // none; the zero time.Time would be written as one of 2042
 	return errors.Join(b.p.WriteUncompressed(z), z.Close())
 }
 
