@@ -17,8 +17,12 @@ const (
 
 // IsArchive reports whether data begins as a static archive (ar), also a thin one.
 func IsArchive(data []byte) bool {
-	return bytes.HasPrefix(data, []byte(archiveMagic)) || bytes.HasPrefix(data, []byte(thinArchiveMagic))
+	return bytes.HasPrefix(data, []byte(archiveMagic)) || IsThinArchive(data)
 }
+
+// IsThinArchive reports whether data begins as an archive whose members are files
+// beside it.
+func IsThinArchive(data []byte) bool { return bytes.HasPrefix(data, []byte(thinArchiveMagic)) }
 
 // Fields of the header of a member: text, filled up with spaces.
 const (
@@ -33,7 +37,7 @@ const (
 // for symbol indexes and tables of names, until fn returns an error. Those of a thin
 // archive are files, which it names relative to its folder; each is read once.
 func Members(name string, data []byte, fn func(member string, data []byte) error) error {
-	thin := bytes.HasPrefix(data, []byte(thinArchiveMagic))
+	thin := IsThinArchive(data)
 	read := make(map[string]bool) // members of a thin archive
 	var longNames []byte
 	for pos := len(archiveMagic); pos < len(data); {

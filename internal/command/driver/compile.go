@@ -32,6 +32,7 @@ type gnuJob struct {
 	sources  bool        // any input is a source
 	mode     gnuMode
 	output   string // -o, "" if not given
+	lto, fat bool   // link-time optimization; with machine code in the objects, too
 }
 
 // run compiles one source after the other, as compilers do, and then links. It
@@ -78,8 +79,15 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		// Compilers name auxiliary files after the output file.
 		name = stem(j.output)
 	}
+	if j.lto && !j.fat {
+		object = filepath.Join(dir, filepath.Base(object))
+		if err := j.driver.run(ctx, append(j.compileWords(in, "-c", object), j.dependencyWords(in)...)); err != nil {
+			return "", err
+		}
+		return object, j.moveAuxiliary(dir)
+	}
 	assembly := filepath.Join(dir, name+".s")
-	argv := append(j.compileWords(in, assembly), j.dependencyWords(in)...)
+	argv := append(j.compileWords(in, "-S", assembly), j.dependencyWords(in)...)
 	if err := j.driver.run(ctx, argv); err != nil {
 		return "", err
 	}
@@ -109,8 +117,9 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	return object, j.moveAuxiliary(dir)
 }
 
-// compileWords returns the command that compiles a source to assembly.
-func (j *gnuJob) compileWords(in *argument, assembly string) []string {
+// compileWords returns the command that compiles a source as step says: to
+// assembly, or under link-time optimization to an object.
+func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 	argv := append([]string{}, j.compiler.argv...)
 	for i := range j.args {
 		a := &j.args[i]
@@ -137,16 +146,12 @@ func (j *gnuJob) compileWords(in *argument, assembly string) []string {
 	if j.compiler.Clang && j.mode == modeLink {
 		argv = append(argv, "-Wno-unused-command-line-argument")
 	}
-	family := instrument.GCC
-	if j.compiler.Clang {
-		family = instrument.Clang
-	}
-	argv = append(argv, j.compilerFlags(family, j.target)...)
+	argv = append(argv, j.compilerFlags(j.family(), j.target)...)
 	const dumpdirSince = 11
 	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
 		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
 	}
-	return append(argv, "-S", "-o", assembly)
+	return append(argv, step, "-o", output)
 }
 
 // auxiliaryPrefix returns the prefix of the names of gcc's auxiliary files.

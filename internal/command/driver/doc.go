@@ -10,8 +10,11 @@
 // package runtime. All flags for this stand among the compiler's own arguments,
 // see docs/mip.md; the driver removes them.
 //
-// The driver refuses code that it cannot instrument: link-time optimization, XRay,
-// large code models, other architectures. It passes commands without code to
+// Under link-time optimization the objects hold no machine code. The driver then
+// rewrites the assembly while linking, see lto.go and lto_gcc.go.
+//
+// The driver refuses code that it cannot instrument: XRay, large code models, other
+// architectures. It passes commands without code to
 // instrument through: assembler sources, preprocessing, precompiled headers.
 //
 // With -fmachine-profile-use the driver instruments nothing. It lays out the

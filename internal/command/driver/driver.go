@@ -28,6 +28,9 @@ type commandLine struct {
 	// rustAssembly is the assembly of the crate that is linked, when rustc
 	// calls the driver as its linker.
 	rustAssembly string
+	// assembles says how to rewrite the assembly, when gcc calls the driver as its
+	// assembler.
+	assembles string
 }
 
 // ErrUsage is returned for command lines that the driver does not understand.
@@ -44,12 +47,14 @@ func parseCommandLine(args []string) (commandLine, error) {
 		case strings.HasPrefix(arg, "-f"+flagStem) || strings.HasPrefix(arg, "-fno-"+flagStem):
 			job.flags = append(job.flags, arg)
 			continue
-		case arg != "--report" && arg != rustAssemblyOption:
+		case arg != "--report" && arg != rustAssemblyOption && arg != assemblesOption:
 			return job, fmt.Errorf("%w: unknown option %s", ErrUsage, arg)
 		case len(args) == 0:
 			return job, fmt.Errorf("%w: option %s needs a value", ErrUsage, arg)
 		case arg == "--report":
 			job.report = args[0]
+		case arg == assemblesOption:
+			job.assembles = args[0]
 		default:
 			job.rustAssembly = args[0]
 		}
@@ -131,6 +136,9 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 			return err
 		}
 	}
+	if job.assembles != "" {
+		return d.assembleFor(ctx, job.assembles, plain)
+	}
 	if isRustc(argv) {
 		return d.rustc(ctx, argv, rest)
 	}
@@ -192,11 +200,31 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if j.target, err = j.compiler.target(j.args); err != nil {
 		return err
 	}
-	if j.options, err = d.flags.Options(j.target, j.has("-pthread", "-pthreads")); err != nil {
+	if j.options, err = d.flags.Options(j.target, rustAssembly != "" || j.has("-pthread", "-pthreads")); err != nil {
 		return err
 	}
 	j.options.KeepAlignment = alignsBlocks(j.args)
+	j.lto = j.last("-fno-lto", "-flto") != ""
+	j.fat = j.last("-fno-fat-lto-objects", "-ffat-lto-objects") != "" && (!j.compiler.Clang || j.compiler.Major >= clangFat)
+	switch {
+	case j.lto && j.target.Format == asm.MachO:
+		return errors.New("-flto: the linkers of Mach-O print no assembly; link-time optimization is possible on ELF")
+	case j.lto && !j.fat && j.mode != modeLink: // the linker will generate the code
+		d.discardTemp()
+		return d.passThrough(ctx, slices.Concat(argv, d.compilerFlags(j.family(), j.target), plain[len(argv):]))
+	}
 	return j.run(ctx, rustAssembly)
+}
+
+// clangFat is the first release of clang that knows -ffat-lto-objects.
+const clangFat = 17
+
+// family returns the family of the job's compiler.
+func (j *gnuJob) family() instrument.Compiler {
+	if j.compiler.Clang {
+		return instrument.Clang
+	}
+	return instrument.GCC
 }
 
 // has reports whether one of the options is given.
@@ -242,7 +270,6 @@ func (j *gnuJob) refuse() error {
 		flag = "-fmachine-profile-use"
 	}
 	blocks := j.flags.Generate && j.flags.BlockCoverage
-	lto := j.last("-fno-lto", "-flto")
 	xray := j.last("-fno-xray-instrument", "-fxray-instrument")
 	model := j.last("", "-mcmodel")
 	split := j.last("-gno-split-dwarf", "-gsplit-dwarf")
@@ -251,8 +278,6 @@ func (j *gnuJob) refuse() error {
 	parts := j.last("-fno-split-machine-functions", "-fsplit-machine-functions")
 	traps := j.last("-fno-non-call-exceptions", "-fnon-call-exceptions")
 	switch {
-	case lto != "":
-		return fmt.Errorf("%s: %w", lto, asm.ErrNoMachineCode)
 	case xray != "" && j.flags.Generate:
 		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
 	case (model == "-mcmodel=large" || model == "-mcmodel=medium") && j.flags.Generate:

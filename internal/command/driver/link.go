@@ -28,12 +28,27 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 			return err
 		}
 	}
-	if rustAssembly != "" {
-		if err := j.replaceRustObject(ctx, rustAssembly); err != nil {
+	bitcode := j.lto && j.compiler.Clang || j.linksBitcode()
+	if rustAssembly != "" && !bitcode {
+		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
 			return err
 		}
 	}
 	argv := append([]string{}, j.compiler.argv...)
+	if j.lto && !bitcode {
+		words, err := j.interceptAssembler(ctx)
+		if err != nil {
+			return err
+		}
+		argv = append(argv, words...)
+		if j.flags.Generate && j.linksImage() {
+			header, err := j.headerObject(ctx)
+			if err != nil {
+				return err
+			}
+			argv = append(argv, header)
+		}
+	}
 	for i := range j.args {
 		a := &j.args[i]
 		switch a.kind {
@@ -70,17 +85,44 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		// refers to their section, and with the records all functions.
 		argv = append(argv, "-Wl,-z,start-stop-gc")
 	}
-	argv, err = j.shorten(argv)
+	if bitcode {
+		err = j.linkBitcode(ctx, argv, rustAssembly)
+	} else {
+		err = j.runLinker(ctx, argv, nil)
+	}
+	if err != nil || !j.flags.Generate || !j.linksImage() {
+		return err
+	}
+	if !j.flags.FunctionCoverage && j.recordsCoverage() {
+		// The objects say what the flags of the link do not: it gets the runtime for them.
+		j.flags.FunctionCoverage, j.flags.CallGraph = true, false
+		if !bitcode { // rustc's objects have been replaced
+			rustAssembly = ""
+		}
+		return j.link(ctx, objects, rustAssembly)
+	}
+	return j.finishImage()
+}
+
+// runLinker runs a command that links. edit, if not nil, changes its messages.
+func (j *gnuJob) runLinker(ctx context.Context, argv []string, edit func(line []byte) []byte) error {
+	argv, err := j.shorten(argv)
 	if err != nil {
 		return err
 	}
 	cmd := j.command(ctx, argv)
 	hint := ""
-	filter := &lineFilter{w: screen.Unwrap(j.env.Stderr), drop: func(line []byte) bool {
+	filter := &lineFilter{w: screen.Unwrap(j.env.Stderr), edit: func(line []byte) []byte {
 		if hint == "" {
 			hint = j.missingPart(line)
 		}
-		return isHarmlessLinkerWarning(line)
+		switch {
+		case isHarmlessLinkerWarning(line):
+			return nil
+		case edit != nil:
+			return edit(line)
+		}
+		return line
 	}}
 	cmd.Stderr = filter
 	err = j.wait(ctx, cmd)
@@ -90,15 +132,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	if err != nil && hint != "" {
 		fmt.Fprintln(j.env.Stderr, "profuse cc: "+hint)
 	}
-	if err != nil || !j.flags.Generate || !j.linksImage() {
-		return err
-	}
-	if !j.flags.FunctionCoverage && j.recordsCoverage() {
-		// The objects say what the flags of the link do not: it gets the runtime for them.
-		j.flags.FunctionCoverage, j.flags.CallGraph = true, false
-		return j.link(ctx, objects, "")
-	}
-	return j.finishImage()
+	return err
 }
 
 // recordsCoverage reports whether objects in the linked ELF file record coverage, whose

@@ -135,11 +135,11 @@ func (d *driver) tempDir() (string, error) {
 	return os.MkdirTemp(d.temp, "")
 }
 
-// A lineFilter drops lines from a stream. Close writes the last, incomplete
-// line.
+// A lineFilter changes lines of a stream, or drops those of which edit returns
+// nothing. Close writes the last, incomplete line.
 type lineFilter struct {
 	w    io.Writer
-	drop func(line []byte) bool
+	edit func(line []byte) []byte
 	line []byte
 }
 
@@ -150,22 +150,16 @@ func (f *lineFilter) Write(p []byte) (int, error) {
 		if i < 0 {
 			return len(p), nil
 		}
-		line := f.line[:i+1]
-		if !f.drop(line) {
-			if _, err := f.w.Write(line); err != nil {
-				return 0, err
-			}
+		if _, err := f.w.Write(f.edit(f.line[:i+1])); err != nil {
+			return 0, err
 		}
 		f.line = slices.Delete(f.line, 0, i+1)
 	}
 }
 
 func (f *lineFilter) Close() error {
-	if len(f.line) > 0 && !f.drop(f.line) {
-		_, err := f.w.Write(f.line)
-		return err
-	}
-	return nil
+	_, err := f.w.Write(f.edit(f.line))
+	return err
 }
 
 // stem is a file's base name without its extension.

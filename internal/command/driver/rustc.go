@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,9 +16,10 @@ import (
 
 // rustc can print the assembly of a crate beside its objects. The driver asks
 // for it, with one code generation unit so that the crate has one assembly file
-// and one object. It rewrites and assembles the text and replaces rustc's
-// object by the result: in libraries after rustc has ended, and in linked
-// images by acting as rustc's linker.
+// and one object; under -C lto=thin there is a pair for each crate. It rewrites and
+// assembles the text and replaces rustc's objects by the results: in libraries after
+// rustc has ended, and in linked images by acting as rustc's linker. With -C
+// linker-plugin-lto rustc makes bitcode, and only the linker matters.
 
 func isRustc(argv []string) bool {
 	name := programName(argv[len(argv)-1])
@@ -37,6 +39,8 @@ type rustCommand struct {
 	machine    []string // arguments that choose the target
 	words      []string
 	queries    bool // prints information and compiles nothing
+	thin       bool // -C lto=thin
+	bitcode    bool // -C linker-plugin-lto
 	inputs     []string
 }
 
@@ -45,9 +49,8 @@ var rustSeparate = words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --crate-t
 	--out-dir --explain --target --allow --warn --force-warn --deny --forbid --cap-lints --codegen --extern --sysroot
 	--error-format --json --color --diagnostic-width --remap-path-prefix --remap-path-scope --env-set`)
 
-// rustDropped are the -C options that would make several objects, or add to the
-// object something other than code of the crate.
-var rustDropped = []string{"codegen-units", "incremental", "embed-bitcode"}
+// rustDropped are the -C options that would make several objects.
+var rustDropped = []string{"codegen-units", "incremental"}
 
 func parseRustCommand(args []string) (r rustCommand, err error) {
 	for i := 0; i < len(args); i++ {
@@ -75,11 +78,9 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 			case "target-cpu", "target-feature":
 				r.machine = append(r.machine, words...)
 			case "lto":
-				if v != "off" && v != "no" && v != "n" && v != "false" {
-					return r, fmt.Errorf("-C %s: %w", value, asm.ErrNoMachineCode)
-				}
+				r.thin = v == "thin"
 			case "linker-plugin-lto":
-				return r, fmt.Errorf("-C %s: %w", value, asm.ErrNoMachineCode)
+				r.bitcode = !slices.Contains([]string{"off", "no", "n", "false"}, v)
 			}
 			if slices.Contains(rustDropped, name) {
 				continue
@@ -102,6 +103,7 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 			r.outDir = value
 		case "-o":
 			r.output = value
+			words = []string{arg, value}
 		case "--sysroot":
 			r.machine = append(r.machine, words...)
 		case "--target":
@@ -153,13 +155,28 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.assemblerScript(argv[len(argv)-1], target, r.machine); err != nil {
+	if err := d.assemblerScript(argv[len(argv)-1], r.machine); err != nil {
 		return err
 	}
 	command := append(slices.Clone(argv), r.words...)
 	command = append(command, d.compilerFlags(instrument.Rustc, target)...)
-	command = append(command, "-Ccodegen-units=1", "-Cembed-bitcode=no", "-Clinker="+linker, "--emit=asm="+assembly)
-	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }) {
+	command = append(command, "-Clinker="+linker)
+	if r.bitcode {
+		return d.run(ctx, command)
+	}
+	command = append(command, "-Ccodegen-units=1")
+	if r.thin { // rustc chooses the names of the files, see rustPart
+		command = append(command, "--emit=asm")
+	} else {
+		command = append(command, "--emit=asm="+assembly)
+	}
+	parts := cmp.Or(r.outDir, filepath.Dir(r.output)) // where rustc puts them
+	switch i := slices.Index(command, "-o"); {
+	case slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }):
+	case r.thin && i > 0: // rustc warns of -o beside several outputs
+		parts = d.temp
+		command = append(slices.Delete(command, i, i+2), "--emit=link="+r.output, "--out-dir="+parts)
+	default:
 		command = append(command, "--emit=link")
 	}
 	if err := d.run(ctx, command); err != nil {
@@ -169,12 +186,12 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	if err != nil || len(archives) == 0 {
 		return err
 	}
-	object, err := d.rustObject(ctx, target, r.inputs[0], assembly)
+	opt, err := d.flags.Options(target, true)
 	if err != nil {
 		return err
 	}
 	for _, archive := range archives {
-		if err := d.replaceMember(ctx, archive, object); err != nil {
+		if err := d.replaceMembers(ctx, archive, parts, assembly, opt); err != nil {
 			return err
 		}
 	}
@@ -200,16 +217,25 @@ func (d *driver) linkerScript(assembly, linker string) (string, error) {
 	if linker == "" {
 		linker = "cc"
 	}
-	words := append(slices.Clone(d.env.Self), rustAssemblyOption, assembly)
+	words, err := d.again(rustAssemblyOption, assembly)
+	if err != nil {
+		return "", err
+	}
+	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
+}
+
+// again returns the command that runs the driver again with the same flags and an
+// option of its own; a command to run follows.
+func (d *driver) again(option, value string) ([]string, error) {
+	words := append(slices.Clone(d.env.Self), option, value)
 	if d.report.file != "" {
 		report, err := filepath.Abs(d.report.file)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		words = append(words, "--report", report)
 	}
-	words = append(append(words, d.flags.Given...), "--")
-	return writeScript(filepath.Join(d.temp, "cc"), append(words, linker))
+	return append(append(words, d.flags.Given...), "--"), nil
 }
 
 // writeScript writes a program that runs the command followed by the program's
@@ -224,66 +250,97 @@ func writeScript(file string, command []string) (string, error) {
 	return file, os.WriteFile(file, []byte(b.String()), 0o777)
 }
 
-// Files beside the assembly of a crate.
-const (
-	rustAssembler  = "as"      // a program that assembles it
-	rustObjectFile = "crate.o" // its result
-)
+// rustAssembler is a program beside the assembly of a crate that assembles.
+const rustAssembler = "as"
 
-// assemblerScript writes a program that assembles the crate's assembly with the
-// assembler inside rustc. Other assemblers may be too old for its syntax.
-func (d *driver) assemblerScript(rustc string, target asm.Target, machine []string) error {
+// assemblerScript writes a program that compiles sources of rustAssemble with the
+// crate's compiler.
+func (d *driver) assemblerScript(rustc string, machine []string) error {
+	command := append([]string{rustc}, machine...)
+	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",
+		"-Ccodegen-units=1", "-Cdebuginfo=0", "-Cembed-bitcode=no", "--cap-lints=allow"))
+	return err
+}
+
+// rustAssemble assembles with the assembler inside rustc, by the script in the
+// folder. Other assemblers may be too old for the syntax.
+func (d *driver) rustAssemble(ctx context.Context, target asm.Target, folder, assembly, object string) error {
 	options := "raw"
 	if target.Arch == asm.X86_64 {
 		options += ", att_syntax"
 	}
-	source := filepath.Join(d.temp, "as.rs")
-	text := "#![no_std]\ncore::arch::global_asm!(include_str!(\"crate.s\"), options(" + options + "));\n"
+	source := replaceExtension(assembly, ".rs")
+	text := fmt.Sprintf("#![no_std]\ncore::arch::global_asm!(include_str!(%q), options(%s));\n", assembly, options)
 	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 		return err
 	}
-	command := append([]string{rustc}, machine...)
-	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",
-		"-Ccodegen-units=1", "-Cdebuginfo=0", "--cap-lints=allow", source, "--emit=obj="+filepath.Join(d.temp, rustObjectFile)))
-	return err
+	return d.run(ctx, []string{filepath.Join(folder, rustAssembler), source, "--emit=obj=" + object})
 }
 
-// rustObject rewrites and assembles the assembly of a crate.
-func (d *driver) rustObject(ctx context.Context, target asm.Target, source, assembly string) (string, error) {
-	dir := filepath.Dir(assembly)
-	object := filepath.Join(dir, rustObjectFile)
-	if _, err := os.Stat(object); err == nil {
-		return object, nil // one crate can become a library of two kinds
+// rustPart returns the assembly of an object that rustc has made, in the driver's
+// folder; "" if it has none, like the allocator shim. Without ThinLTO it is that of
+// the crate; with it, it has the object's name and is in the folder parts.
+func (d *driver) rustPart(object, parts, crate string) (string, error) {
+	own, made := strings.CutSuffix(filepath.Base(object), ".o")
+	printed := filepath.Join(parts, own+".s")
+	text, err := os.ReadFile(printed)
+	switch {
+	case !made || err != nil && !strings.HasSuffix(own, "-cgu.0.rcgu"):
+		return "", nil
+	case err != nil:
+		if _, err := os.Stat(crate); err != nil {
+			return "", nil
+		}
+		return crate, nil
 	}
-	opt, err := d.flags.Options(target, true)
+	dir, err := d.tempDir()
 	if err != nil {
 		return "", err
 	}
-	if err := d.rewrite(source, assembly, opt); err != nil {
+	part := filepath.Join(dir, "part.s")
+	if err := os.WriteFile(part, text, 0o666); err != nil {
 		return "", err
 	}
-	return object, d.run(ctx, []string{filepath.Join(dir, rustAssembler)})
+	return part, os.Remove(printed)
 }
 
-// isCrateObject distinguishes the object of the crate's code from the allocator
-// shim, the other object that rustc makes.
-func isCrateObject(name string) bool { return strings.HasSuffix(name, "-cgu.0.rcgu.o") }
+// rustObject rewrites and assembles the assembly of an object; source is for the
+// report.
+func (d *driver) rustObject(ctx context.Context, opt instrument.Options, source, part, crate string) (string, error) {
+	object := replaceExtension(part, ".o")
+	if _, err := os.Stat(object); err == nil {
+		return object, nil // one crate can become a library of two kinds
+	}
+	if err := d.rewrite(source, part, opt); err != nil {
+		return "", err
+	}
+	return object, d.rustAssemble(ctx, opt.Target, filepath.Dir(crate), part, object)
+}
 
-// replaceRustObject replaces the crate's object in a linker's command line.
-func (j *gnuJob) replaceRustObject(ctx context.Context, assembly string) error {
+// replaceRustObjects replaces rustc's objects in a linker's command line.
+func (j *gnuJob) replaceRustObjects(ctx context.Context, crate string) error {
+	replaced := false
 	for i := range j.args {
 		a := &j.args[i]
-		if a.kind != argInput || !isCrateObject(a.value) {
+		if a.kind != argInput {
 			continue
 		}
-		object, err := j.rustObject(ctx, j.target, a.value, assembly)
+		part, err := j.rustPart(a.value, filepath.Dir(a.value), crate)
 		if err != nil {
 			return err
 		}
-		a.words, a.value = []string{object}, object
-		return nil
+		if part == "" {
+			continue
+		}
+		object, err := j.rustObject(ctx, j.options, a.value, part, crate)
+		if err != nil {
+			return err
+		}
+		a.words, a.value, replaced = []string{object}, object, true
 	}
-	j.warn("no object of the crate among those that are linked: %s", j.output)
+	if !replaced {
+		j.warn("no object of the crate among those that are linked: %s", j.output)
+	}
 	return nil
 }
 
@@ -314,43 +371,57 @@ func (d *driver) rustArchives(ctx context.Context, argv []string, r *rustCommand
 	return files, nil
 }
 
-// replaceMember replaces the crate's object in a library.
-func (d *driver) replaceMember(ctx context.Context, archive, object string) error {
+// replaceMembers replaces rustc's objects in a library, whose assembly is in the
+// folder parts under ThinLTO.
+func (d *driver) replaceMembers(ctx context.Context, archive, parts, crate string, opt instrument.Options) error {
 	out, err := d.output(ctx, []string{"ar", "t", archive})
 	if err != nil {
 		return fmt.Errorf("ar t %s: %v\n%s", archive, err, out)
 	}
+	dir, err := d.tempDir()
+	if err != nil {
+		return err
+	}
+	// The archive is replaced as a whole, since other builds may be reading it.
+	copied := filepath.Join(dir, "lib.a")
+	replace := []string{"ar", "rs", copied}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
-		if !isCrateObject(name) {
-			continue
-		}
-		dir, err := d.tempDir()
+		part, err := d.rustPart(name, parts, crate)
 		if err != nil {
 			return err
 		}
-		// The member gets the name of its file. The archive is replaced as a
-		// whole, since other builds may be reading it.
-		member, copied := filepath.Join(dir, name), filepath.Join(dir, "lib.a")
+		if part == "" {
+			continue
+		}
+		object, err := d.rustObject(ctx, opt, name, part, crate)
+		if err != nil {
+			return err
+		}
+		// The member gets the name of its file.
+		member := filepath.Join(dir, name)
 		if err := os.Link(object, member); err != nil {
 			return err
 		}
-		data, err := os.ReadFile(archive)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(copied, data, 0o666); err != nil {
-			return err
-		}
-		if out, err := d.output(ctx, []string{"ar", "rs", copied, member}); err != nil {
-			return fmt.Errorf("ar rs %s: %v\n%s", archive, err, out)
-		}
-		f, err := os.Open(copied)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return atomicfile.WriteFile(archive, f)
+		replace = append(replace, member)
 	}
-	return d.report.passed(archive, "has no code of its own")
+	if len(replace) == 3 {
+		return d.report.passed(archive, "has no code of its own")
+	}
+	data, err := os.ReadFile(archive)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(copied, data, 0o666); err != nil {
+		return err
+	}
+	if out, err := d.output(ctx, replace); err != nil {
+		return fmt.Errorf("ar rs %s: %v\n%s", archive, err, out)
+	}
+	f, err := os.Open(copied)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return atomicfile.WriteFile(archive, f)
 }

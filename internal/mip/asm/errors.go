@@ -12,5 +12,5 @@ var (
 	ErrTooLarge = errors.New("assembly file too large")
 	// ErrNoMachineCode is returned for text that is not machine code: LLVM IR,
 	// and what compilers print under link-time optimization.
-	ErrNoMachineCode = errors.New("no machine code: link-time optimization has to be off")
+	ErrNoMachineCode = errors.New("no machine code but LLVM IR or gcc's for link-time optimization")
 )

@@ -37,7 +37,7 @@ const LocalStem = "Lmip_"
 func checkText(src []byte) error {
 	switch {
 	case bytes.HasPrefix(src, []byte("; ModuleID")), bytes.HasPrefix(src, []byte("BC\xc0\xde")),
-		bytes.Contains(src, []byte(".gnu.lto_")):
+		bytes.Contains(src, []byte("__gnu_lto_slim,")):
 		return ErrNoMachineCode
 	case bytes.Contains(src, []byte(LocalStem)):
 		return ErrInstrumented

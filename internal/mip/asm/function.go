@@ -201,7 +201,8 @@ var opaqueReason = [...]Reason{inlineAsm: SkipInlineAssembly, macro: SkipMacro}
 // isFunction reports whether the label begins a function.
 func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	if r.Target.Format == ELF {
-		return r.typed[string(name)]
+		// .LNAME$local is LLVM's second name of a function that cannot be replaced.
+		return r.typed[string(name)] && !(r.Target.private(name) && bytes.HasSuffix(name, []byte("$local")))
 	}
 	return r.Sections[s.Section].Code && !r.Target.private(name) && !IsDigit(name[0]) && !r.alt[string(name)]
 }

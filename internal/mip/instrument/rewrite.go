@@ -28,6 +28,24 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	return e.apply(dst), report(e.File), nil
 }
 
+// Headers returns an assembly file for ELF with the headers that [Rewrite] puts into
+// every file, for a link in which not the first object that is read comes first in
+// the program.
+func Headers(opt Options) []byte {
+	e := &emitter{File: &asm.File{Target: opt.Target}, opt: &opt}
+	w := elfWriter{e}
+	w.header(rawSection)
+	if e.hits() {
+		w.header(hitSection)
+	}
+	w.header(mapSection)
+	if opt.blocks() {
+		w.header(blocksSection)
+	}
+	e.text.Line("\t.section\t.note.GNU-stack,\"\",", w.kind(mapSection))
+	return e.text
+}
+
 // parse reads the text, chooses the functions to instrument and recovers the
 // entry points and blocks that their probes need.
 func parse(src []byte, opt *Options) (*emitter, error) {

@@ -1,0 +1,334 @@
+package driver
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/layout"
+)
+
+// An ltoInput is a file that the linker's command line names.
+type ltoInput struct {
+	path string
+	// redirected is what the first link gets in place of a file with bitcode; ""
+	// for the file itself.
+	redirected string
+	bitcode    bool            // an object of bitcode
+	members    map[string]bool // of an archive: those of bitcode
+	pinned     map[string]bool // of an archive: those that the second link loads explicitly
+}
+
+// readWords finds the files among the words of the linker's command line.
+func (l *ltoLink) readWords() error {
+	libraries := librarySearch(l.words)
+	l.inputs, l.loads = make([]*ltoInput, len(l.words)), make([]loading, len(l.words))
+	known := map[string]*ltoInput{}
+	state := byNeed
+	var states []loading // --push-state
+	for i := 0; i < len(l.words); i++ {
+		path := l.words[i]
+		switch {
+		case path == "-o", path == "--output":
+			i++
+			continue
+		case path == "--start-lib":
+			state = fromLib
+		case path == "--whole-archive":
+			state = wholly
+		case path == "--end-lib", path == "--no-whole-archive":
+			state = byNeed
+		case path == "--push-state":
+			states = append(states, state)
+		case path == "--pop-state" && len(states) > 0:
+			state, states = states[len(states)-1], states[:len(states)-1]
+		case strings.HasPrefix(path, "--library="):
+			path = libraries.find(i, strings.TrimPrefix(path, "--library="))
+		case strings.HasPrefix(path, "-l"):
+			path = libraries.find(i, path[2:])
+		}
+		if strings.HasPrefix(path, "-") || path == "" {
+			continue
+		}
+		if known[path] == nil {
+			in, err := l.openInput(path)
+			if err != nil {
+				return err
+			}
+			known[path] = in
+		}
+		l.inputs[i], l.loads[i] = known[path], state
+	}
+	return l.refuse(known)
+}
+
+// refuse returns an error for what the second link cannot do like the first.
+func (l *ltoLink) refuse(inputs map[string]*ltoInput) error {
+	if l.linker == layout.Gold && slices.Contains(l.loads, fromLib) {
+		return errors.New("-flto: gold does not say what it loads between --start-lib and --end-lib; lld does")
+	}
+	for i, w := range l.words {
+		names, given := strings.CutPrefix(w, "--exclude-libs=")
+		if i > 0 && l.words[i-1] == "--exclude-libs" {
+			names, given = w, true
+		}
+		for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || r == ':' }) {
+			for _, in := range inputs {
+				if given && len(in.members) > 0 && (name == "ALL" || name == filepath.Base(in.path)) {
+					return fmt.Errorf("-flto: --exclude-libs=%s: the code of %s leaves the library before it is linked; "+
+						"use a version script, or compile with -fvisibility=hidden", name, in.path)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// loading says what a linker loads of an archive, or of an object in its place.
+type loading byte
+
+const (
+	byNeed  loading = iota
+	fromLib         // between --start-lib and --end-lib: of objects, too, only those needed
+	wholly          // after --whole-archive
+)
+
+// hasBitcode reports whether the linker generates code for an object.
+func (l *ltoLink) hasBitcode(data []byte) bool {
+	if isBitcode(data) {
+		return true
+	}
+	if !slices.Contains(l.words, "--fat-lto-objects") || !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return false
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	return err == nil && f.Section(".llvm.lto") != nil
+}
+
+// openInput finds the bitcode in a file.
+func (l *ltoLink) openInput(path string) (*ltoInput, error) {
+	in := &ltoInput{path: path, members: map[string]bool{}, pinned: map[string]bool{}}
+	head := headOf(path)
+	if !object.IsArchive(head) && !isBitcode(head) && !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		return in, nil // no file, or a linker script
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	members, err := readArchive(path, data)
+	if err != nil {
+		return nil, err
+	}
+	in.bitcode = members == nil && l.hasBitcode(data)
+	thin := object.IsThinArchive(data)
+	for _, m := range members {
+		if l.hasBitcode(m.data) {
+			in.members[m.name] = true
+		}
+		if thin {
+			l.thin[filepath.Join(filepath.Dir(path), m.name)] = path + "(" + m.name + ")"
+		}
+	}
+	if l.linker != layout.LLD || !in.bitcode && len(in.members) == 0 {
+		return in, nil
+	}
+	// lld 19 and newer write the assembly beside the bitcode, too: of links to it.
+	dir, err := l.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	in.redirected = filepath.Join(dir, filepath.Base(path))
+	if thin { // its members stand beside it
+		return in, writeArchive(in.redirected, members)
+	}
+	target, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return in, os.Symlink(target, in.redirected)
+}
+
+// rest returns the archive that takes the place of one: without bitcode and without
+// pinned members. It is "" if nothing is left.
+func (l *ltoLink) rest(in *ltoInput) (string, error) {
+	var rest []member
+	data, err := os.ReadFile(in.path)
+	if err != nil {
+		return "", err
+	}
+	members, err := readArchive(in.path, data)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range members {
+		if !in.members[m.name] && !in.pinned[m.name] {
+			rest = append(rest, m)
+		}
+	}
+	if len(rest) == 0 {
+		return "", nil
+	}
+	return l.archiveLike(in.path, rest)
+}
+
+// archiveLike writes an archive with the base name of path, which --exclude-libs
+// takes.
+func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
+	dir, err := l.tempDir()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, filepath.Base(path))
+	return file, writeArchive(file, members)
+}
+
+// pinMembers returns, by the word after which they stand, arguments that load the
+// native members of archives in the order of the first link.
+func (l *ltoLink) pinMembers(loaded []string) (after map[int][]string, err error) {
+	after = map[int][]string{}
+	var group []string // of one archive, at one place
+	var from *ltoInput
+	at := -1
+	flush := func() error {
+		if len(group) == 0 {
+			return nil
+		}
+		words, err := l.pin(from, group)
+		after[at] = append(after[at], words...)
+		group = nil
+		return err
+	}
+	for _, file := range loaded {
+		path, name, isMember := strings.Cut(strings.TrimSuffix(file, ")"), "(")
+		if !isMember {
+			path = file
+		}
+		word := l.wordOf(path, at)
+		if word < 0 {
+			continue
+		}
+		in := l.inputs[word]
+		native := isMember && !in.members[name] && l.loads[word] != wholly ||
+			!isMember && !in.bitcode && l.loads[word] == fromLib
+		if max(at, word) != at || in != from {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+		if from, at = in, max(at, word); native {
+			group = append(group, name)
+		}
+	}
+	return after, flush()
+}
+
+// wordOf returns the first word from at on that names the file, or else the last
+// one before; -1 if there is none.
+func (l *ltoLink) wordOf(path string, at int) int {
+	word := -1
+	for i, in := range l.inputs {
+		if in != nil && in.path == path {
+			if word = i; i >= at {
+				break
+			}
+		}
+	}
+	return word
+}
+
+// pin returns arguments that load members of an archive, in that order. An object has
+// one member, of the name "".
+func (l *ltoLink) pin(in *ltoInput, names []string) ([]string, error) {
+	data, err := os.ReadFile(in.path)
+	if err != nil {
+		return nil, err
+	}
+	members, err := readArchive(in.path, data)
+	if err != nil {
+		return nil, err
+	}
+	if members == nil {
+		members = []member{{"", data}}
+	}
+	found := map[string][]member{}
+	for _, m := range members {
+		found[m.name] = append(found[m.name], m)
+	}
+	var pinned []member
+	for _, name := range names {
+		// Of several members of one name, only the linker knows which it was.
+		if len(found[name]) == 1 {
+			pinned = append(pinned, found[name][0])
+			in.pinned[name] = true
+		}
+	}
+	file, err := l.archiveLike(in.path, pinned)
+	return []string{"--push-state", "--whole-archive", file, "--pop-state"}, err
+}
+
+// A search finds libraries as linkers do.
+type search struct {
+	folders []string
+	static  []bool // by word: whether -Bstatic is in force
+}
+
+// librarySearch reads the options for searching libraries.
+func librarySearch(words []string) search {
+	s := search{static: make([]bool, len(words))}
+	static, sysroot := false, ""
+	for i, w := range words {
+		folder := ""
+		switch {
+		case w == "-Bstatic", w == "-static", w == "-dn", w == "-non_shared", w == "--static":
+			static = true
+		case w == "-Bdynamic", w == "-dy", w == "-call_shared":
+			static = false
+		case strings.HasPrefix(w, "--sysroot="):
+			sysroot = strings.TrimPrefix(w, "--sysroot=")
+		case strings.HasPrefix(w, "--library-path="):
+			folder = strings.TrimPrefix(w, "--library-path=")
+		case (w == "-L" || w == "--library-path") && i+1 < len(words):
+			folder = words[i+1]
+		case strings.HasPrefix(w, "-L"):
+			folder = w[2:]
+		}
+		if folder != "" {
+			s.folders = append(s.folders, folder)
+		}
+		s.static[i] = static
+	}
+	for i, folder := range s.folders {
+		for _, prefix := range []string{"=", "$SYSROOT"} {
+			if rest, ok := strings.CutPrefix(folder, prefix); ok {
+				s.folders[i] = sysroot + rest
+			}
+		}
+	}
+	return s
+}
+
+// find returns the file of the library that word i names, "" if there is none.
+func (s *search) find(i int, name string) string {
+	names := []string{"lib" + name + ".so", "lib" + name + ".a"}
+	if exact, ok := strings.CutPrefix(name, ":"); ok {
+		names = []string{exact}
+	} else if s.static[i] {
+		names = names[1:]
+	}
+	for _, folder := range s.folders {
+		for _, name := range names {
+			path := folder + "/" + name // as linkers print it
+			if _, err := os.Stat(path); err == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}
