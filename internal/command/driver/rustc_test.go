@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,10 +85,35 @@ func TestRustc(t *testing.T) {
 		}
 		b.wantCalls(b.profile(c.image, "raw"), map[string]uint64{"api": 1})
 	}
-	for args, want := range map[string]string{"-Clto": "", "-Clto=thin": "", "-C linker-plugin-lto": ""} {
-		r := b.cc(append([]string{rustc, generate, "api.rs"}, strings.Fields(args)...)...)
-		if r.code != 1 || !strings.Contains(r.stderr, "link-time optimization has to be off") {
-			t.Errorf("%s: %+v, want %q", args, r, want)
+}
+
+// TestRustcLTO: the code that rustc or the linker makes of several crates is
+// instrumented and laid out.
+func TestRustcLTO(t *testing.T) {
+	oracle.Slow(t)
+	rustc := oracle.Tool(t, "rustc")
+	oracle.Tool(t, "cc")
+	oracle.Tool(t, "ar")
+	const want = "5050 Some(1) true 1\n"
+	for _, c := range [][2]string{
+		{"", "-Clto"}, {"-Clinker-plugin-lto", "-Clto=thin"},
+		{"-Clinker-plugin-lto", "-Clinker-plugin-lto"}, // with the lld of rustc
+	} {
+		b := newBench(t, "util.rs", libRS, "main.rs", mainRS)
+		build := func(program string, flags ...string) {
+			t.Helper()
+			b.build(slices.Concat([]string{rustc, "--edition=2021", "-O", "--crate-type=rlib", "util.rs"}, strings.Fields(c[0]), flags)...)
+			b.build(slices.Concat([]string{rustc, "--edition=2021", "-O", "-L.", "--extern=util", "main.rs", c[1], "-o", program}, flags)...)
+			if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, program); got != want {
+				t.Errorf("%s: printed %q, want %q", c[1], got, want)
+			}
+		}
+		build("probed", generate, withBB)
+		b.checkRust("probed", "raw")
+		b.writeProfile("app.mip", b.profile("probed", "raw"))
+		build("used", "-fmachine-profile-use="+b.path("app.mip"))
+		if left := b.files("*.s"); len(left) > 0 {
+			t.Errorf("%s: left %v", c[1], left)
 		}
 	}
 }

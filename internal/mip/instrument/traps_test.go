@@ -242,7 +242,6 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"instrumented", again, asm.ErrInstrumented},
 		{"gcc LTO", string(gcc.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
-		{"gcc fat LTO", string(gcc.assembly(t, "flow.c", "-flto", "-ffat-lto-objects")), asm.ErrNoMachineCode},
 		{"clang LTO", string(clang.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
 		{"clang large", string(clang.assembly(t, "flow.c", "-mcmodel=large")), instrument.ErrCodeModel},
 		{"gcc large", string(gcc.assembly(t, "flow.c", "-mcmodel=large", "-fno-pie")), instrument.ErrCodeModel},
