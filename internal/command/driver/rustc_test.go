@@ -96,7 +96,8 @@ func TestRustcLTO(t *testing.T) {
 	oracle.Tool(t, "ar")
 	const want = "5050 Some(1) true 1\n"
 	for _, c := range [][2]string{
-		{"", "-Clto"}, {"-Clinker-plugin-lto", "-Clto=thin"},
+		{"", "-Clto"},
+		{"-Clinker-plugin-lto", "-Clto=thin"},
 		{"-Clinker-plugin-lto", "-Clinker-plugin-lto"}, // with the lld of rustc
 	} {
 		b := newBench(t, "util.rs", libRS, "main.rs", mainRS)
