@@ -49,7 +49,7 @@ func viewLines(v profile.View) (lines []string) {
 func TestView(t *testing.T) {
 	got := viewLines(readFixture(t, "checks.iprof").View("checks.iprof", ViewOptions{}))
 	want := strings.Split(strings.TrimSpace(`
-iprof version 1.1.0 (pgo-instrument, pgo-sampling), GraalVM native-image omits []
+iprof version 1.1.0 (pgo-instrument, pgo-sampling), written by GraalVM native-image omits []
 calls bytecode_indexes edges
 app.Main.main([Ljava/lang/String;)V calls=1 covered=true start=:0
 app.Main.loop(I)V calls=4 covered=true start=:0
@@ -139,7 +139,7 @@ func TestViewOfOdd(t *testing.T) {
 		}
 	}
 	empty := viewLines(newProfile(version100).View("", ViewOptions{}))
-	if diff := cmp.Diff([]string{"iprof version 1.0.0, GraalVM native-image omits []", "bytecode_indexes"}, empty); diff != "" {
+	if diff := cmp.Diff([]string{"iprof version 1.0.0, written by GraalVM native-image omits []", "bytecode_indexes"}, empty); diff != "" {
 		t.Error(diff)
 	}
 	names := make(map[string]bool)
