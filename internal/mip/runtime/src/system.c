@@ -99,7 +99,7 @@ __asm__(".hidden __start___llvm_mipraw\n.hidden __stop___llvm_mipraw\n");
   return r
 INLINED long kernel0(long number) { KERNEL(); }
 INLINED long kernel1(long number, long a) { KERNEL("D"(a)); }
-INLINED long kernel2(long number, long a, long b) { KERNEL("D"(a), "S"(b)); }
+__attribute__((unused)) INLINED long kernel2(long number, long a, long b) { KERNEL("D"(a), "S"(b)); }
 INLINED long kernel3(long number, long a, long b, long c) { KERNEL("D"(a), "S"(b), "d"(c)); }
 #else
 INLINED long kernel4(long number, long a, long b, long c, long d) {
