@@ -33,7 +33,7 @@ export default defineConfig({
     sidebar: [
       {text: 'Start', items: [{text: 'What profuse is', link: '/'}, page('Recipes', 'recipes')]},
       {text: 'Guides', items: [
-        page('Coverage', 'coverage'), page('Heap profiles', 'memprof'), page('Sample profiles', 'sample'), page('MIP', 'mip'),
+        page('Coverage', 'coverage'), page('Heap profiles', 'memprof'), page('Sample profiles', 'sample'), page('MIP', 'mip'), page('MIP: costs and gains', 'mip-benchmark'), page('MIP: design', 'mip-design'),
         page('GraalVM', 'iprof'), page('Fleets and buckets', 'fleet'), page('Watching a folder', 'watch'),
         page('The report page', 'report-page'), page('Exports', 'export'), page('In place of llvm-cov', 'llvm-cov'),
       ]},
