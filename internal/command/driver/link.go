@@ -191,6 +191,10 @@ func (j *gnuJob) missingPart(line []byte) string {
 		return "an object counts calls, so it must not be linked with -fmachine-profile-function-coverage"
 	case j.flags.RuntimeBuffer == 0 && bytes.Contains(line, []byte("__profuse_mip_sample")):
 		return "an object records call edges, so it must be linked with -fmachine-profile-runtime-buffer"
+	case bytes.Contains(line, []byte(asm.MapSection+")")) && bytes.Contains(line, []byte("invalid relocation for non-allocated")):
+		return "mold cannot link the map of instrumented programs; lld, GNU ld and gold can"
+	case bytes.Contains(line, []byte(asm.MapSection+"+")) && bytes.Contains(line, []byte("defined in a discarded section")):
+		return "gold cannot drop instrumented functions: link without --gc-sections, or with lld or GNU ld"
 	}
 	return ""
 }

@@ -96,3 +96,19 @@ func TestLinkWithoutPart(t *testing.T) {
 		}
 	})
 }
+
+// TestLinkersOfMaps: what mold and gold cannot do with the map is said.
+func TestLinkersOfMaps(t *testing.T) {
+	cc := oracle.Tool(t, "clang-22")
+	b := newBench(t, "m.c", "int dead(void) { return 1; }\nint main(void) { return 0; }\n")
+	b.build(cc, generate, "-ffunction-sections", "-c", "m.c", "-o", "m.o")
+	for args, want := range map[string]string{
+		"-fuse-ld=mold":                   "mold cannot link the map",
+		"-fuse-ld=gold -Wl,--gc-sections": "gold cannot drop instrumented functions",
+	} {
+		r := b.cc(append([]string{cc, generate, "m.o", "-o", "prog"}, strings.Fields(args)...)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "profuse cc: "+want) {
+			t.Errorf("%s: %+v, want %q", args, r, want)
+		}
+	}
+}
