@@ -2,8 +2,8 @@
 # make fleet      bin/profuse-fleet: profuse with drivers for buckets
 # make release    dist/: archives and packages of a clean COMMIT (HEAD), built twice
 # make test       all checks: oracles, lint, build, tests, races
-# make bench      compares merging and showing with llvm-profdata; bench-go: the Go benchmarks;
-#                 bench-fleet: merges from a bucket
+# make bench      compares with llvm-profdata and others; bench-go: the Go benchmarks;
+#                 bench-fleet: merges from a bucket; bench-compare: with revision BASE
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting, static checks, known vulnerabilities of dependencies
 # make cover      the share of each package that the tests run; takes minutes
@@ -22,7 +22,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak site pictures testdata oracles
+.PHONY: build fleet bench-fleet bench-compare release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak site pictures testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -78,6 +78,11 @@ race:
 # Takes minutes the first time, when it compiles and runs programs.
 bench:
 	$(GO) run ./bench/irpgo
+
+# Compares the CPU time of the working tree with that of BASE, in pairs of runs, and fails
+# where it is more by 3 %, with confidence.
+bench-compare:
+	$(GO) run ./bench/irpgo -base $(BASE)
 
 # Merges from a bucket on this machine.
 bench-fleet:

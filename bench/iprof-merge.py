@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Merge iprof files, the straightforward way: what bench/iprof-merge.sh compares profuse with.
+"""Merge iprof files, the straightforward way: what bench/irpgo compares profuse with.
 
     iprof-merge.py OUTPUT INPUT...
 

@@ -1,12 +1,15 @@
 //go:build linux
 
-// Command irpgo merges and shows LLVM profiles, and exports coverage, with profuse
-// and with llvm-profdata and llvm-cov, in turns, and prints wall time, CPU time and
-// peak memory of both, beside the time that reading the bytes takes.
+// Command irpgo does what profuse does with profiles of all families with profuse and
+// with its peer, such as llvm-profdata and llvm-cov, in turns, and prints wall time, CPU
+// time and peak memory of both, beside the time that reading the bytes takes.
 //
-//	go run ./bench/irpgo [-cases abcdefghijkl] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
+//	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
+//	go run ./bench/irpgo -base REVISION [-cases LETTERS] [-pairs N]
 //
-// With -markdown it prints the text of docs/performance.md.
+// With -markdown it prints the text of docs/performance.md. With -base it runs profuse of
+// another revision and that of the working tree in turns, and fails if the latter takes
+// more CPU time with confidence.
 //
 // The profiles are real: programs are generated, compiled with clang 22 and run
 // with different inputs. Only the very large profile is written by package
@@ -16,6 +19,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"log"
@@ -24,6 +28,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
 // A benchCase is one task for both tools.
@@ -35,10 +41,14 @@ type benchCase struct {
 	// in their number of threads.
 	commands func(b *bench, inputs []string) []*command
 	goal     goal
+	limit    goal
 }
 
-// A goal is the intended ratio of the peer's time and memory to those of profuse.
+// A goal is the intended ratio of the peer's time and memory to those of profuse; as the
+// limit of a case, seconds and MiB. 0 means none.
 type goal struct{ wall, cpu, memory float64 }
+
+func (g goal) list() []float64 { return []float64{g.wall, g.cpu, g.memory} }
 
 type bench struct {
 	dir      string
@@ -50,23 +60,40 @@ type bench struct {
 }
 
 var cases = []benchCase{
-	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10, 1}},
-	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10, 1}},
-	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3, 1}},
-	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3, 1}},
-	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2, 1}},
-	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4, 1}},
-	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2, 1}},
-	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4, 1}},
-	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2, 1}},
-	{"j", "merge a sample profile of 100,000 functions", makeSampled, (*bench).mergingSamples, goal{4, 6, 3}},
-	{"k", "merge 50 sample profiles of 16,000 functions", makeSampledMany, (*bench).mergingSamples, goal{6, 8, 20}},
-	{"l", "show a sample profile of 100,000 functions", makeSampled, (*bench).showingSamples, goal{4, 4, 1}},
+	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10, 1}, goal{}},
+	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10, 1}, goal{}},
+	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3, 1}, goal{}},
+	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3, 1}, goal{}},
+	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2, 1}, goal{}},
+	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4, 1}, goal{}},
+	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2, 1}, goal{}},
+	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4, 1}, goal{}},
+	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2, 1}, goal{}},
+	{"j", "merge a sample profile of 100,000 functions", makeSampled, (*bench).mergingSamples, goal{4, 6, 3}, goal{}},
+	{"k", "merge 50 sample profiles of 16,000 functions", makeSampledMany, (*bench).mergingSamples, goal{6, 8, 20}, goal{}},
+	{"l", "show a sample profile of 100,000 functions", makeSampled, (*bench).showingSamples, goal{4, 4, 1}, goal{}},
+	{"m", "symbolize a raw heap profile of 18,000 contexts", makeHeap(&containers, 4_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
+	{"n", "symbolize a raw heap profile of 85,000 contexts", makeHeap(&functions, 20_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
+	{"o", "symbolize a raw heap profile of 427,000 contexts", makeHeap(&functions, 215_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
+	{"p", "merge 20 heap profiles of 64,000 to 101,000 contexts", makeHeaps, (*bench).mergingHeaps, goal{3, 3, 2}, goal{}},
+	{"q", "merge 1,000 raw MIP profiles of 10,000 functions", makeMIP, (*bench).mergingMIP, goal{wall: 0.5, cpu: 0.5}, goal{}},
+	{"r", "show an iprof file of 100 MB", makeIprofLarge, (*bench).readingIprof, goal{5, 5, 5}, goal{cpu: 0.25}},
+	{"s", "merge ten iprof files of 10 MB", makeIprof, (*bench).mergingIprof, goal{5, 5, 2}, goal{}},
+	{"t", "prune an iprof file of 100 MB", makeIprofLarge, (*bench).pruningIprof, goal{5, 5, 5}, goal{}},
+	{"u", "check an indexed profile of 500,000 functions", makeHuge, (*bench).checking, goal{}, goal{wall: 1}},
+	{"v", "compare two indexed profiles of 500,000 functions", makeChanged, (*bench).comparing, goal{}, goal{wall: 2}},
+	{"w", "list the hottest of 500,000 functions", makeHuge, (*bench).topping, goal{}, goal{wall: 1}},
+	{"x", "export 500,000 functions for pprof", makeHuge, (*bench).pprof, goal{}, goal{wall: 2}},
+	{"y", "report on 500,000 functions", makeHuge, (*bench).reporting, goal{}, goal{5, 5, 400}},
+	{"z", "look up 100,000 addresses in a program with 100 MB of debug information", makeSymbols, (*bench).symbolizing, goal{3, 3, 1}, goal{}},
 }
 
 func main() {
+	measure.Main()
 	log.SetFlags(0)
-	chosen := flag.String("cases", "abcdefghijkl", "`LETTERS` of the cases to run")
+	chosen := flag.String("cases", "", "`LETTERS` of the cases to run (default all, with -base the main ones)")
+	base := flag.String("base", "", "compare with profuse of `REVISION`")
+	pairs := flag.Int("pairs", 15, "`N` pairs of runs to compare revisions by")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
@@ -74,17 +101,17 @@ func main() {
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
 	samples := flag.Bool("write-samples", false, "write the sample profiles in the arguments and do nothing else")
+	changed := flag.Bool("write-changed", false, "write a profile like another, both in the arguments, and do nothing else")
 	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")
-	one := flag.Bool("measure", false, "run the command in the arguments and print what it took, as JSON")
 	flag.Parse()
-	if *one {
-		if err := measureOne(flag.Args()); err != nil {
+	if *samples {
+		if err := writeSamples(flag.Args()); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
-	if *samples {
-		if err := writeSamples(flag.Args()); err != nil {
+	if *changed {
+		if err := writeChanged(flag.Arg(0), flag.Arg(1)); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -98,12 +125,25 @@ func main() {
 	if b.rounds < 1 {
 		log.Fatal("irpgo: -rounds: at least 1")
 	}
-	if err := b.run(*chosen); err != nil {
+	err := b.build()
+	switch {
+	case err != nil:
+	case *base != "":
+		err = b.guard(*base, cmp.Or(*chosen, mainCases), *pairs)
+	default:
+		err = b.run(cmp.Or(*chosen, allCases))
+	}
+	if err != nil {
 		log.Fatal("irpgo: ", err)
 	}
 }
 
-func (b *bench) run(chosen string) error {
+const (
+	allCases  = "abcdefghijklmnopqrstuvwxyz"
+	mainCases = "abcdefghjklnpqrstuvwxy" // without those that others stand for, and without bench/symbolize
+)
+
+func (b *bench) build() error {
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
 		return err
 	}
@@ -113,6 +153,10 @@ func (b *bench) run(chosen string) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
+	return nil
+}
+
+func (b *bench) run(chosen string) error {
 	machine := fmt.Sprintf("%s, %d CPUs; medians of %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
 	if !b.markdown {
 		fmt.Println(machine)
@@ -160,7 +204,7 @@ func (b *bench) one(c *benchCase) (*result, error) {
 			}
 		}
 		if round == 0 {
-			if err := sameResults(commands); err != nil {
+			if err := b.sameResults(commands); err != nil {
 				return nil, err
 			}
 		}
@@ -213,7 +257,14 @@ func (b *bench) showing(inputs []string) []*command {
 
 // sameResults compares the outputs of the commands: all merged profiles with
 // each other, shown text with that of the tool that prints the same words.
-func sameResults(commands []*command) error {
+func (b *bench) sameResults(commands []*command) error {
+	for _, c := range commands {
+		if c.canonical {
+			if err := prepare(b.profuse, "merge", "-q", "-o", c.out, c.out); err != nil {
+				return err
+			}
+		}
+	}
 	var first *command
 	for _, c := range commands {
 		if c.out == "" {

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
 // A result holds the measurements of one case.
@@ -20,14 +24,14 @@ type result struct {
 var metrics = []struct {
 	name   string
 	format string
-	of     func(sample) float64
+	of     func(measure.Sample) float64
 }{
-	{"wall s", "%.3f", func(s sample) float64 { return s.Wall }},
-	{"CPU s", "%.3f", func(s sample) float64 { return s.CPU }},
-	{"peak MiB", "%.0f", func(s sample) float64 { return s.Memory }},
+	{"wall s", "%.3f", func(s measure.Sample) float64 { return s.Wall }},
+	{"CPU s", "%.3f", func(s measure.Sample) float64 { return s.CPU }},
+	{"peak MiB", "%.0f", func(s measure.Sample) float64 { return s.Memory }},
 }
 
-func values(samples []sample, of func(sample) float64) []float64 {
+func values(samples []measure.Sample, of func(measure.Sample) float64) []float64 {
 	out := make([]float64, len(samples))
 	for i, s := range samples {
 		out[i] = of(s)
@@ -69,24 +73,35 @@ func (r *result) rows() [][]string {
 			return metrics[i].format, values(c.samples, metrics[i].of)
 		}))
 	}
-	return append(rows, line("llvm / profuse", func(i int) (string, []float64) { return "%.1f", r.ratios(i) }))
+	if r.ratios(0) == nil {
+		return rows
+	}
+	return append(rows, line("peer / profuse", func(i int) (string, []float64) { return "%.1f", r.ratios(i) }))
+}
+
+// own returns the measurements of profuse in a metric.
+func (r *result) own(metric int) []float64 {
+	for _, c := range r.commands {
+		if c.kind == ours {
+			return values(c.samples, metrics[metric].of)
+		}
+	}
+	return nil
 }
 
 // ratios returns the ratio of the peer to profuse in a metric, for each round,
 // since load on the machine changes between rounds. The peer runs with the
-// number of threads that is best for it in that metric.
+// number of threads that is best for it in that metric. Without a peer there are none.
 func (r *result) ratios(metric int) []float64 {
-	var own, best []float64
+	var best []float64
 	for _, c := range r.commands {
-		v := values(c.samples, metrics[metric].of)
-		switch c.kind {
-		case ours:
-			own = v
-		case peer:
-			if best == nil || less(v, best) {
-				best = v
-			}
+		if v := values(c.samples, metrics[metric].of); c.kind == peer && (best == nil || less(v, best)) {
+			best = v
 		}
+	}
+	own := r.own(metric)
+	if best == nil {
+		return nil
 	}
 	ratios := make([]float64, len(own))
 	for i := range own {
@@ -115,9 +130,10 @@ func (r *result) print(w io.Writer) {
 
 const markdownHead = `# Performance
 
-What merging and showing LLVM profiles costs beside ` + "`llvm-profdata`" + ` 22. Up to
-the last two sections this page is the output of ` + "`go run ./bench/irpgo -markdown`" + `: every
-round runs each program once, and the bytes of the results are compared.
+What profuse costs, beside ` + "`llvm-profdata`" + ` 22, ` + "`llvm-cov`" + ` 22 and others where they do
+the same. Up to the section "Growth" this page is the output of
+` + "`go run ./bench/irpgo -markdown`" + `: every round runs each program once, and the bytes of the
+results are compared.
 ` + "`read (cat)`" + ` is the time to read the inputs alone, below which nothing goes.
 
 `
@@ -126,25 +142,46 @@ round runs each program once, and the bytes of the results are compared.
 // ratios beside the goals, then the figures.
 func printMarkdown(w io.Writer, machine string, results []*result) {
 	fmt.Fprintf(w, "%s%s.\n\n", markdownHead, machine)
-	fmt.Fprintf(w, "How many times less than `llvm-profdata`, and the goals:\n\n")
-	summary := [][]string{{"", "wall", "goal", "CPU", "goal", "memory", "goal"}}
+	beside := [][]string{{"", "wall", "goal", "CPU", "goal", "memory", "goal"}}
+	limits := [][]string{{"", "wall s", "limit", "CPU s", "limit", "peak MiB", "limit"}}
 	for _, r := range results {
-		row := []string{"(" + r.letter + ") " + r.title}
-		for i, goal := range []float64{r.goal.wall, r.goal.cpu, r.goal.memory} {
-			median, _, _ := spread(r.ratios(i))
-			is := fmt.Sprintf("%.1f", median)
-			if median >= goal {
-				is = "**" + is + "**"
-			}
-			row = append(row, is, fmt.Sprintf("%.0f", goal))
+		title := "(" + r.letter + ") " + r.title
+		if r.ratios(0) != nil {
+			beside = append(beside, summary(title, r.goal, r.ratios, []string{"%.1f", "%.1f", "%.1f"}, func(is, goal float64) bool { return is >= goal }))
 		}
-		summary = append(summary, row)
+		if r.limit != (goal{}) {
+			limits = append(limits, summary(title, r.limit, r.own, []string{"%.2f", "%.2f", "%.0f"}, func(is, limit float64) bool { return is <= limit }))
+		}
 	}
-	markdownTable(w, summary)
+	if len(beside) > 1 {
+		fmt.Fprintf(w, "How many times less than its peer profuse takes, and the goals:\n\n")
+		markdownTable(w, beside)
+	}
+	if len(limits) > 1 {
+		fmt.Fprintf(w, "\nWhat profuse takes where there is no peer, or beside it, and the limits:\n\n")
+		markdownTable(w, limits)
+	}
 	for _, r := range results {
 		fmt.Fprintf(w, "\n## %s\n\n", r.heading())
 		markdownTable(w, r.rows())
 	}
+}
+
+// summary is a row with the medians of a result beside what they are to be; those that are
+// so are bold.
+func summary(title string, want goal, of func(metric int) []float64, formats []string, reached func(is, want float64) bool) []string {
+	row := []string{title}
+	for i, limit := range want.list() {
+		median := measure.Median(of(i))
+		is, to := fmt.Sprintf(formats[i], median), "–"
+		if limit > 0 {
+			if to = strconv.FormatFloat(limit, 'f', -1, 64); reached(median, limit) {
+				is = "**" + is + "**"
+			}
+		}
+		row = append(row, is, to)
+	}
+	return row
 }
 
 // markdownTable prints rows with aligned columns; the first row is the head.
@@ -152,12 +189,12 @@ func markdownTable(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell), len("--:"))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell), len("--:"))
 		}
 	}
 	for n, row := range rows {
 		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-len(cell))
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 {
 				cell += pad
 			} else {

@@ -12,11 +12,12 @@ package main
 import (
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"slices"
 	"time"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
 func main() {
@@ -66,18 +67,10 @@ func compare(one, two []string, n int) error {
 			first[i], second[i], ratios[i] = ta, tb, tb/ta
 		}
 	}
-	for _, v := range [][]float64{ratios, first, second} {
-		slices.Sort(v)
-	}
-	// Ranks of the ends of the interval, by the normal approximation of the
-	// binomial distribution.
-	half := 0.98 * math.Sqrt(float64(n))
-	low, high := int(float64(n)/2-half), int(math.Ceil(float64(n)/2+half))
-	fmt.Printf("%.4f %.4f %.4f %.4f %.4f\n", median(ratios), ratios[max(low, 0)], ratios[min(high, n-1)], median(first), median(second))
+	ratio, low, high := measure.Interval(ratios)
+	fmt.Printf("%.4f %.4f %.4f %.4f %.4f\n", ratio, low, high, measure.Median(first), measure.Median(second))
 	return nil
 }
-
-func median(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
 
 // run runs a command and returns its wall time in seconds.
 func run(argv []string) (float64, error) {

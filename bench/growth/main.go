@@ -1,0 +1,165 @@
+//go:build linux
+
+// Command growth measures how the CPU time and the memory of profuse's commands grow with
+// the profiles, from 1,000 to 10,000,000 counters, and draws both on logarithmic scales. A
+// straight line of slope 1 is growth in proportion, n log n about 1.06.
+//
+//	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
+//
+// It prints a table, too. The profiles, which packages irpgo and sampleprof write, or this
+// program, stay in build/bench/growth: 4 GB with 10,000,000 counters.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
+)
+
+// An operation is a command on profiles of a given size.
+type operation struct {
+	name   string
+	inputs func(m *maker, n int) ([]string, error) // with n counters, or the like, in all
+	args   []string                                // before the inputs
+	output bool                                    // it writes a file
+}
+
+const perFile = 1000 // counters of one of many files
+
+var operations = []operation{
+	{"merge raw, 10 files", split("profraw", 10), []string{"merge", "-q"}, true},
+	{"merge raw, files of 1,000 counters", many("profraw"), []string{"merge", "-q"}, true},
+	{"merge indexed, 10 files", split("profdata", 10), []string{"merge", "-q"}, true},
+	{"show", split("profdata", 1), []string{"show"}, false},
+	{"check", split("profdata", 1), []string{"check"}, false},
+	{"top", split("profdata", 1), []string{"top"}, false},
+	{"compare", split("profdata", 2), []string{"compare"}, false},
+	{"export to pprof", split("profdata", 1), []string{"export", "-q", "--to", "pprof"}, true},
+	{"report", split("profdata", 1), []string{"report"}, true},
+	{"order by heat", split("profdata", 1), []string{"order", "make", "--by", "heat"}, true},
+	{"order by calls", split("profdata", 1), []string{"order", "make", "--by", "edges"}, true},
+	{"merge sample, 10 files", split("afdo", 10), []string{"merge", "-q"}, true},
+	{"merge iprof, 10 files", split("iprof", 10), []string{"merge", "-q"}, true},
+	{"show heap", split("memprof.yaml", 1), []string{"show"}, false},
+}
+
+// split returns the inputs of n counters in a fixed number of files.
+func split(kind string, files int) func(m *maker, n int) ([]string, error) {
+	return func(m *maker, n int) ([]string, error) { return m.files(kind, files, n/files) }
+}
+
+// many returns the inputs of n counters in as many files as it takes.
+func many(kind string) func(m *maker, n int) ([]string, error) {
+	return func(m *maker, n int) ([]string, error) { return m.files(kind, n/perFile, perFile) }
+}
+
+// A point is what an operation costs at a size.
+type point struct {
+	n           int
+	cpu, memory float64 // seconds, MiB
+}
+
+// A series is an operation with its points.
+type series struct {
+	name   string
+	points []point
+}
+
+func main() {
+	measure.Main()
+	log.SetFlags(0)
+	out := flag.String("o", "", "`FILE` to draw into, as SVG")
+	to := flag.Int("to", 10_000_000, "greatest number of counters")
+	chosen := flag.String("operations", "", "`REGEX` of the operations to measure (default all)")
+	flag.Parse()
+	re, err := regexp.Compile(*chosen)
+	if err == nil {
+		err = run(*out, *to, re)
+	}
+	if err != nil {
+		log.Fatal("growth: ", err)
+	}
+}
+
+func run(out string, to int, chosen *regexp.Regexp) error {
+	m := &maker{dir: filepath.Join("build", "bench", "growth")}
+	if err := os.MkdirAll(m.dir, 0o777); err != nil {
+		return err
+	}
+	profuse := filepath.Join(m.dir, "profuse")
+	build := exec.Command("go", "build", "-trimpath", "-o", profuse, "./cmd/profuse")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	var all []series
+	fmt.Printf("%-36s %10s %9s %9s\n", "", "counters", "CPU s", "MiB")
+	for _, op := range operations {
+		if !chosen.MatchString(op.name) {
+			continue
+		}
+		s := series{name: op.name}
+		for i := range 9 {
+			n := int(math.Round(math.Pow(10, 3+float64(i)/2)))
+			if n > to {
+				break
+			}
+			p, err := op.measure(m, profuse, n)
+			if err != nil {
+				return err
+			}
+			s.points = append(s.points, p)
+			fmt.Printf("%-36s %10d %9.3f %9.0f\n", op.name, n, p.cpu, p.memory)
+		}
+		fmt.Printf("%-36s %10s %9.2f %9.2f\n", op.name, "slopes", s.slope(cpuOf), s.slope(memoryOf))
+		all = append(all, s)
+	}
+	if out == "" {
+		return nil
+	}
+	return os.WriteFile(out, []byte(draw(all)), 0o666)
+}
+
+// measure returns the least cost of a few runs, more of short ones.
+func (op *operation) measure(m *maker, profuse string, n int) (p point, err error) {
+	inputs, err := op.inputs(m, n)
+	if err != nil {
+		return p, err
+	}
+	argv := append([]string{profuse}, op.args...)
+	if op.output {
+		argv = append(argv, "-o", filepath.Join(m.dir, "out"))
+	}
+	p.n = n
+	for spent, runs := 0.0, 0; runs < 2 || runs < 5 && spent < 1; runs++ {
+		s, err := measure.Run(append(argv, inputs...), "")
+		if err != nil {
+			return p, err
+		}
+		if spent += s.CPU; runs == 0 {
+			p.cpu, p.memory = s.CPU, s.Memory
+		}
+		p.cpu, p.memory = min(p.cpu, s.CPU), min(p.memory, s.Memory)
+	}
+	return p, nil
+}
+
+func cpuOf(p point) float64    { return p.cpu }
+func memoryOf(p point) float64 { return p.memory }
+
+// slope is that of the last decade: there what every run costs counts least.
+func (s *series) slope(of func(point) float64) float64 {
+	n := len(s.points)
+	if n < 3 {
+		return math.NaN()
+	}
+	a, b := s.points[n-3], s.points[n-1]
+	return math.Log(of(b)/of(a)) / math.Log(float64(b.n)/float64(a.n))
+}

@@ -1,0 +1,44 @@
+package measure
+
+import (
+	"math"
+	"slices"
+)
+
+// Median returns the median of values, which are not empty.
+func Median(values []float64) float64 {
+	v := slices.Sorted(slices.Values(values))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// Interval returns the median of values and its 95 % confidence interval, from ranks, which
+// assumes no distribution of the values. Of fewer than six no two are that far apart: the
+// interval is then without bounds.
+func Interval(values []float64) (median, low, high float64) {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	// The median is below the value of rank k (from 0) or above that of rank n-1-k with
+	// the chance that at most k of n tosses of a coin are heads, twice.
+	k, chance, tail := -1, math.Pow(0.5, float64(n)), 0.0
+	for i := 0; ; i++ {
+		if tail += chance; 2*tail > 0.05 || tail == 0 {
+			break
+		}
+		k = i
+		chance *= float64(n-i) / float64(i+1)
+	}
+	if n > 1000 { // where the power underflows: the normal approximation
+		k = int(float64(n)/2 - 0.98*math.Sqrt(float64(n)))
+	}
+	if k < 0 {
+		return Median(v), math.Inf(-1), math.Inf(1)
+	}
+	return Median(v), v[k], v[n-1-k]
+}
+
+// Slower reports whether the values, ratios of times, are greater than limit with
+// confidence.
+func Slower(ratios []float64, limit float64) bool {
+	_, low, _ := Interval(ratios)
+	return low > limit
+}

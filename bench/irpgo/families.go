@@ -1,0 +1,198 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/irpgo"
+)
+
+// makeChanged returns the very large profile and that of a later run of a newer build.
+func makeChanged(dir string) ([]string, error) {
+	inputs, err := makeHuge(dir)
+	if err != nil {
+		return nil, err
+	}
+	changed := filepath.Join(dir, "huge-changed.profdata")
+	inputs = append(inputs, changed)
+	if exists(changed) {
+		return inputs, nil
+	}
+	return inputs, prepareApart("-write-changed", inputs[0], changed)
+}
+
+// writeChanged writes a profile whose counts differ from those of another: some functions
+// never ran, some have another control flow, some are missing.
+func writeChanged(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	p, err := irpgo.Read(from, data, irpgo.ReaderOptions{})
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range p.Functions {
+		for _, r := range p.Functions[i].Records {
+			factor := 2 * rng.Float64()
+			if rng.IntN(20) == 0 {
+				factor = 0
+			}
+			if rng.IntN(50) == 0 {
+				r.Hash ^= 0x1234567
+			}
+			for j := range r.Counts {
+				r.Counts[j] = uint64(float64(r.Counts[j]) * factor)
+			}
+		}
+	}
+	n := len(p.Functions)
+	p.Functions = append(p.Functions[:n/100], p.Functions[n/50:]...)
+	return writeWhole(to, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+}
+
+// alone returns the only command of a case that has no peer.
+func alone(argv ...string) []*command { return []*command{{name: "profuse", kind: ours, argv: argv}} }
+
+func (b *bench) checking(inputs []string) []*command { return alone(b.profuse, "check", inputs[0]) }
+func (b *bench) topping(inputs []string) []*command  { return alone(b.profuse, "top", inputs[0]) }
+
+func (b *bench) comparing(inputs []string) []*command {
+	return alone(b.profuse, "compare", inputs[0], inputs[1])
+}
+
+func (b *bench) pprof(inputs []string) []*command {
+	return alone(b.profuse, "export", "-q", "-o", filepath.Join(b.dir, "huge.pb.gz"), inputs[0])
+}
+
+func (b *bench) reporting(inputs []string) []*command {
+	return alone(b.profuse, "report", "-o", filepath.Join(b.dir, "huge.html"), inputs[0])
+}
+
+// makeMIP returns 1,000 raw profiles of a program that profuse cc has instrumented, and the
+// program.
+func makeMIP(dir string) ([]string, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "mip"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	program, cc := filepath.Join(dir, "program"), filepath.Join(filepath.Dir(dir), "profuse")
+	const units = 20
+	if !exists(program) {
+		fmt.Fprintf(os.Stderr, "building %s\n", program)
+		compile := func(args ...string) error {
+			return prepare(cc, append([]string{"cc", "--", "clang-22", "-O1", "-w", "-fmachine-profile-generate"}, args...)...)
+		}
+		objects := make([]string, units+1)
+		err := parallel(len(objects), func(i int) error {
+			source, text := filepath.Join(dir, fmt.Sprintf("unit%d.c", i)), ""
+			if text = mainUnit(span(0, units)); i < units {
+				text = unit(i)
+			}
+			objects[i] = source + ".o"
+			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+				return err
+			}
+			return compile("-c", source, "-o", objects[i])
+		})
+		if err == nil {
+			err = compile(append(objects, "-o", program)...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := make([]string, 1000)
+	for i := range out {
+		out[i] = filepath.Join(dir, fmt.Sprintf("run%d.mipraw", i))
+	}
+	return append(out, program), parallel(len(out), func(i int) error {
+		if exists(out[i]) {
+			return nil
+		}
+		cmd := exec.Command(program, strconv.Itoa((i%200+1)*400))
+		cmd.Env = append(os.Environ(), "LLVM_MIP_PROFILE_FILENAME="+out[i])
+		return cmd.Run()
+	})
+}
+
+// mergingMIP merges raw MIP profiles. No other tool does; the limit is reading them.
+func (b *bench) mergingMIP(inputs []string) []*command {
+	raw := inputs[:len(inputs)-1]
+	cmd := func(kind commandKind, name string, options ...string) *command {
+		argv := append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "out-"+name+".mip")}, options...)
+		return &command{name: name, kind: kind, argv: append(append(argv, "--program", inputs[len(raw)]), raw...), out: filepath.Join(b.dir, "out-"+name+".mip")}
+	}
+	return []*command{
+		cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1"),
+		{name: "reading alone", kind: peer, argv: append([]string{"cat"}, raw...)},
+	}
+}
+
+// makeIprof returns ten iprof files of about 10 MB, and makeIprofLarge one of 100 MB.
+func makeIprof(dir string) ([]string, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "iprof"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	var out []string
+	for i := range 10 {
+		out = append(out, filepath.Join(dir, fmt.Sprintf("run-%d.iprof", i+1)))
+	}
+	if exists(filepath.Join(dir, "large.iprof")) {
+		return out, nil
+	}
+	return out, prepare("go", "test", "./iprof", "-run", "^TestWriteFiles$", "-files", dir)
+}
+
+func makeIprofLarge(dir string) ([]string, error) {
+	runs, err := makeIprof(dir)
+	if err != nil {
+		return nil, err
+	}
+	return []string{filepath.Join(filepath.Dir(runs[0]), "large.iprof")}, nil
+}
+
+func (b *bench) readingIprof(inputs []string) []*command {
+	return []*command{
+		{name: "profuse", kind: ours, argv: []string{b.profuse, "show", inputs[0]}},
+		{name: "python", kind: peer, argv: []string{"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", inputs[0]}},
+		{name: "jq", kind: peer, argv: []string{"jq", "empty", inputs[0]}},
+	}
+}
+
+func (b *bench) mergingIprof(inputs []string) []*command {
+	python := filepath.Join(b.dir, "python.iprof")
+	cmd := func(kind commandKind, name string, options ...string) *command {
+		out := filepath.Join(b.dir, "out-"+name+".iprof")
+		argv := append([]string{b.profuse, "merge", "-q", "-o", out}, options...)
+		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
+	}
+	return []*command{
+		cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1"),
+		{name: "python", kind: peer, argv: append([]string{"python3", "bench/iprof-merge.py", python}, inputs...), out: python, canonical: true},
+	}
+}
+
+// pruningIprof drops the entries with small counts. That of jq keeps what they refer to.
+func (b *bench) pruningIprof(inputs []string) []*command {
+	const filter = `with_entries(if .key | endswith("Profiles") then .value |= map(select(.records | add >= 1000)) else . end)`
+	return []*command{
+		{name: "profuse", kind: ours, argv: []string{b.profuse, "iprof", "prune", "-q", "--min-count", "1000", "-o", filepath.Join(b.dir, "pruned.iprof"), inputs[0]}},
+		{name: "jq", kind: peer, argv: []string{"jq", "-c", filter, inputs[0]}},
+	}
+}

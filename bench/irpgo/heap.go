@@ -1,0 +1,231 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A heapProgram is a program for heap profiles: functions in layers, each of which calls
+// some of the next by chance.
+type heapProgram struct {
+	name                     string
+	layers, functions, files int
+}
+
+var (
+	// containers uses those of the standard library and has much debug information.
+	containers = heapProgram{"containers", 8, 50, 10}
+	// small functions, many of them.
+	functions = heapProgram{"functions", 12, 250, 10}
+)
+
+// chance is a random number generator that gives the same numbers in every release.
+type chance uint32
+
+func (c *chance) n(n int) int {
+	*c = (*c*1103515245 + 12345) % (1 << 31)
+	return int(*c>>16) % n
+}
+
+// header declares the functions.
+func (p *heapProgram) header() string {
+	var b strings.Builder
+	b.WriteString("#pragma once\n#include <cstdlib>\n#include <cstring>\n")
+	b.WriteString("struct R { unsigned s; unsigned n() { s = s * 1664525u + 1013904223u; return s >> 8; } };\n")
+	for l := range p.layers {
+		for i := range p.functions {
+			fmt.Fprintf(&b, "long f_%d_%d(R &r);\n", l, i)
+		}
+	}
+	if p.name == containers.name {
+		b.WriteString("#include <map>\n#include <string>\n#include <vector>\n")
+		return b.String()
+	}
+	const small = 200
+	for k := range small {
+		fmt.Fprintf(&b, "static inline __attribute__((always_inline)) long h%d(int n) { char *p = (char *)malloc(n + %d); memset(p, %d, n); long s = p[0]; free(p); return s; }\n", k, k%37+1, k%100)
+	}
+	for k := range small {
+		fmt.Fprintf(&b, "static inline __attribute__((always_inline)) long g%d(R &r, int n) { return h%d(n) + (n & 1 ? h%d(n + 1) : 0); }\n", k, k, (k*7+3)%small)
+	}
+	return b.String()
+}
+
+// function is one function of a layer.
+func (p *heapProgram) function(c *chance, layer, i int) string {
+	var b strings.Builder
+	last := layer == p.layers-1
+	id := layer*p.functions + i
+	if p.name == containers.name {
+		fmt.Fprintf(&b, "namespace { struct T%d { int v[%d]; bool operator<(const T%d &o) const { return v[0] < o.v[0]; } }; }\n", id, id%7+1, id)
+	}
+	fmt.Fprintf(&b, "long f_%d_%d(R &r) { long s = 0;\n", layer, i)
+	switch {
+	case p.name != containers.name:
+		if last || c.n(4) == 0 {
+			fmt.Fprintf(&b, "  s += g%d(r, (r.n() & 31) + 1);\n", c.n(200))
+		}
+	case last || c.n(2) == 0:
+		fmt.Fprintf(&b, "  std::map<T%d, std::vector<T%d>> m; std::string t;\n", id, id)
+		fmt.Fprintf(&b, "  for (unsigned i = 0; i < r.n() %% 4 + 1; i++) { T%d x{}; x.v[0] = int(r.n() %% 16); m[x].push_back(x); t += \"text that is longer than what fits\"; }\n", id)
+		b.WriteString("  s += long(m.size() + t.size());\n")
+	}
+	if !last {
+		b.WriteString("  switch (r.n() % 4) {\n")
+		for k := range 4 {
+			fmt.Fprintf(&b, "  case %d: s += f_%d_%d(r); break;\n", k, layer+1, c.n(p.functions))
+		}
+		b.WriteString("  }\n")
+	}
+	b.WriteString("  return s; }\n")
+	return b.String()
+}
+
+// sources returns the files of the program, the last of which has main.
+func (p *heapProgram) sources() []string {
+	texts := make([]strings.Builder, p.files+1)
+	for i := range texts {
+		fmt.Fprintf(&texts[i], "#include \"%s.h\"\n", p.name)
+	}
+	c := chance(7)
+	for l := range p.layers {
+		for i := range p.functions {
+			texts[(l*p.functions+i)%p.files].WriteString(p.function(&c, l, i))
+		}
+	}
+	main := &texts[p.files]
+	main.WriteString("#include <cstdio>\nint main(int c, char **v) { R r{42}; long n = atol(v[1]), s = 0;\n")
+	fmt.Fprintf(main, "  for (long i = 0; i < n; i++) switch (r.n() %% %d) {\n", p.functions)
+	for i := range p.functions {
+		fmt.Fprintf(main, "  case %d: s += f_0_%d(r); break;\n", i, i)
+	}
+	main.WriteString("  }\n  printf(\"%ld\\n\", s); }\n")
+	out := make([]string, len(texts))
+	for i := range texts {
+		out[i] = texts[i].String()
+	}
+	return out
+}
+
+var heapFlags = strings.Fields("-fmemory-profile -g -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer " +
+	"-fno-optimize-sibling-calls -fdebug-info-for-profiling -fno-exceptions -std=c++17")
+
+// build returns the path of the program.
+func (p *heapProgram) build(dir string) (string, error) {
+	program := filepath.Join(dir, p.name)
+	if exists(program) {
+		return program, nil
+	}
+	fmt.Fprintf(os.Stderr, "building %s\n", program)
+	if err := os.WriteFile(program+".h", []byte(p.header()), 0o666); err != nil {
+		return "", err
+	}
+	sources := p.sources()
+	objects := make([]string, len(sources))
+	err := parallel(len(sources), func(i int) error {
+		source := fmt.Sprintf("%s-%d.cpp", program, i)
+		if err := os.WriteFile(source, []byte(sources[i]), 0o666); err != nil {
+			return err
+		}
+		objects[i] = source + ".o"
+		return prepare("clang++-22", append([]string{"-c", source, "-o", objects[i]}, heapFlags...)...)
+	})
+	if err != nil {
+		return "", err
+	}
+	link := append([]string{"-fuse-ld=lld", "-Wl,--build-id", "-o", program}, heapFlags...)
+	return program, prepare("clang++-22", append(link, objects...)...)
+}
+
+// record runs the program so many times and returns the raw profile.
+func (p *heapProgram) record(dir string, times int) (string, error) {
+	program, err := p.build(dir)
+	if err != nil {
+		return "", err
+	}
+	raw := fmt.Sprintf("%s-%d.memprofraw", program, times)
+	if exists(raw) {
+		return raw, nil
+	}
+	cmd := exec.Command(program, strconv.Itoa(times))
+	cmd.Env = append(os.Environ(), "MEMPROF_OPTIONS=log_path="+raw)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", program, err, out)
+	}
+	written, err := filepath.Glob(raw + ".*") // with the number of the process
+	if err != nil || len(written) != 1 {
+		return "", fmt.Errorf("%s wrote %q", program, written)
+	}
+	return raw, os.Rename(written[0], raw)
+}
+
+// makeHeap returns a function that makes a raw profile and its program.
+func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
+	return func(dir string) ([]string, error) {
+		dir, err := heapDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := p.record(dir, times)
+		return []string{raw, filepath.Join(dir, p.name)}, err
+	}
+}
+
+func heapDir(dir string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "heap"))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	return dir, err
+}
+
+// makeHeaps returns 20 indexed heap profiles of one program.
+func makeHeaps(dir string) ([]string, error) {
+	dir, err := heapDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := functions.build(dir); err != nil {
+		return nil, err
+	}
+	out := make([]string, 20)
+	return out, parallel(len(out), func(i int) error {
+		raw, err := functions.record(dir, 15_000+500*i)
+		if err != nil {
+			return err
+		}
+		if out[i] = strings.TrimSuffix(raw, ".memprofraw") + ".profdata"; exists(out[i]) {
+			return nil
+		}
+		return prepare("llvm-profdata-22", "merge", "--profiled-binary="+filepath.Join(dir, functions.name), raw, "-o", out[i])
+	})
+}
+
+// symbolizingHeap makes an indexed profile of a raw heap profile and its program.
+func (b *bench) symbolizingHeap(inputs []string) []*command {
+	return b.mergingHeap(inputs[:1], "--profiled-binary="+inputs[1])
+}
+
+// mergingHeaps merges indexed heap profiles.
+func (b *bench) mergingHeaps(inputs []string) []*command { return b.mergingHeap(inputs) }
+
+func (b *bench) mergingHeap(inputs []string, options ...string) []*command {
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))
+		argv = append(append(append(argv, options...), "-o", out), inputs...)
+		return &command{name: name, kind: kind, argv: argv, out: out}
+	}
+	own := cmd(other, "profuse", b.profuse, "merge", "-q")
+	own.out = "" // of the newest version
+	return []*command{
+		cmd(ours, "drop-in", b.profuse, "llvm-profdata", "merge"),
+		cmd(peer, "llvm", b.llvm, "merge"),
+		own,
+	}
+}
