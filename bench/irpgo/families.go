@@ -25,7 +25,7 @@ func makeChanged(dir string) ([]string, error) {
 	if exists(changed) {
 		return inputs, nil
 	}
-	return inputs, prepareApart("-write-changed", inputs[0], changed)
+	return inputs, prepareApart("changed", inputs[0], changed)
 }
 
 // writeChanged writes a profile whose counts differ from those of another: some functions
@@ -97,8 +97,8 @@ func makeMIP(dir string) ([]string, error) {
 		objects := make([]string, units+1)
 		err := parallel(len(objects), func(i int) error {
 			source, text := filepath.Join(dir, fmt.Sprintf("unit%d.c", i)), ""
-			if text = mainUnit(span(0, units)); i < units {
-				text = unit(i)
+			if text = mainUnit(span(0, units), functionsPerUnit); i < units {
+				text = unit(i, functionsPerUnit)
 			}
 			objects[i] = source + ".o"
 			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
@@ -134,10 +134,7 @@ func (b *bench) mergingMIP(inputs []string) []*command {
 		argv := append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "out-"+name+".mip")}, options...)
 		return &command{name: name, kind: kind, argv: append(append(argv, "--program", inputs[len(raw)]), raw...), out: filepath.Join(b.dir, "out-"+name+".mip")}
 	}
-	return []*command{
-		cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1"),
-		{name: "reading alone", kind: peer, argv: append([]string{"cat"}, raw...)},
-	}
+	return []*command{cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1")}
 }
 
 // makeIprof returns ten iprof files of about 10 MB, and makeIprofLarge one of 100 MB.

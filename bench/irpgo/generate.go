@@ -25,18 +25,18 @@ const (
 	functionsPerUnit = 500
 )
 
-// unit returns the C source of one unit: functions with loops, branches,
+// unit returns the C source of one unit: n functions with loops, branches,
 // switches, calls through a table and copies of varying length, and a table of
 // all of them.
-func unit(u int) string {
+func unit(u, n int) string {
 	var b strings.Builder
 	b.WriteString("#include <string.h>\ntypedef int (*fn)(int, int);\n")
 	verbs := strings.Fields("resolve update find insert erase parse emit lower merge visit")
 	nouns := strings.Fields("overload_candidates type_cache basic_block symbol_table stack_frame token_stream call_graph")
-	names := make([]string, functionsPerUnit)
+	names := make([]string, n)
 	for i := range names {
-		n := i + u
-		names[i] = fmt.Sprintf("%s_%s_%d", verbs[n%len(verbs)], nouns[n/7%len(nouns)], i)
+		k := i + u
+		names[i] = fmt.Sprintf("%s_%s_%d", verbs[k%len(verbs)], nouns[k/7%len(nouns)], i)
 	}
 	for i, name := range names {
 		fmt.Fprintf(&b, "__attribute__((noinline)) static int %s(int a, int b) {\n  int s = 0; char m[64];\n", name)
@@ -56,7 +56,7 @@ func unit(u int) string {
 
 // mainUnit returns a main that calls the functions of the units as often as its
 // argument says.
-func mainUnit(units []int) string {
+func mainUnit(units []int, functions int) string {
 	var b strings.Builder
 	b.WriteString("#include <stdlib.h>\ntypedef int (*fn)(int, int);\n")
 	var tables []string
@@ -73,7 +73,7 @@ func mainUnit(units []int) string {
   }
   return s == 42;
 }
-`, strings.Join(tables, ", "), len(units), functionsPerUnit)
+`, strings.Join(tables, ", "), len(units), functions)
 	return b.String()
 }
 
@@ -99,10 +99,10 @@ func program(dir, name string, units []int) (string, error) {
 	objects := make([]string, len(units)+1)
 	err := parallel(len(objects), func(i int) (err error) {
 		if i == len(units) {
-			objects[i], err = compile(path+"-main.c", mainUnit(units))
+			objects[i], err = compile(path+"-main.c", mainUnit(units, functionsPerUnit))
 			return err
 		}
-		objects[i], err = compile(filepath.Join(dir, fmt.Sprintf("unit%d.c", units[i])), unit(units[i]))
+		objects[i], err = compile(filepath.Join(dir, fmt.Sprintf("unit%d.c", units[i])), unit(units[i], functionsPerUnit))
 		return err
 	})
 	if err != nil {
@@ -152,6 +152,44 @@ func makeMany(dir string) ([]string, error) {
 	return runs(dir, p, 5000)
 }
 
+// makeTiny makes many small files: profiles of a program of 140 functions, each of them
+// copied a hundred times.
+func makeTiny(dir string) (out []string, err error) {
+	const copies = 100
+	path := filepath.Join(dir, "tiny")
+	if !exists(path) {
+		source := filepath.Join(dir, "tiny.c")
+		if err := os.WriteFile(source, []byte(unit(0, 140)+mainUnit([]int{0}, 140)), 0o666); err != nil {
+			return nil, err
+		}
+		if err := prepare("clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld", source, "-o", path); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := runs(dir, path, 200)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(dir, "tiny.copies")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	for i := range copies * len(raw) {
+		name := filepath.Join(folder, fmt.Sprintf("%d.profraw", i))
+		if out = append(out, name); exists(name) {
+			continue
+		}
+		data, err := os.ReadFile(raw[i%len(raw)])
+		if err == nil {
+			err = writeWhole(name, func(w io.Writer) error { _, err := w.Write(data); return err })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func makeMixed(dir string) (out []string, err error) {
 	for i := range 50 {
 		p, err := program(dir, fmt.Sprintf("mixed%d", i), span(i, 12))
@@ -192,7 +230,7 @@ func makeHuge(dir string) ([]string, error) {
 	if exists(out) {
 		return []string{out}, nil
 	}
-	return []string{out}, prepareApart("-write-huge", out)
+	return []string{out}, prepareApart("huge", out)
 }
 
 // writeHuge writes a profile of 500,000 functions as C++ names them, some with
@@ -225,6 +263,32 @@ func writeHuge(name string) error {
 	return writeWhole(name, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
+// makeGiant makes a profile of 2 GB.
+func makeGiant(dir string) ([]string, error) {
+	out := filepath.Join(dir, "giant.profdata")
+	if exists(out) {
+		return []string{out}, nil
+	}
+	return []string{out}, prepareApart("giant", out)
+}
+
+// writeGiant writes a profile of 200,000 functions of 1,230 counters, which repeat.
+func writeGiant(name string) error {
+	rng := rand.New(rand.NewPCG(3, 4))
+	counts := make([]uint64, 1<<20)
+	for i := range counts {
+		counts[i] = rng.Uint64() >> (24 + rng.IntN(40))
+	}
+	p := &irpgo.Profile{Variant: irpgo.IRLevel}
+	for i := range 200_000 {
+		name := fmt.Sprintf("_ZN8project%d9Generated7run%06dEv", i/50_000, i)
+		from := rng.IntN(len(counts) - 1230)
+		r := &irpgo.Record{Name: name, Hash: rng.Uint64() >> 4, Counts: counts[from : from+1230]}
+		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
+	}
+	return writeWhole(name, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+}
+
 // writeWhole writes a file that has its name once it is whole.
 func writeWhole(name string, write func(w io.Writer) error) error {
 	f, err := os.Create(name + ".tmp")
@@ -243,14 +307,16 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// prepareApart runs this program with other arguments, since the peak memory that the
-// system reports for a process begins with that of its parent.
-func prepareApart(args ...string) error {
+// writeFlag asks this program to write files.
+const writeFlag = "-write"
+
+// prepareApart writes files by one of the [writers].
+func prepareApart(writer string, files ...string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return prepare(self, args...)
+	return prepare(self, append([]string{writeFlag, writer}, files...)...)
 }
 
 // prepare runs one command of the preparations.

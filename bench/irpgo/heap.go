@@ -185,26 +185,29 @@ func heapDir(dir string) (string, error) {
 	return dir, err
 }
 
-// makeHeaps returns 20 indexed heap profiles of one program.
-func makeHeaps(dir string) ([]string, error) {
-	dir, err := heapDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := functions.build(dir); err != nil {
-		return nil, err
-	}
-	out := make([]string, 20)
-	return out, parallel(len(out), func(i int) error {
-		raw, err := functions.record(dir, 15_000+500*i)
+// makeHeaps returns a function that makes 20 indexed heap profiles of one program, of
+// slightly different numbers of contexts.
+func makeHeaps(p *heapProgram, times int) func(dir string) ([]string, error) {
+	return func(dir string) ([]string, error) {
+		dir, err := heapDir(dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if out[i] = strings.TrimSuffix(raw, ".memprofraw") + ".profdata"; exists(out[i]) {
-			return nil
+		if _, err := p.build(dir); err != nil {
+			return nil, err
 		}
-		return prepare("llvm-profdata-22", "merge", "--profiled-binary="+filepath.Join(dir, functions.name), raw, "-o", out[i])
-	})
+		out := make([]string, 20)
+		return out, parallel(len(out), func(i int) error {
+			raw := fmt.Sprintf("%s-%d.memprofraw", filepath.Join(dir, p.name), times+i*times/200)
+			if out[i] = strings.TrimSuffix(raw, ".memprofraw") + ".profdata"; exists(out[i]) {
+				return nil
+			}
+			if _, err := p.record(dir, times+i*times/200); err != nil {
+				return err
+			}
+			return prepare("llvm-profdata-22", "merge", "--profiled-binary="+filepath.Join(dir, p.name), raw, "-o", out[i])
+		})
+	}
 }
 
 // symbolizingHeap makes an indexed profile of a raw heap profile and its program.
@@ -221,11 +224,11 @@ func (b *bench) mergingHeap(inputs []string, options ...string) []*command {
 		argv = append(append(append(argv, options...), "-o", out), inputs...)
 		return &command{name: name, kind: kind, argv: argv, out: out}
 	}
-	own := cmd(other, "profuse", b.profuse, "merge", "-q")
-	own.out = "" // of the newest version
+	own := cmd(ours, "profuse", b.profuse, "merge", "-q")
+	own.out = "" // of the newest version, and of all inputs, where llvm-profdata keeps the first
 	return []*command{
-		cmd(ours, "drop-in", b.profuse, "llvm-profdata", "merge"),
-		cmd(peer, "llvm", b.llvm, "merge"),
 		own,
+		cmd(peer, "llvm", b.llvm, "merge"),
+		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge"),
 	}
 }

@@ -1,20 +1,20 @@
 //go:build linux
 
 // Command irpgo does what profuse does with profiles of all families with profuse and
-// with its peer, such as llvm-profdata and llvm-cov, in turns, and prints wall time, CPU
-// time and peak memory of both, beside the time that reading the bytes takes.
+// with its peers, such as llvm-profdata and jq, in turns, and prints wall time, CPU time
+// and peak memory of both, beside the time that reading the bytes takes.
 //
-//	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-llvm-profdata PROGRAM] [-llvm-cov PROGRAM] [-markdown]
+//	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-seconds N] [-markdown] [-page FILE]
 //	go run ./bench/irpgo -base REVISION [-cases LETTERS] [-pairs N]
 //
-// With -markdown it prints the text of docs/performance.md. With -base it runs profuse of
-// another revision and that of the working tree in turns, and fails if the latter takes
-// more CPU time with confidence.
+// With -markdown it prints tables, with -page docs/performance.md it puts them there. With
+// -base it runs profuse of another revision and that of the working tree in turns, and
+// fails if the latter takes more CPU time with confidence.
 //
-// The profiles are real: programs are generated, compiled with clang 22 and run
-// with different inputs. Only the very large profile is written by package
-// irpgo, and sample profiles by package sampleprof. All files stay in build/bench/irpgo. The outputs of the two tools are
-// compared byte for byte.
+// Most profiles are real: programs are generated, compiled with clang 22 and run with
+// different inputs. Package irpgo writes the very large ones, sampleprof the sample
+// profiles, the tests of iprof those. All stay in build/bench/irpgo. The outputs of both
+// tools are compared byte for byte.
 package main
 
 import (
@@ -28,27 +28,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
-
-// A benchCase is one task for both tools.
-type benchCase struct {
-	letter string
-	title  string
-	make   func(dir string) (inputs []string, err error)
-	// commands returns the command lines to compare. Those of the peer differ
-	// in their number of threads.
-	commands func(b *bench, inputs []string) []*command
-	goal     goal
-	limit    goal
-}
-
-// A goal is the intended ratio of the peer's time and memory to those of profuse; as the
-// limit of a case, seconds and MiB. 0 means none.
-type goal struct{ wall, cpu, memory float64 }
-
-func (g goal) list() []float64 { return []float64{g.wall, g.cpu, g.memory} }
 
 type bench struct {
 	dir      string
@@ -56,72 +39,41 @@ type bench struct {
 	llvm     string
 	llvmCov  string
 	rounds   int
+	seconds  int
 	markdown bool
+	page     string
 }
 
-var cases = []benchCase{
-	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{15, 10, 1}, goal{}},
-	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{10, 10, 1}, goal{}},
-	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{3, 3, 1}, goal{}},
-	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{3, 3, 1}, goal{}},
-	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{2, 2, 1}, goal{}},
-	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{4, 4, 1}, goal{}},
-	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{3, 2, 1}, goal{}},
-	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{8, 4, 1}, goal{}},
-	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{3, 2, 1}, goal{}},
-	{"j", "merge a sample profile of 100,000 functions", makeSampled, (*bench).mergingSamples, goal{4, 6, 3}, goal{}},
-	{"k", "merge 50 sample profiles of 16,000 functions", makeSampledMany, (*bench).mergingSamples, goal{6, 8, 20}, goal{}},
-	{"l", "show a sample profile of 100,000 functions", makeSampled, (*bench).showingSamples, goal{4, 4, 1}, goal{}},
-	{"m", "symbolize a raw heap profile of 18,000 contexts", makeHeap(&containers, 4_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
-	{"n", "symbolize a raw heap profile of 85,000 contexts", makeHeap(&functions, 20_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
-	{"o", "symbolize a raw heap profile of 427,000 contexts", makeHeap(&functions, 215_000), (*bench).symbolizingHeap, goal{3, 3, 2}, goal{}},
-	{"p", "merge 20 heap profiles of 64,000 to 101,000 contexts", makeHeaps, (*bench).mergingHeaps, goal{3, 3, 2}, goal{}},
-	{"q", "merge 1,000 raw MIP profiles of 10,000 functions", makeMIP, (*bench).mergingMIP, goal{wall: 0.5, cpu: 0.5}, goal{}},
-	{"r", "show an iprof file of 100 MB", makeIprofLarge, (*bench).readingIprof, goal{5, 5, 5}, goal{cpu: 0.25}},
-	{"s", "merge ten iprof files of 10 MB", makeIprof, (*bench).mergingIprof, goal{5, 5, 2}, goal{}},
-	{"t", "prune an iprof file of 100 MB", makeIprofLarge, (*bench).pruningIprof, goal{5, 5, 5}, goal{}},
-	{"u", "check an indexed profile of 500,000 functions", makeHuge, (*bench).checking, goal{}, goal{wall: 1}},
-	{"v", "compare two indexed profiles of 500,000 functions", makeChanged, (*bench).comparing, goal{}, goal{wall: 2}},
-	{"w", "list the hottest of 500,000 functions", makeHuge, (*bench).topping, goal{}, goal{wall: 1}},
-	{"x", "export 500,000 functions for pprof", makeHuge, (*bench).pprof, goal{}, goal{wall: 2}},
-	{"y", "report on 500,000 functions", makeHuge, (*bench).reporting, goal{}, goal{5, 5, 400}},
-	{"z", "look up 100,000 addresses in a program with 100 MB of debug information", makeSymbols, (*bench).symbolizing, goal{3, 3, 1}, goal{}},
+// writers write profiles in a process of their own, since the peak memory that the system
+// reports for a process begins with that of its parent.
+var writers = map[string]func(files []string) error{
+	"changed": func(files []string) error { return writeChanged(files[0], files[1]) },
+	"giant":   func(files []string) error { return writeGiant(files[0]) },
+	"huge":    func(files []string) error { return writeHuge(files[0]) },
+	"samples": writeSamples,
 }
 
 func main() {
 	measure.Main()
+	if len(os.Args) > 3 && os.Args[1] == writeFlag {
+		if err := writers[os.Args[2]](os.Args[3:]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	log.SetFlags(0)
 	chosen := flag.String("cases", "", "`LETTERS` of the cases to run (default all, with -base the main ones)")
 	base := flag.String("base", "", "compare with profuse of `REVISION`")
 	pairs := flag.Int("pairs", 15, "`N` pairs of runs to compare revisions by")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
+	flag.IntVar(&b.seconds, "seconds", 60, "no further round of a case after `N` seconds")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
-	samples := flag.Bool("write-samples", false, "write the sample profiles in the arguments and do nothing else")
-	changed := flag.Bool("write-changed", false, "write a profile like another, both in the arguments, and do nothing else")
-	huge := flag.String("write-huge", "", "write the very large profile to `FILE` and do nothing else")
+	flag.StringVar(&b.page, "page", "", "put the tables into `FILE`, after each case")
 	flag.Parse()
-	if *samples {
-		if err := writeSamples(flag.Args()); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	if *changed {
-		if err := writeChanged(flag.Arg(0), flag.Arg(1)); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	if *huge != "" {
-		if err := writeHuge(*huge); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
 	if b.rounds < 1 {
 		log.Fatal("irpgo: -rounds: at least 1")
 	}
@@ -131,17 +83,12 @@ func main() {
 	case *base != "":
 		err = b.guard(*base, cmp.Or(*chosen, mainCases), *pairs)
 	default:
-		err = b.run(cmp.Or(*chosen, allCases))
+		err = b.run(*chosen)
 	}
 	if err != nil {
 		log.Fatal("irpgo: ", err)
 	}
 }
-
-const (
-	allCases  = "abcdefghijklmnopqrstuvwxyz"
-	mainCases = "abcdefghjklnpqrstuvwxy" // without those that others stand for, and without bench/symbolize
-)
 
 func (b *bench) build() error {
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
@@ -157,13 +104,13 @@ func (b *bench) build() error {
 }
 
 func (b *bench) run(chosen string) error {
-	machine := fmt.Sprintf("%s, %d CPUs; medians of %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
+	machine := fmt.Sprintf("%s, %d CPUs; medians of up to %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
 	if !b.markdown {
 		fmt.Println(machine)
 	}
 	var results []*result
 	for _, c := range cases {
-		if !strings.Contains(chosen, c.letter) {
+		if chosen != "" && !strings.Contains(chosen, c.letter) {
 			continue
 		}
 		r, err := b.one(&c)
@@ -173,6 +120,11 @@ func (b *bench) run(chosen string) error {
 		if results = append(results, r); !b.markdown {
 			fmt.Println()
 			r.print(os.Stdout)
+		}
+		if b.page != "" {
+			if err := update(b.page, machine, results); err != nil {
+				return err
+			}
 		}
 	}
 	if b.markdown {
@@ -196,8 +148,12 @@ func (b *bench) one(c *benchCase) (*result, error) {
 		size += info.Size()
 	}
 	commands := c.commands(b, inputs)
-	commands = append(commands, &command{name: "read (cat)", argv: append([]string{"cat"}, inputs...), kind: reading})
+	commands = append(commands, &command{name: "read (cat)", argv: append([]string{"cat"}, inputs...), kind: reading, before: commands[0].before})
+	start := time.Now()
 	for round := range b.rounds + 1 {
+		if round > 1 && time.Since(start) > time.Duration(b.seconds)*time.Second {
+			break
+		}
 		for _, cmd := range commands {
 			if err := cmd.run(round > 0); err != nil {
 				return nil, err
@@ -210,49 +166,6 @@ func (b *bench) one(c *benchCase) (*result, error) {
 		}
 	}
 	return &result{c, size, commands}, nil
-}
-
-// merging merges the inputs with each tool, the peer with one thread and with
-// as many threads as there are CPUs.
-func (b *bench) merging(inputs []string) []*command {
-	threads := fmt.Sprint(runtime.NumCPU())
-	cmd := func(kind commandKind, name string, argv ...string) *command {
-		out := filepath.Join(b.dir, fmt.Sprintf("out-%s.profdata", strings.ReplaceAll(name, " ", "")))
-		argv = append(argv, "-o", out)
-		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
-	}
-	own := []string{b.profuse, "merge", "-q", "--indexed-version", "13"}
-	dropIn := []string{b.profuse, "llvm-profdata", "merge"}
-	return []*command{
-		cmd(ours, "profuse", own...),
-		cmd(peer, "llvm -j "+threads, b.llvm, "merge", "-j", threads),
-		cmd(other, "profuse -j 1", append(own, "-j", "1")...),
-		cmd(peer, "llvm -j 1", b.llvm, "merge", "-j", "1"),
-		cmd(other, "drop-in -j "+threads, append(dropIn, "-j", threads)...),
-	}
-}
-
-// mergingMany adds merges of a few of the inputs, which should take as much
-// memory.
-func (b *bench) mergingMany(inputs []string) []*command {
-	few := inputs[:len(inputs)/100]
-	return append(b.merging(inputs), &command{
-		name: fmt.Sprintf("profuse, %d of them", len(few)), kind: other,
-		argv: append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "few.profdata")}, few...),
-	})
-}
-
-func (b *bench) showing(inputs []string) []*command {
-	cmd := func(kind commandKind, name string, argv ...string) *command {
-		return &command{name: name, kind: kind, argv: append(argv, inputs[0]), stdout: true}
-	}
-	return []*command{
-		cmd(ours, "profuse", b.profuse, "show"),
-		cmd(peer, "llvm", b.llvm, "show", "--topn=10"),
-		cmd(other, "drop-in", b.profuse, "llvm-profdata", "show", "--topn=10"),
-		cmd(other, "llvm, all", b.llvm, "show", "--all-functions", "--counts"),
-		cmd(other, "drop-in, all", b.profuse, "llvm-profdata", "show", "--all-functions", "--counts"),
-	}
 }
 
 // sameResults compares the outputs of the commands: all merged profiles with

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ type result struct {
 	commands []*command
 }
 
-// metrics are the columns of the table.
+// metrics are what the commands are measured by.
 var metrics = []struct {
 	name   string
 	format string
@@ -31,19 +32,12 @@ var metrics = []struct {
 	{"peak MiB", "%.0f", func(s measure.Sample) float64 { return s.Memory }},
 }
 
-func values(samples []measure.Sample, of func(measure.Sample) float64) []float64 {
-	out := make([]float64, len(samples))
-	for i, s := range samples {
-		out[i] = of(s)
+func (c *command) values(metric int) []float64 {
+	out := make([]float64, len(c.samples))
+	for i, s := range c.samples {
+		out[i] = metrics[metric].of(s)
 	}
 	return out
-}
-
-// spread returns the median, the least and the greatest value.
-func spread(v []float64) (median, low, high float64) {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]
 }
 
 // heading describes the case and says how many bytes it reads.
@@ -52,68 +46,80 @@ func (r *result) heading() string {
 }
 
 // rows returns the table: a row for each command, and the ratios of the peer to
-// profuse. The first cell of a row is its name.
+// profuse. The first cell of a row is its name, the last one how much longer it takes than
+// reading the inputs.
 func (r *result) rows() [][]string {
-	line := func(name string, cell func(metric int) (format string, v []float64)) []string {
-		out := []string{name}
-		for i := range metrics {
-			format, v := cell(i)
-			median, low, high := spread(v)
-			out = append(out, fmt.Sprintf(format+" ["+format+" "+format+"]", median, low, high))
+	cell := func(format string, v []float64) string {
+		if v == nil {
+			return ""
 		}
-		return out
+		return fmt.Sprintf(format+" ["+format+" "+format+"]", measure.Median(v), slices.Min(v), slices.Max(v))
 	}
 	head := []string{""}
 	for _, m := range metrics {
 		head = append(head, m.name)
 	}
-	rows := [][]string{head}
+	rows := [][]string{append(head, "× read")}
 	for _, c := range r.commands {
-		rows = append(rows, line(c.name, func(i int) (string, []float64) {
-			return metrics[i].format, values(c.samples, metrics[i].of)
-		}))
+		row := []string{c.name}
+		for i, m := range metrics {
+			row = append(row, cell(m.format, c.values(i)))
+		}
+		rows = append(rows, append(row, cell("%.1f", r.timesRead(c))))
 	}
-	if r.ratios(0) == nil {
-		return rows
+	for _, c := range r.measured() {
+		if r.ratios(c, 0) == nil {
+			continue
+		}
+		row := []string{"peer / " + c.name}
+		for i := range metrics {
+			row = append(row, cell("%.1f", r.ratios(c, i)))
+		}
+		rows = append(rows, append(row, ""))
 	}
-	return append(rows, line("peer / profuse", func(i int) (string, []float64) { return "%.1f", r.ratios(i) }))
+	return rows
 }
 
-// own returns the measurements of profuse in a metric.
-func (r *result) own(metric int) []float64 {
+// measured returns the commands of profuse that have goals.
+func (r *result) measured() (out []*command) {
 	for _, c := range r.commands {
-		if c.kind == ours {
-			return values(c.samples, metrics[metric].of)
+		if c.kind == ours || c.kind == replacing {
+			out = append(out, c)
 		}
 	}
-	return nil
+	return out
 }
 
-// ratios returns the ratio of the peer to profuse in a metric, for each round,
-// since load on the machine changes between rounds. The peer runs with the
-// number of threads that is best for it in that metric. Without a peer there are none.
-func (r *result) ratios(metric int) []float64 {
+// timesRead returns the ratio of a command's wall time to that of reading the inputs once,
+// for each round.
+func (r *result) timesRead(c *command) []float64 {
+	if c.kind == reading {
+		return nil
+	}
+	read := r.commands[len(r.commands)-1]
+	out := make([]float64, len(c.samples))
+	for i := range out {
+		out[i] = c.samples[i].Wall / read.samples[i].Wall
+	}
+	return out
+}
+
+// ratios returns the ratio of the peer to a command in a metric, for each round, since
+// load on the machine changes between rounds. The peer runs with the number of threads
+// that is best for it in that metric. Without a peer there are none.
+func (r *result) ratios(c *command, metric int) []float64 {
 	var best []float64
 	for _, c := range r.commands {
-		if v := values(c.samples, metrics[metric].of); c.kind == peer && (best == nil || less(v, best)) {
+		if v := c.values(metric); c.kind == peer && (best == nil || measure.Median(v) < measure.Median(best)) {
 			best = v
 		}
 	}
-	own := r.own(metric)
-	if best == nil {
-		return nil
+	for i, own := range c.values(metric) {
+		if best != nil {
+			best[i] /= own
+		}
 	}
-	ratios := make([]float64, len(own))
-	for i := range own {
-		ratios[i] = best[i] / own[i]
-	}
-	return ratios
-}
-
-func less(a, b []float64) bool {
-	x, _, _ := spread(a)
-	y, _, _ := spread(b)
-	return x < y
+	return best
 }
 
 // print prints the result for a terminal.
@@ -128,64 +134,122 @@ func (r *result) print(w io.Writer) {
 	}
 }
 
-const markdownHead = `# Performance
-
-What profuse costs, beside ` + "`llvm-profdata`" + ` 22, ` + "`llvm-cov`" + ` 22 and others where they do
-the same. Up to the section "Growth" this page is the output of
-` + "`go run ./bench/irpgo -markdown`" + `: every round runs each program once, and the bytes of the
-results are compared.
-` + "`read (cat)`" + ` is the time to read the inputs alone, below which nothing goes.
-
-`
-
-// printMarkdown prints all results as docs/performance.md has them: first the
-// ratios beside the goals, then the figures.
-func printMarkdown(w io.Writer, machine string, results []*result) {
-	fmt.Fprintf(w, "%s%s.\n\n", markdownHead, machine)
-	beside := [][]string{{"", "wall", "goal", "CPU", "goal", "memory", "goal"}}
-	limits := [][]string{{"", "wall s", "limit", "CPU s", "limit", "peak MiB", "limit"}}
-	for _, r := range results {
-		title := "(" + r.letter + ") " + r.title
-		if r.ratios(0) != nil {
-			beside = append(beside, summary(title, r.goal, r.ratios, []string{"%.1f", "%.1f", "%.1f"}, func(is, goal float64) bool { return is >= goal }))
-		}
-		if r.limit != (goal{}) {
-			limits = append(limits, summary(title, r.limit, r.own, []string{"%.2f", "%.2f", "%.0f"}, func(is, limit float64) bool { return is <= limit }))
-		}
-	}
-	if len(beside) > 1 {
-		fmt.Fprintf(w, "How many times less than its peer profuse takes, and the goals:\n\n")
-		markdownTable(w, beside)
-	}
-	if len(limits) > 1 {
-		fmt.Fprintf(w, "\nWhat profuse takes where there is no peer, or beside it, and the limits:\n\n")
-		markdownTable(w, limits)
-	}
-	for _, r := range results {
-		fmt.Fprintf(w, "\n## %s\n\n", r.heading())
-		markdownTable(w, r.rows())
-	}
+// columns are those of the table of all results.
+var columns = []struct {
+	name, format string
+	goal         func(g goal) float64
+	least        bool // the goal is the least value, not the greatest
+	of           func(r *result, c *command) []float64
+}{
+	{"wall s", "%.2f", func(g goal) float64 { return g.seconds }, false, func(r *result, c *command) []float64 { return c.values(0) }},
+	{"CPU s", "%.2f", func(g goal) float64 { return g.cpuSeconds }, false, func(r *result, c *command) []float64 { return c.values(1) }},
+	{"MiB", "%.0f", func(g goal) float64 { return g.mib }, false, func(r *result, c *command) []float64 { return c.values(2) }},
+	{"× wall", "%.1f", func(g goal) float64 { return g.wall }, true, func(r *result, c *command) []float64 { return r.ratios(c, 0) }},
+	{"× CPU", "%.1f", func(g goal) float64 { return g.cpu }, true, func(r *result, c *command) []float64 { return r.ratios(c, 1) }},
+	{"× MiB", "%.1f", func(g goal) float64 { return g.memory }, true, func(r *result, c *command) []float64 { return r.ratios(c, 2) }},
+	{"× read", "%.1f", func(g goal) float64 { return g.read }, false, func(r *result, c *command) []float64 { return r.timesRead(c) }},
 }
 
-// summary is a row with the medians of a result beside what they are to be; those that are
-// so are bold.
-func summary(title string, want goal, of func(metric int) []float64, formats []string, reached func(is, want float64) bool) []string {
-	row := []string{title}
-	for i, limit := range want.list() {
-		median := measure.Median(of(i))
-		is, to := fmt.Sprintf(formats[i], median), "–"
-		if limit > 0 {
-			if to = strconv.FormatFloat(limit, 'f', -1, 64); reached(median, limit) {
-				is = "**" + is + "**"
+// summary returns the row of the table of all results: medians, those that reach their
+// goals bold, and the goals.
+func (r *result) summary() []string {
+	row := []string{"(" + r.letter + ") " + r.title}
+	for _, column := range columns {
+		goal := column.goal(r.goal)
+		var cells []string
+		for _, c := range r.measured() {
+			v := column.of(r, c)
+			if v == nil {
+				continue
 			}
+			is := measure.Median(v)
+			text := fmt.Sprintf(column.format, is)
+			if goal > 0 && (is >= goal) == column.least {
+				text = "**" + text + "**"
+			}
+			cells = append(cells, text)
 		}
-		row = append(row, is, to)
+		text := strings.Join(cells, " / ")
+		if goal > 0 {
+			sign := "≤"
+			if column.least {
+				sign = "≥"
+			}
+			text += " (" + sign + " " + strconv.FormatFloat(goal, 'f', -1, 64) + ")"
+		}
+		row = append(row, text)
 	}
 	return row
 }
 
-// markdownTable prints rows with aligned columns; the first row is the head.
-func markdownTable(w io.Writer, rows [][]string) {
+// summaryTable returns the table of all results. Cases without a result have the row that
+// they have in old, if any.
+func summaryTable(machine string, results []*result, old string) string {
+	head := []string{""}
+	for _, column := range columns {
+		head = append(head, column.name)
+	}
+	rows := [][]string{head}
+	for _, c := range cases {
+		if i := slices.IndexFunc(results, func(r *result) bool { return r.letter == c.letter }); i >= 0 {
+			rows = append(rows, results[i].summary())
+			continue
+		}
+		for line := range strings.Lines(old) {
+			if cells := strings.Split(line, "|"); len(cells) == len(head)+2 && strings.HasPrefix(line, "| ("+c.letter+")") {
+				for i := range cells {
+					cells[i] = strings.TrimSpace(cells[i])
+				}
+				rows = append(rows, cells[1:len(head)+1])
+			}
+		}
+	}
+	return machine + ".\n\n" + markdownTable(rows)
+}
+
+// markdown returns the heading and the table of a case.
+func (r *result) markdown() string {
+	return "### " + r.heading() + "\n\n" + markdownTable(r.rows())
+}
+
+// printMarkdown prints all results: first those with goals, then the figures.
+func printMarkdown(w io.Writer, machine string, results []*result) {
+	fmt.Fprintln(w, summaryTable(machine, results, ""))
+	for _, r := range results {
+		fmt.Fprintln(w, r.markdown())
+	}
+}
+
+// update puts the results into a page, in place of those that it has.
+func update(page, machine string, results []*result) error {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	text := string(data)
+	put := func(what string, of func(old string) string) {
+		begin, end := "<!-- begin "+what+" -->\n", "<!-- end "+what+" -->\n"
+		before, rest, found := strings.Cut(text, begin)
+		old, after, ends := strings.Cut(rest, end)
+		if !found || !ends {
+			err = fmt.Errorf("%s: no %q and %q", page, begin, end)
+			return
+		}
+		text = before + begin + of(old) + end + after
+	}
+	put("all", func(old string) string { return summaryTable(machine, results, old) })
+	for _, r := range results {
+		put("("+r.letter+")", func(string) string { return r.markdown() })
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(text), 0o666)
+}
+
+// markdownTable returns rows with aligned columns; the first row is the head.
+func markdownTable(rows [][]string) string {
+	w := new(strings.Builder)
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -216,4 +280,5 @@ func markdownTable(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(w, "|")
 	}
+	return w.String()
 }

@@ -40,7 +40,7 @@ func writtenSamples(dir, name string, n int) ([]string, error) {
 	if exists(out[n-1]) {
 		return out, nil
 	}
-	return out, prepareApart(append([]string{"-write-samples", "--"}, out...)...)
+	return out, prepareApart("samples", out...)
 }
 
 // writeSamples writes sample profiles: one large one, or several.
@@ -131,9 +131,9 @@ func (b *bench) mergingSamples(inputs []string) []*command {
 		return &command{name: name, kind: kind, argv: append(append(argv, "-o", out), inputs...), out: out}
 	}
 	return []*command{
-		cmd(ours, "drop-in", b.profuse, "llvm-profdata", "merge", "--sample"),
+		cmd(ours, "profuse", b.profuse, "merge", "-q"),
 		cmd(peer, "llvm", b.llvm, "merge", "--sample"),
-		cmd(other, "profuse", b.profuse, "merge", "-q"),
+		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge", "--sample"),
 	}
 }
 

@@ -1,0 +1,123 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A benchCase is one task for profuse and its peers.
+type benchCase struct {
+	letter string
+	title  string
+	make   func(dir string) (inputs []string, err error)
+	// commands returns the command lines to compare. Those of one peer differ in their
+	// number of threads.
+	commands func(b *bench, inputs []string) []*command
+	goal     goal
+}
+
+// A goal is what a case is to reach; 0 means no goal.
+type goal struct {
+	wall, cpu, memory        float64 // least ratios of the peer's to profuse's
+	seconds, cpuSeconds, mib float64 // greatest of profuse
+	read                     float64 // greatest ratio of its wall time to that of reading the inputs
+}
+
+var cases = []benchCase{
+	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{wall: 18, cpu: 10, memory: 1, read: 2}},
+	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{wall: 12, cpu: 10, memory: 1, read: 1}},
+	{"c", "merge 50 raw profiles of 50 programs of 6,000 functions", makeMixed, (*bench).merging, goal{wall: 4, cpu: 4, memory: 1}},
+	{"d", "merge 20 indexed profiles of one program of 40,000 functions", makeIndexed, (*bench).merging, goal{wall: 5, cpu: 4, memory: 1, read: 4}},
+	{"e", "show an indexed profile of 500,000 functions", makeHuge, (*bench).showing, goal{wall: 5, cpu: 4, memory: 1}},
+	{"f", "merge an indexed profile of 500,000 functions into another", makeHuge, (*bench).merging, goal{wall: 6, cpu: 4, memory: 1}},
+	{"A", "as (a), with files that are not in the page cache", makeLarge, (*bench).mergingCold, goal{memory: 1}},
+	{"B", "as (a), with 64 workers", makeLarge, (*bench).mergingBy64, goal{memory: 1}},
+	{"C", "merge 20,000 raw profiles of 20 KB of one program", makeTiny, (*bench).merging, goal{memory: 1}},
+	{"D", "merge one indexed profile of 2 GB", makeGiant, (*bench).merging, goal{memory: 1}},
+	{"g", "export the coverage of 601 files as a tracefile", makeCovered, (*bench).tracefile, goal{wall: 3, cpu: 2, memory: 1}},
+	{"h", "export the coverage of 601 files as JSON", makeCovered, (*bench).document, goal{wall: 8, cpu: 4, memory: 1}},
+	{"i", "export 8,000 uses of one macro as a tracefile", makeMacros, (*bench).tracefile, goal{wall: 3, cpu: 2, memory: 1}},
+	{"j", "merge a sample profile of 100,000 functions", makeSampled, (*bench).mergingSamples, goal{wall: 4, cpu: 6, memory: 3}},
+	{"k", "merge 50 sample profiles of 16,000 functions", makeSampledMany, (*bench).mergingSamples, goal{wall: 6, cpu: 8, memory: 20}},
+	{"l", "show a sample profile of 100,000 functions", makeSampled, (*bench).showingSamples, goal{wall: 4, cpu: 4, memory: 1}},
+	{"m", "symbolize a raw heap profile of 18,000 contexts", makeHeap(&containers, 4_000), (*bench).symbolizingHeap, goal{wall: 3, memory: 2}},
+	{"n", "symbolize a raw heap profile of 85,000 contexts", makeHeap(&functions, 20_000), (*bench).symbolizingHeap, goal{wall: 3, memory: 2}},
+	{"o", "symbolize a raw heap profile of 427,000 contexts", makeHeap(&functions, 215_000), (*bench).symbolizingHeap, goal{wall: 3, memory: 2}},
+	{"E", "merge 20 heap profiles of 16,000 contexts", makeHeaps(&containers, 3_500), (*bench).mergingHeaps, goal{wall: 3, memory: 2}},
+	{"p", "merge 20 heap profiles of 85,000 contexts", makeHeaps(&functions, 19_000), (*bench).mergingHeaps, goal{wall: 3, memory: 2}},
+	{"F", "merge 20 heap profiles of 416,000 contexts", makeHeaps(&functions, 208_000), (*bench).mergingHeaps, goal{wall: 3, memory: 2}},
+	{"q", "merge 1,000 raw MIP profiles of 10,000 functions", makeMIP, (*bench).mergingMIP, goal{read: 2}},
+	{"r", "show an iprof file of 100 MB", makeIprofLarge, (*bench).readingIprof, goal{cpuSeconds: 0.25}},
+	{"s", "merge ten iprof files of 10 MB", makeIprof, (*bench).mergingIprof, goal{cpuSeconds: 0.25}},
+	{"t", "prune an iprof file of 100 MB", makeIprofLarge, (*bench).pruningIprof, goal{cpuSeconds: 0.25}},
+	{"u", "check an indexed profile of 500,000 functions", makeHuge, (*bench).checking, goal{seconds: 1}},
+	{"v", "compare two indexed profiles of 500,000 functions", makeChanged, (*bench).comparing, goal{seconds: 2}},
+	{"w", "list the hottest of 500,000 functions", makeHuge, (*bench).topping, goal{seconds: 1}},
+	{"x", "export 500,000 functions for pprof", makeHuge, (*bench).pprof, goal{seconds: 2}},
+	{"y", "report on 500,000 functions", makeHuge, (*bench).reporting, goal{seconds: 5, mib: 400}},
+	{"z", "look up 100,000 addresses in a program with 100 MB of debug information", makeSymbols, (*bench).symbolizing, goal{wall: 3}},
+}
+
+// mainCases are without those that others stand for, and without bench/symbolize.
+const mainCases = "abcdefghjklnpqrstuvwxy"
+
+// merging merges the inputs with each tool, the peer with one thread and with
+// as many threads as there are CPUs.
+func (b *bench) merging(inputs []string) []*command { return b.mergingBy(runtime.NumCPU(), inputs) }
+
+// mergingBy64 merges with many more threads than there are CPUs.
+func (b *bench) mergingBy64(inputs []string) []*command { return b.mergingBy(64, inputs) }
+
+// mergingCold merges files that are not in the page cache.
+func (b *bench) mergingCold(inputs []string) []*command {
+	commands := b.merging(inputs)
+	for _, c := range commands {
+		c.before = func() error { return dropFromCache(inputs) }
+	}
+	return commands
+}
+
+func (b *bench) mergingBy(n int, inputs []string) []*command {
+	threads := fmt.Sprint(n)
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		out := filepath.Join(b.dir, fmt.Sprintf("out-%s.profdata", strings.ReplaceAll(name, " ", "")))
+		argv = append(argv, "-o", out)
+		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
+	}
+	own := []string{b.profuse, "merge", "-q", "--indexed-version", "13"}
+	dropIn := []string{b.profuse, "llvm-profdata", "merge"}
+	return []*command{
+		cmd(ours, "profuse -j "+threads, append(own, "-j", threads)...),
+		cmd(peer, "llvm -j "+threads, b.llvm, "merge", "-j", threads),
+		cmd(other, "profuse -j 1", append(own, "-j", "1")...),
+		cmd(peer, "llvm -j 1", b.llvm, "merge", "-j", "1"),
+		cmd(replacing, "drop-in -j "+threads, append(dropIn, "-j", threads)...),
+	}
+}
+
+// mergingMany adds merges of a few of the inputs, which should take as much
+// memory.
+func (b *bench) mergingMany(inputs []string) []*command {
+	few := inputs[:len(inputs)/100]
+	return append(b.merging(inputs), &command{
+		name: fmt.Sprintf("profuse, %d of them", len(few)), kind: other,
+		argv: append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "few.profdata")}, few...),
+	})
+}
+
+func (b *bench) showing(inputs []string) []*command {
+	cmd := func(kind commandKind, name string, argv ...string) *command {
+		return &command{name: name, kind: kind, argv: append(argv, inputs[0]), stdout: true}
+	}
+	return []*command{
+		cmd(ours, "profuse", b.profuse, "show"),
+		cmd(peer, "llvm", b.llvm, "show", "--topn=10"),
+		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "show", "--topn=10"),
+		cmd(other, "llvm, all", b.llvm, "show", "--all-functions", "--counts"),
+		cmd(other, "drop-in, all", b.profuse, "llvm-profdata", "show", "--all-functions", "--counts"),
+	}
+}
