@@ -30,6 +30,8 @@ func overviewPage(src *source) (*page, error) {
 	n := survey(src)
 	return newPage("overview", "Overview", struct {
 		Verdict          string
+		Findings         []string
+		Sound            bool
 		Identity, Totals []fact
 		Heat             *heatChart
 		Curve            *cutoffChart
@@ -37,7 +39,7 @@ func overviewPage(src *source) (*page, error) {
 		Stacks           *topTable
 		Sets             []setTotal
 	}{
-		n.verdict(src), identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
+		n.verdict(src), src.found(), src.checked && len(src.findings) == 0, identityFacts(src), n.totals(src), n.heatChart(), newCutoffChart(src), n.functions, n.stacks, n.sets,
 	}, nil)
 }
 
@@ -52,6 +54,15 @@ func (n *surveyed) verdict(src *source) string {
 		text += fmt.Sprintf(" %s of them are hot and have %s of all counts.", countText(h.Functions), percentText(h.OfCounts))
 	}
 	return text
+}
+
+// found returns what a check of the file found.
+func (s *source) found() []string {
+	var out []string
+	for _, finding := range s.findings {
+		out = append(out, clean(finding))
+	}
+	return out
 }
 
 // identityFacts returns the identity of the profile.

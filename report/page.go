@@ -53,6 +53,8 @@ type source struct {
 	opt      Options
 	coverage *coverage.Coverage // nil if it follows from the view
 	change   *CoverageChange    // may be nil
+	findings []string
+	checked  bool
 	// names holds the names that the data of pages refers to.
 	names *nameTable
 	// summary has all shares of profile.DefaultCutoffs.
@@ -65,7 +67,7 @@ type source struct {
 
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
-		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change,
+		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
 		names: newNameTable(),
 	}
 	src.readable = newReadableNames(src)

@@ -15,6 +15,9 @@ type Source struct {
 	// Label names the profile on the page; empty for the name of its file without
 	// folders.
 	Label string
+	// Findings are what a check of the file found, a sentence each, if it was Checked.
+	Findings []string
+	Checked  bool
 	// Coverage is what the page of coverage shows; nil for that of the view. A source
 	// without a view has that page alone.
 	Coverage *coverage.Coverage

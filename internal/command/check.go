@@ -42,9 +42,7 @@ the command line is wrong.`,
 			f.BoolVar(&c.quiet, "q", false, "print nothing about sound files")
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
-			for _, known := range families {
-				c.checkers = append(c.checkers, known.Check())
-			}
+			c.checkers = newCheckers()
 			c.rests = make([]family.Rest, len(families))
 			c.gate.flags(f)
 			return c.run
@@ -59,8 +57,8 @@ type checkRun struct {
 	markdown bool
 	gate     gate
 	programs sources.Programs
-	checkers []family.Checker // by family
-	rests    []family.Rest    // by family
+	checkers checkers
+	rests    []family.Rest // by family
 }
 
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
@@ -89,10 +87,8 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	defer c.programs.Close()
 	c.programs.Inputs = sources.Options(env)
-	for _, k := range c.checkers {
-		if err := k.Open(env, &c.programs); err != nil {
-			return err
-		}
+	if err := c.checkers.open(env, &c.programs); err != nil {
+		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
 	all := []family.Checked{}
@@ -118,12 +114,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 				return err
 			}
 		}
-		at, format, err := familyOf(name, data)
-		if err != nil {
-			add(unreadable(name, err))
-			return nil
-		}
-		checked := c.checkers[at].Check(name, data, format)
+		checked, at := c.checkers.check(name, data)
 		c.rests[at].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
 		add(checked)
@@ -176,6 +167,36 @@ func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 			fmt.Fprintf(out, "note: %s\n", console.Printable(builds))
 		}
 	}
+}
+
+// checkers are those of all families, by family.
+type checkers []family.Checker
+
+func newCheckers() checkers {
+	var out checkers
+	for _, known := range families {
+		out = append(out, known.Check())
+	}
+	return out
+}
+
+// open opens what the options name.
+func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
+	for _, k := range c {
+		if err := k.Open(env, programs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check checks a file, and returns the index of its family.
+func (c checkers) check(name string, data []byte) (family.Checked, int) {
+	at, format, err := familyOf(name, data)
+	if err != nil {
+		return unreadable(name, err), 0
+	}
+	return c[at].Check(name, data, format), at
 }
 
 // unreadable returns the result for a file that could not be read, or is no profile.

@@ -67,7 +67,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	views, err := openViews(env, args, &c.programs)
+	views, err := openViews(env, args, &c.programs, nil)
 	if err != nil {
 		return err
 	}

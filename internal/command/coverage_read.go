@@ -125,7 +125,7 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	}
 	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.Loss.Given() {
 		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
-			v, err := readView(env, profiles[0], opt)
+			v, err := readView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
 				// A merge reads past damaged functions, and adds profiles to the functions of

@@ -56,18 +56,28 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	o.programs.CoverageDetails = true
 }
 
-// open reads the profiles.
+// open reads the profiles, and checks them.
 func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, error) {
 	if len(args) == 0 {
 		return nil, cli.Usagef("no profiles given")
 	}
 	o.opt.SourceDirs = o.sources
-	views, err := openViews(env, args, &o.programs)
+	defer o.programs.Close()
+	all := newCheckers()
+	if err := all.open(env, &o.programs); err != nil {
+		return nil, err
+	}
+	var out []report.Source
+	look := func(name string, data []byte) {
+		checked, _ := all.check(name, data)
+		out = append(out, report.Source{Checked: true, Findings: checked.Lines()})
+	}
+	views, err := openViews(env, args, &o.programs, look)
 	if errors.Is(err, profile.ErrEmpty) && len(o.programs.Paths) > 0 {
 		// Programs without a coverage mapping leave a page out, no more.
-		o.programs.Coverage = false
+		o.programs.Coverage, out = false, nil
 		var others error
-		if views, others = openViews(env, args, &o.programs); others == nil {
+		if views, others = openViews(env, args, &o.programs, look); others == nil {
 			console.Warnings(env)(profile.Warning{Err: err})
 			err = nil
 		}
@@ -75,7 +85,6 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 	if err != nil {
 		return nil, err
 	}
-	out := make([]report.Source, len(views))
 	for i, v := range views {
 		out[i].View = v
 	}

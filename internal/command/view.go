@@ -13,7 +13,7 @@ import (
 
 // openView is openViews for one profile.
 func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.View, error) {
-	views, err := openViews(env, []string{arg}, programs)
+	views, err := openViews(env, []string{arg}, programs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -21,8 +21,8 @@ func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.Vie
 }
 
 // openViews reads the profiles of any format that the arguments name, one each, and
-// prints warnings.
-func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profile.View, error) {
+// prints warnings. look, if not nil, is called with each file.
+func openViews(env *cli.Env, args []string, programs *sources.Programs, look func(name string, data []byte)) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profi
 	bytecode := false
 	views := make([]profile.View, len(args))
 	for i, arg := range args {
-		if views[i], err = readView(env, arg, opt); err != nil {
+		if views[i], err = readView(env, arg, opt, look); err != nil {
 			return nil, err
 		}
 		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
@@ -41,7 +41,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs) ([]profi
 	return views, nil
 }
 
-func readView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, error) {
+func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name string, data []byte)) (profile.View, error) {
 	in, err := sources.One(env, arg)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,9 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions) (profile.View, 
 		if v != nil {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
 		}
-		v, err = formats.View(d.Name(), d.Bytes(), opt)
+		if v, err = formats.View(d.Name(), d.Bytes(), opt); err == nil && look != nil {
+			look(d.Name(), d.Bytes())
+		}
 		return err
 	})
 	if err == nil && v == nil {

@@ -181,18 +181,27 @@ func (r *Checked) Print(p *console.Printer) {
 	} else {
 		fmt.Fprintf(p.W, "%s: %s: %s\n", console.Printable(r.File), p.Term.Paint(cli.Red, "not sound"), what)
 	}
-	for _, f := range r.Findings {
-		p.Item(console.Printable(f.Message))
-	}
-	for _, f := range r.Remarks {
-		p.Item("remark: " + console.Printable(strings.TrimSuffix(f.Message, ": "+f.Class.Error())))
-	}
-	if r.Omitted > 0 {
-		p.Item(fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+	for _, line := range r.Lines() {
+		p.Item(console.Printable(line))
 	}
 	if r.Own != nil {
 		r.Own.Print(p.W)
 	}
+}
+
+// Lines returns what was found, for people.
+func (r *Checked) Lines() []string {
+	var out []string
+	for _, f := range r.Findings {
+		out = append(out, f.Message)
+	}
+	for _, f := range r.Remarks {
+		out = append(out, "remark: "+strings.TrimSuffix(f.Message, ": "+f.Class.Error()))
+	}
+	if r.Omitted > 0 {
+		out = append(out, fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+	}
+	return out
 }
 
 // NewChecked returns the result for a file before it is read; f is 0 if its
