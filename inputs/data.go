@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"io"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -50,6 +51,14 @@ func (d *Data) Close() error {
 // to input. The zero value is ready. Passing it to the next Open before the last
 // Data is closed is allowed and costs a new buffer.
 type Reader struct {
+	// Ahead, if not nil, returns an input that will be opened soon, another one with each
+	// call, and false if there is none now. The Reader calls it where reading waits for a
+	// device or a server, and has the system read that file into its cache. How many files
+	// at the same time follows from how long reading takes: none, as long as the files are
+	// in the cache; twice as many each time that one was not.
+	Ahead           func() (Input, bool)
+	wanted, running atomic.Int32 // files to be read ahead at the same time
+
 	buffers [][]byte
 	streams []*bufio.Reader
 	gzips   []*gzip.Reader
@@ -72,7 +81,7 @@ func (r *Reader) Close() {
 	for _, z := range r.zstds {
 		z.Close()
 	}
-	*r = Reader{}
+	r.buffers, r.streams, r.gzips, r.zstds = nil, nil, nil, nil
 }
 
 // takeBuffer returns an empty buffer, the largest there is, of at least size

@@ -177,10 +177,15 @@ func (s *source) take(f *file, mapFrom int64, start *time.Time) error {
 		return s.read(f)
 	}
 	var head [sniffLen]byte
+	begun := time.Now()
 	n, err := f.head(head[:])
 	if err != nil {
 		return err
 	}
+	if s.r.took(time.Since(begun), 0) {
+		f.willRead(min(f.size, aheadBytes))
+	}
+	s.r.readAhead()
 	// Files in /proc have size 0 whatever they contain.
 	if f.size == 0 && n == 0 {
 		s.data = &Data{name: s.name}
@@ -206,7 +211,10 @@ func (s *source) take(f *file, mapFrom int64, start *time.Time) error {
 // read reads a regular file, and closes it unless it fails.
 func (s *source) read(f *file) error {
 	buf := s.r.takeBuffer(int(f.size))[:f.size]
+	begun := time.Now()
 	n, err := io.ReadFull(f, buf)
+	s.r.took(time.Since(begun), n)
+	s.r.readAhead()
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = shrunk(s.name, int64(n), f.size)
 	}

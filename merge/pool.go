@@ -47,7 +47,9 @@ func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) e
 	}
 	var group sync.WaitGroup
 	for _, add := range adders {
-		group.Go((&worker{pool: p, adder: add, inbox: make(chan *Profile)}).run)
+		w := &worker{pool: p, adder: add, inbox: make(chan *Profile)}
+		w.reader.Ahead = p.ahead
+		group.Go(w.run)
 	}
 	finished := make(chan struct{})
 	go func() {
@@ -80,8 +82,25 @@ type pool struct {
 	done   chan struct{}
 	offers chan *worker
 
-	mu    sync.Mutex
-	first map[int]chan int // delivers the place of an input's first profile, by input
+	mu        sync.Mutex
+	first     map[int]chan int // delivers the place of an input's first profile, by input
+	readAhead int              // the first input that [pool.ahead] has not returned
+}
+
+// aheadOf is how many inputs before that of a worker the system may be reading.
+const aheadOf = 32
+
+// ahead returns an input that a worker will take soon.
+func (p *pool) ahead() (inputs.Input, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := int(p.next.Load())
+	i := max(p.readAhead, next)
+	if i >= min(len(p.inputs), next+aheadOf) {
+		return inputs.Input{}, false
+	}
+	p.readAhead = i + 1
+	return p.inputs[i], true
 }
 
 // A worker adds to a sum of its own.
