@@ -207,13 +207,16 @@ func (b *bench) needed(program string) []string {
 func TestLTOFolding(t *testing.T) {
 	oracle.Slow(t)
 	for _, lto := range []string{"-fno-lto", "-flto=thin", "-flto=full"} {
-		b := &ltoBuild{bench: newBench(t, ltoFiles...), cc: oracle.Tool(t, "clang-22"), ar: oracle.Tool(t, "llvm-ar-22")}
-		b.lto, b.link = []string{lto, "-ffunction-sections"}, []string{"-fuse-ld=lld", "-Wl,--icf=all"}
-		b.check()
-		b.wantCalls(b.profile("probed", b.files("*.raw")...), map[string]uint64{"same1": 1, "same2": 1})
-		if p := b.places("used"); p["same1"] != p["same2"] {
-			t.Errorf("%s: same1 at %v, same2 at %v", lto, p["same1"], p["same2"])
-		}
+		t.Run(strings.ReplaceAll(lto, "=", "_"), func(t *testing.T) {
+			t.Parallel()
+			b := &ltoBuild{bench: newBench(t, ltoFiles...), cc: oracle.Tool(t, "clang-22"), ar: oracle.Tool(t, "llvm-ar-22")}
+			b.lto, b.link = []string{lto, "-ffunction-sections"}, []string{"-fuse-ld=lld", "-Wl,--icf=all"}
+			b.check()
+			b.wantCalls(b.profile("probed", b.files("*.raw")...), map[string]uint64{"same1": 1, "same2": 1})
+			if p := b.places("used"); p["same1"] != p["same2"] {
+				t.Errorf("same1 at %v, same2 at %v", p["same1"], p["same2"])
+			}
+		})
 	}
 }
 

@@ -50,6 +50,7 @@ func (b *bench) checkRust(image, raw string) {
 
 // TestRustc: a library and a program that uses it, both instrumented.
 func TestRustc(t *testing.T) {
+	t.Parallel()
 	rustc := oracle.Tool(t, "rustc")
 	oracle.Tool(t, "cc")
 	oracle.Tool(t, "ar")
@@ -100,22 +101,25 @@ func TestRustcLTO(t *testing.T) {
 		{"-Clinker-plugin-lto", "-Clto=thin"},
 		{"-Clinker-plugin-lto", "-Clinker-plugin-lto"}, // with the lld of rustc
 	} {
-		b := newBench(t, "util.rs", libRS, "main.rs", mainRS)
-		build := func(program string, flags ...string) {
-			t.Helper()
-			b.build(slices.Concat([]string{rustc, "--edition=2021", "-O", "--crate-type=rlib", "util.rs"}, strings.Fields(c[0]), flags)...)
-			b.build(slices.Concat([]string{rustc, "--edition=2021", "-O", "-L.", "--extern=util", "main.rs", c[1], "-o", program}, flags)...)
-			if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, program); got != want {
-				t.Errorf("%s: printed %q, want %q", c[1], got, want)
+		t.Run(strings.ReplaceAll(c[1], "=", "_"), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "util.rs", libRS, "main.rs", mainRS)
+			build := func(program string, flags ...string) {
+				t.Helper()
+				b.build(slices.Concat([]string{rustc, "--edition=2021", "-Copt-level=1", "--crate-type=rlib", "util.rs"}, strings.Fields(c[0]), flags)...)
+				b.build(slices.Concat([]string{rustc, "--edition=2021", "-Copt-level=1", "-L.", "--extern=util", "main.rs", c[1], "-o", program}, flags)...)
+				if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, program); got != want {
+					t.Errorf("printed %q, want %q", got, want)
+				}
 			}
-		}
-		build("probed", generate, withBB)
-		b.checkRust("probed", "raw")
-		b.writeProfile("app.mip", b.profile("probed", "raw"))
-		build("used", "-fmachine-profile-use="+b.path("app.mip"))
-		if left := b.files("*.s"); len(left) > 0 {
-			t.Errorf("%s: left %v", c[1], left)
-		}
+			build("probed", generate, withBB)
+			b.checkRust("probed", "raw")
+			b.writeProfile("app.mip", b.profile("probed", "raw"))
+			build("used", "-fmachine-profile-use="+b.path("app.mip"))
+			if left := b.files("*.s"); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
 	}
 }
 
