@@ -45,14 +45,13 @@ func TestSearch(t *testing.T) {
 	wanted := all[1]
 	b.press("/")
 	b.press(strings.ToUpper(wanted))
-	b.wait(fmt.Sprintf(`%s.querySelectorAll('table.virtual tr[data-row]').length < %d`, shownPage, len(all)))
+	// On a busy machine the page searches for the beginning of the text first.
+	b.wait(fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %q && %s.querySelectorAll('table.virtual tr[data-row]').length < %d`,
+		strings.ToUpper(wanted), shownPage, len(all)))
 	for _, name := range b.rows(0) {
 		if !strings.Contains(strings.ToLower(name), strings.ToLower(wanted)) {
 			t.Errorf("%s is shown for %s", name, wanted)
 		}
-	}
-	if q := b.hash().Get("q"); q != strings.ToUpper(wanted) {
-		t.Errorf("the address has %q, not what is searched", q)
 	}
 	b.press(kb.Escape)
 	b.wait(fmt.Sprintf(`%s.querySelectorAll('table.virtual tr[data-row]').length === %d`, shownPage, len(all)))

@@ -155,8 +155,8 @@ func (d *document) finish() error {
 		}
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
-	d.Style = joinAssets([]string{"report", "plot"}, d.ids, ".css", "", "")
-	d.Script = joinAssets(coreScripts, d.ids, ".js", "{\n", "}\n")
+	d.Style = joinAssets("\n", []string{"report", "plot"}, d.ids, ".css", "", "")
+	d.Script = joinAssets("\n'use strict';\nconst profuse = {};\n", coreScripts, d.ids, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"
@@ -164,20 +164,23 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages. It puts those of a page
-// between before and after, so that each script has a scope of its own.
-func joinAssets(core, pages []string, suffix, before, after string) string {
-	var b strings.Builder
-	b.WriteByte('\n')
+// joinAssets joins the files of the core and of the pages after a beginning. It puts each
+// between before and after, so that each script has a scope of its own; scripts share only
+// what they make a property of the object profuse.
+func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
+	var names []string
 	for _, name := range core {
-		b.Write(asset(name + suffix))
+		names = append(names, name+suffix)
 	}
 	for _, id := range pages {
-		if text := pageAsset(id, suffix); text != "" {
-			b.WriteString(before)
-			b.WriteString(text)
-			b.WriteString(after)
-		}
+		names = append(names, pageAssets(id, suffix)...)
+	}
+	var b strings.Builder
+	b.WriteString(beginning)
+	for _, name := range names {
+		b.WriteString(before)
+		b.Write(asset(name))
+		b.WriteString(after)
 	}
 	return b.String()
 }

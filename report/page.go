@@ -38,7 +38,7 @@ func newPage(id, title string, text, data any) (*page, error) {
 }
 
 // HasScript reports whether a script takes over the page.
-func (p *page) HasScript() bool { return pageAsset(p.ID, ".js") != "" }
+func (p *page) HasScript() bool { return pageAssets(p.ID, ".js") != nil }
 
 // maxStaticRows bounds the lists of a page without scripts.
 const maxStaticRows = 200
@@ -157,18 +157,21 @@ func asset(name string) []byte {
 	return data
 }
 
-// pageAsset joins the embedded files of a page, ID.js and then all ID_*.js in
-// the order of their names.
-func pageAsset(id, suffix string) string {
-	text := asset(id + suffix)
+// pageAssets returns the names of the embedded files of a page, ID.js and then all ID_*.js
+// in their order. None if ID.js is missing.
+func pageAssets(id, suffix string) []string {
+	if asset(id+suffix) == nil {
+		return nil
+	}
 	more, err := fs.Glob(assets, "assets/"+id+"_*"+suffix)
 	if err != nil {
 		panic(err) // the pattern is wrong
 	}
+	names := []string{id + suffix}
 	for _, name := range more {
-		text = append(text, asset(path.Base(name))...)
+		names = append(names, path.Base(name))
 	}
-	return string(text)
+	return names
 }
 
 // execute runs assets/NAME.tmpl. Templates can use the functions of html/template and

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Formatting and static checks: go vet for the systems that profuse supports
 # (arm stands for 32-bit machines), and gofumpt, staticcheck and govulncheck in the
-# versions of tools/go.mod. If those cannot be downloaded, or govulncheck cannot reach
+# versions of tools/go.mod, and ESLint for scripts of pages in the version of
+# tools/eslint/package.json. If those cannot be downloaded, or govulncheck cannot reach
 # its database, the script says so and skips them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,6 +41,21 @@ if gofumpt=$(tool gofumpt) && staticcheck=$(tool staticcheck); then
 else
   echo "gofumpt and staticcheck cannot be downloaded: skipped"
   well_formatted gofmt
+fi
+
+# eslint_ready: whether ESLint is there, after its installation if the lock file is newer.
+eslint_ready() {
+  command -v npm >/dev/null || return
+  [[ tools/eslint/node_modules/.package-lock.json -nt tools/eslint/package-lock.json ]] && return
+  npm --prefix tools/eslint ci --engine-strict --ignore-scripts --no-audit --no-fund >/dev/null 2>&1
+}
+
+if eslint_ready; then
+  echo "eslint"
+  tools/eslint/node_modules/.bin/eslint -c tools/eslint/eslint.config.js --max-warnings 0 \
+    report/assets internal/command/llvmcov/assets site/.vitepress/config.js tools/eslint/eslint.config.js
+else
+  echo "npm is missing, or cannot install ESLint: skipped"
 fi
 
 # govulncheck asks vuln.go.dev, or the database in GOVULNDB, for the modules and the

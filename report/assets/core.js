@@ -1,8 +1,6 @@
-'use strict';
-// The core of the report: elements, formats, search, tips, state in the address.
-// frame.js shows the pages. Text from profiles goes into text nodes and
+// The core of the report: elements, formats, search, tips, state in the address. It uses
+// no other script; frame.js shows the pages. Text from profiles goes into text nodes and
 // attributes only, never through a parser.
-const profuse = {};
 
 // el makes an element. Attributes: "class", "on" with listeners by event,
 // "style" with CSS properties by name, anything else as it is; null and false
@@ -158,16 +156,6 @@ profuse.fit = (text, width) => {
   return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 };
 
-document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest('input, select, textarea, [contenteditable]')) return;
-  const input = current && current.root.querySelector('input.search');
-  if (!input) return;
-  event.preventDefault();
-  input.focus();
-  input.select();
-});
-
 // tip shows text(element) beside the elements in root that match selector, when
 // the mouse is over them or they have the focus. text may return a string, with
 // line feeds, or a node; '' or null for no tip.
@@ -240,67 +228,33 @@ profuse.resize = (root, fn) => {
 
 // state is kept in the address, "#set=0&page=flame&root=main": a view can be
 // linked to, and going back goes back. The keys "set", "page" and "theme" are
-// the core's; all others belong to the page that is shown, which keeps its own
+// those of frame.js; all others belong to the page that is shown, which keeps its own
 // when another is shown meanwhile.
 profuse.state = {
+  all() {
+    // A fragment without "=" is the id of an element.
+    const text = location.hash.slice(1);
+    return new URLSearchParams(text.includes('=') ? text : '');
+  },
   get(key) {
-    return params().get(key);
+    return profuse.state.all().get(key);
   },
   // set changes a key; null or '' removes it. With replace there is no way
   // back to the state before: for what changes at each key press.
   set(key, value, {replace = false} = {}) {
-    const p = params();
+    const p = profuse.state.all();
     if (value === null || value === undefined || value === '') p.delete(key);
     else p.set(key, String(value));
-    go(p, replace);
+    profuse.state.go(p, replace);
+  },
+  // go changes all keys.
+  go(p, replace = false) {
+    const hash = `#${p}`;
+    if (hash === location.hash) return;
+    try {
+      history[replace ? 'replaceState' : 'pushState'](null, '', hash);
+    } catch {
+      // Browsers limit how often; the state is then not in the address.
+    }
   },
 };
-
-const coreKeys = ['set', 'page', 'theme'];
-
-function params() {
-  // A fragment without "=" is the id of an element.
-  const text = location.hash.slice(1);
-  return new URLSearchParams(text.includes('=') ? text : '');
-}
-
-function go(p, replace) {
-  const hash = `#${p}`;
-  if (hash === location.hash) return;
-  try {
-    history[replace ? 'replaceState' : 'pushState'](null, '', hash);
-  } catch {
-    // Browsers limit how often; the state is then not in the address.
-  }
-}
-
-// href returns the link to a page of the set that is shown, with its keys:
-// profuse.href('functions', {fn: name}). null if there is no such page.
-profuse.href = (page, keys) => {
-  const set = current ? current.set : 0;
-  if (!facts.sets[set].pages.includes(page)) return null;
-  return `#${pageParams(set, page, keys)}`;
-};
-
-// links returns links to the pages that can show the function of this name: by
-// convention they take the key "fn". The page that is shown is left out.
-profuse.links = (name) => {
-  const out = [];
-  for (const id of ['functions', 'flame', 'treemap', 'coverage', 'values']) {
-    const href = current && current.id !== id ? profuse.href(id, {fn: name}) : null;
-    if (!href) continue;
-    const tab = document.querySelector(`.set[data-set="${current.set}"] [data-tab="${id}"]`);
-    out.push(profuse.el('a', {href}, tab.textContent));
-  }
-  return out;
-};
-
-function pageParams(set, page, keys) {
-  const p = new URLSearchParams();
-  const theme = profuse.state.get('theme');
-  if (theme) p.set('theme', theme);
-  if (facts.sets.length > 1) p.set('set', set);
-  p.set('page', page);
-  for (const [k, v] of Object.entries(keys || {})) p.set(k, v);
-  return p;
-}

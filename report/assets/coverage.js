@@ -252,7 +252,7 @@ profuse.page('coverage', (root, data, profile) => {
     wait.remove();
     const names = [];
     for (let i = data.functions.start[file]; i < data.functions.start[file + 1]; i++) names.push(i);
-    own.view = sourceView(known, {
+    own.view = profuse.sourceView(known, {
       own: file, functions: names.map((i) => ({name: fnName(i), line: data.functions.line[i], calls: data.functions.calls[i]})),
       async textOf(f) {
         const other = f === file ? known : f >= 0 ? await contents(f) : null;

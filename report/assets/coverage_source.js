@@ -1,11 +1,12 @@
 // The source of a file on the page of coverage.
+const {el, format} = profuse;
 const chunk = 200; // lines that the browser lays out together
 
 // sourceView shows what is known inside a file, with its text if the report has it. about
 // has: own, the number of the file; functions; textOf(number) and pathOf(number) of other files; and
 // beyond(down), which goes to another file. What it returns has: root, text (whether
 // there is one), reveal(line), step(down) and end(first) for the gaps.
-function sourceView(known, about) {
+profuse.sourceView = (known, about) => {
   const inside = decode(known);
   const changed = new Set(sums(known.changed));
   const texts = known.source ? known.source.text.split('\n') : null;
@@ -84,7 +85,7 @@ function sourceView(known, about) {
     requestAnimationFrame(() => { code.scrollTop += top() - code.clientHeight / 3; });
   };
   return {root, text: true, reveal: (n) => reveal(n), step, end};
-}
+};
 
 // sums undoes the coding of ascending numbers as differences.
 function sums(differences) {

@@ -1,174 +1,110 @@
-const ROW = 18;
-const LEAST = 0.5; // narrower boxes are joined
-const AHEAD = 12; // rows drawn beyond those seen
-const VIEWS = [
+// The page of the flame graph: what the address chooses and the controls beside the
+// drawing. flame_draw.js draws the boxes, flame_colour.js colours and flame_words.js
+// describes them.
+const {el, state} = profuse;
+const views = [
   ['flame', 'Flame graph', 'Callers below, what they call above'],
   ['icicle', 'Icicle', 'Callers above, what they call below'],
   ['inverted', 'Inverted', 'The functions on top of stacks first, below them their callers'],
 ];
 
-class Flame {
-  constructor(root, data, profile) {
-    this.root = root;
-    this.sets = data.sets;
-    this.names = profile.names;
-    this.trees = new Map();
-    this.matches = null; // by function
-    this.rows = [];
-    this.focused = 0;
-    this.build();
+profuse.page('flame', (root, data, profile) => {
+  const {sets} = data;
+  const {names} = profile;
+  const colours = profuse.flameColours;
+  const words = profuse.flameWords;
+  const trees = new Map();
+  // What is chosen: the set of stacks, its value with the unit, the view, the modes of
+  // colours with the one chosen and its steps, the tree with its weights, the tree by
+  // callers (down), the node zoomed to, and which functions match the search.
+  let now = {};
+
+  const tables = profuse.choice('Stacks', (i) => set('table', i));
+  const values = profuse.choice('Width', (i) => set('value', i));
+  const modes = profuse.choice('Colour', (i) => set('colour', i));
+  const buttons = views.map(([id, title, about]) =>
+    el('button', {type: 'button', title: about, 'data-view': id, on: {click: () => set('view', id)}}, title));
+  const bar = el('div', {class: 'bar'}, tables.label, values.label, el('div', {class: 'switch', role: 'group', 'aria-label': 'View'}, buttons), modes.label);
+  const about = root.querySelector('.note');
+  const crumbs = el('nav', {class: 'crumbs', 'aria-label': 'Path to the box that is zoomed to'});
+  const details = el('p', {class: 'note', 'aria-live': 'polite'});
+  const legend = el('ul', {class: 'legend'});
+  const drawing = profuse.flameDrawing(zoom);
+  about.after(bar, crumbs, drawing.view, details, legend);
+  tables.offer(sets.map((s) => s.name));
+  tables.label.hidden = sets.length < 2;
+  root.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && now.zoom && !event.target.closest('input')) zoom(0);
+  });
+
+  function set(key, value) {
+    if (key === 'table') for (const k of ['value', 'zoom', 'colour']) state.set(k, '', {replace: true});
+    if (key === 'view' && (value === 'inverted') !== (now.view === 'inverted')) state.set('zoom', '', {replace: true});
+    state.set(key, value);
+    show();
   }
 
-  build() {
-    const {el, svg} = profuse;
-    this.tables = profuse.choice('Stacks', (i) => this.set('table', i));
-    this.values = profuse.choice('Width', (i) => this.set('value', i));
-    this.colours = profuse.choice('Colour', (i) => this.set('colour', i));
-    this.views = el('div', {class: 'switch', role: 'group', 'aria-label': 'View'}, VIEWS.map(([id, title, about]) =>
-      el('button', {type: 'button', title: about, 'data-view': id, on: {click: () => this.set('view', id)}}, title)));
-    this.bar = el('div', {class: 'bar'}, this.tables.label, this.values.label, this.views, this.colours.label);
-    this.about = this.root.querySelector('.note');
-    this.crumbs = el('nav', {class: 'crumbs', 'aria-label': 'Path to the box that is zoomed to'});
-    this.svg = svg('svg', {class: 'flame', role: 'group', 'aria-label': 'Call tree; arrow keys move between boxes, Enter zooms, Escape resets'});
-    this.view = el('div', {class: 'flame-view'}, this.svg);
-    this.legend = el('ul', {class: 'legend'});
-    this.details = el('p', {class: 'note', 'aria-live': 'polite'});
-    this.about.after(this.bar, this.crumbs, this.view, this.details, this.legend);
-    this.tables.offer(this.sets.map((s) => s.name));
-    this.tables.label.hidden = this.sets.length < 2;
-    this.view.addEventListener('scroll', () => this.drawSoon());
-    this.svg.addEventListener('click', (event) => {
-      const box = event.target.closest('.box');
-      if (box) this.zoom(Number(box.dataset.node));
-    });
-    this.svg.addEventListener('focusin', (event) => {
-      const box = event.target.closest('.box');
-      if (box) this.focused = box.dataset.key;
-    });
-    this.svg.addEventListener('keydown', (event) => this.key(event));
-    this.root.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.zoomed && !event.target.closest('input')) this.zoom(0);
-    });
-    profuse.tip(this.svg, '.box', (box) => this.tip(box));
-    this.read();
-    this.search = profuse.search(this.root, {placeholder: 'Search functions', label: 'Search functions', into: this.bar, change: (text) => this.find(text)});
-    profuse.resize(this.view, (width) => {
-      this.width = this.view.clientWidth || width;
-      this.layout();
-    });
-  }
-
-  set(key, value) {
-    if (key === 'table') for (const k of ['value', 'zoom', 'colour']) profuse.state.set(k, '', {replace: true});
-    if (key === 'view' && (value === 'inverted') !== (this.viewID === 'inverted')) profuse.state.set('zoom', '', {replace: true});
-    profuse.state.set(key, value);
-    this.show();
-  }
+  function zoom(node) { set('zoom', node || ''); }
 
   // read takes the choices from the address.
-  read() {
-    const {state} = profuse;
-    const chosen = Number(state.get('table') || 0);
-    const set = this.sets[chosen] || this.sets[0];
-    if (set !== this.of) {
-      this.of = set;
-      this.about.textContent = `${set.about}${set.cut ? ' What is too small to be in this file is shown as “(n smaller)”.' : ''}`;
-      this.values.offer(set.values.map((v) => v.name));
-      this.values.label.hidden = set.values.length < 2;
-      this.modes = this.colourModes(set);
-      this.colours.offer(this.modes.map((m) => m.title));
-      this.colours.label.hidden = this.modes.length < 2;
+  function read() {
+    const of = sets[Number(state.get('table') || 0)] || sets[0];
+    if (of !== now.set) {
+      about.textContent = `${of.about}${of.cut ? ' What is too small to be in this file is shown as “(n smaller)”.' : ''}`;
+      values.offer(of.values.map((v) => v.name));
+      values.label.hidden = of.values.length < 2;
+      now = {set: of, modes: colours.modes(of)};
+      modes.offer(now.modes.map((m) => m.title));
+      modes.label.hidden = now.modes.length < 2;
     }
-    const first = Math.max(0, set.all.findIndex((x) => x > 0));
-    this.value = Number(state.get('value') || first);
-    if (!set.values[this.value]) this.value = first;
-    const view = state.get('view');
-    this.viewID = VIEWS.some(([id]) => id === view) ? view : 'flame';
-    this.mode = this.modes[Number(state.get('colour') || 0)] || this.modes[0];
-    this.tables.select.value = this.sets.indexOf(set);
-    this.values.select.value = this.value;
-    this.colours.select.value = this.modes.indexOf(this.mode);
-    for (const b of this.views.children) b.setAttribute('aria-pressed', String(b.dataset.view === this.viewID));
-    this.down = this.tree(set, 'down');
-    this.now = this.viewID === 'inverted' ? this.tree(set, 'up') : this.down;
-    this.w = this.now.weigh(this.value);
-    const zoom = Number(state.get('zoom') || 0);
-    this.zoomed = zoom > 0 && zoom < this.now.parent.length ? zoom : 0;
-    this.unit = set.values[this.value].unit;
+    const first = Math.max(0, of.all.findIndex((x) => x > 0));
+    const value = of.values[Number(state.get('value') || first)] ? Number(state.get('value') || first) : first;
+    const view = views.some(([id]) => id === state.get('view')) ? state.get('view') : 'flame';
+    const mode = now.modes[Number(state.get('colour') || 0)] || now.modes[0];
+    const down = tree(of, 'down');
+    const shown = view === 'inverted' ? tree(of, 'up') : down;
+    const node = Number(state.get('zoom') || 0);
+    // A function has a long and a short name.
+    const called = (which) => (i) => (shown.data.label[i] < 0 ? 'all' : names[of.functions[which][shown.data.label[i]]]);
+    now = {
+      set: of, names, value, unit: of.values[value].unit, view, modes: now.modes, mode, down, tree: shown, w: shown.weigh(value),
+      zoom: node > 0 && node < shown.parent.length ? node : 0, matches: null, name: called('name'), short: called('short'),
+    };
+    now.steps = colours.steps(now);
+    tables.select.value = sets.indexOf(of);
+    values.select.value = value;
+    modes.select.value = now.modes.indexOf(mode);
+    for (const b of buttons) b.setAttribute('aria-pressed', String(b.dataset.view === view));
+    crumbs.replaceChildren(...profuse.crumbs(now, zoom));
+    details.replaceChildren(...words.details(now));
+    legend.replaceChildren(...colours.legend(now));
   }
 
-  tree(set, which) {
-    const key = `${this.sets.indexOf(set)}-${which}`;
-    if (!this.trees.has(key)) this.trees.set(key, new Tree(set[which], set.classes.length));
-    return this.trees.get(key);
+  function tree(of, which) {
+    const key = `${sets.indexOf(of)}-${which}`;
+    if (!trees.has(key)) trees.set(key, profuse.tree(of[which], of.classes.length));
+    return trees.get(key);
   }
 
-  show() {
-    this.read();
-    this.layout(); // the rows may be of another tree, and the search draws
-    this.search.follow();
+  function show() {
+    read();
+    drawing.layout(now);
+    search.follow(); // which draws
   }
 
-  name(node) {
-    const label = this.now.data.label[node];
-    return label < 0 ? 'all' : this.names[this.of.functions.name[label]];
-  }
-
-  short(node) {
-    const label = this.now.data.label[node];
-    return label < 0 ? 'all' : this.names[this.of.functions.short[label]];
-  }
-
-  zoom(node) {
-    if (node !== this.zoomed) this.focused = String(node);
-    this.set('zoom', node || '');
-  }
-
-  key(event) {
-    const element = event.target.closest('.box');
-    if (!element || event.ctrlKey || event.metaKey || event.altKey) return;
-    const depth = Number(element.dataset.depth);
-    const row = this.rows[depth];
-    const at = this.place(element.dataset.key, depth);
-    const box = row[at];
-    const deeper = this.viewID === 'flame' ? 'ArrowUp' : 'ArrowDown';
-    const back = this.viewID === 'flame' ? 'ArrowDown' : 'ArrowUp';
-    let to = null;
-    let toDepth = depth;
-    switch (event.key) {
-      case 'Enter': case ' ': this.zoom(box.node); break;
-      case 'Escape': this.zoom(0); break;
-      case 'Backspace': this.zoom(Math.max(0, this.now.parent[this.zoomed])); break;
-      case 'ArrowLeft': to = row[at - 1]; break;
-      case 'ArrowRight': to = row[at + 1]; break;
-      case 'Home': to = this.rows[0][0]; toDepth = 0; break;
-      case deeper: case back:
-        toDepth += event.key === deeper ? 1 : -1;
-        to = (this.rows[toDepth] || []).find((b) => b.x + b.w > box.x + 1e-6 && b.x <= box.x + 1e-6)
-          || (event.key === deeper && (this.rows[toDepth] || []).find((b) => b.x >= box.x && b.x < box.x + box.w)) || null;
-        break;
-      default: return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-    if (to) this.focus(to, toDepth);
-  }
-
-  focus(box, depth) {
-    const y = this.top(depth);
-    if (y < this.view.scrollTop) this.view.scrollTop = y;
-    else if (y + ROW > this.view.scrollTop + this.view.clientHeight) this.view.scrollTop = y + ROW - this.view.clientHeight;
-    this.focused = box.key;
-    this.draw();
-    for (const e of this.svg.querySelectorAll('[tabindex="0"]')) e.setAttribute('tabindex', '-1');
-    const element = this.element(box.key);
-    if (!element) return;
-    element.setAttribute('tabindex', '0');
-    element.focus({preventScroll: true});
-  }
-}
-
-profuse.page('flame', (root, data, profile) => {
-  const flame = new Flame(root, data, profile);
-  return () => flame.show();
+  read();
+  const search = profuse.search(root, {
+    placeholder: 'Search functions', label: 'Search functions', into: bar,
+    change(text) {
+      const found = words.find(now, text);
+      now.matches = found.matches;
+      drawing.draw();
+      return found.said;
+    },
+  });
+  profuse.resize(drawing.view, (width) => {
+    drawing.layout(now, width);
+    drawing.draw();
+  });
+  return show;
 });

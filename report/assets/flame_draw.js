@@ -1,121 +1,175 @@
-// What places boxes and draws those that are seen.
-Object.assign(Flame.prototype, {
-  // layout places all boxes, row by row.
-  layout() {
-    if (!this.width) return;
-    if (this.mode.kind === 'mean' || this.mode.kind === 'other') this.steps = this.scale(this.mode);
-    this.rows = [];
+// The boxes of a flame graph: where they are, those in sight as elements, and the keys
+// that lead from one to another.
+const {el, svg, fit, format} = profuse;
+const rowHeight = 18;
+const least = 0.5; // narrower boxes are joined
+const ahead = 12; // rows drawn beyond those in sight
+
+// flameDrawing makes an empty drawing; zoom(node) is called for a box that the user chose.
+// What it returns has view, the element; layout(now, width), which places the boxes of
+// what is chosen (see flame.js); and draw().
+profuse.flameDrawing = (zoom) => {
+  const drawing = svg('svg', {class: 'flame', role: 'group', 'aria-label': 'Call tree; arrow keys move between boxes, Enter zooms, Escape resets'});
+  const view = el('div', {class: 'flame-view'}, drawing);
+  let now = {};
+  let rows = []; // of boxes, by depth
+  let width = 0;
+  let height = 0;
+  let focused = '0';
+  let drawn = ''; // rows
+  let waiting = false;
+
+  function layout(chosen, newWidth) {
+    if (newWidth) width = view.clientWidth || newWidth;
+    if (chosen.zoom !== now.zoom) focused = String(chosen.zoom);
+    now = chosen;
+    if (!width) return;
+    rows = [];
     const put = (depth, box) => {
       box.key = `${box.node}${box.kind || ''}`;
-      (this.rows[depth] = this.rows[depth] || []).push(box);
+      (rows[depth] = rows[depth] || []).push(box);
     };
-    const path = this.now.path(this.zoomed);
-    for (const node of path.slice(0, -1)) put(this.now.data.depth[node], {node, x: 0, w: this.width, above: true});
-    const {total, kids, rest} = this.w;
-    const stack = [[this.zoomed, 0, this.width]];
+    const {depth, left} = now.tree.data;
+    for (const node of now.tree.path(now.zoom).slice(0, -1)) put(depth[node], {node, x: 0, w: width, above: true});
+    const {total, kids, rest} = now.w;
+    const stack = [[now.zoom, 0, width]];
     while (stack.length) {
-      const [node, x, width] = stack.pop();
-      const depth = this.now.data.depth[node];
-      put(depth, {node, x, w: width});
-      const scale = total[node] > 0 ? width / total[node] : 0;
+      const [node, x, whole] = stack.pop();
+      put(depth[node], {node, x, w: whole});
+      const scale = total[node] > 0 ? whole / total[node] : 0;
       if (scale === 0) continue;
       const next = [];
       let at = x;
-      let joined = 0;
-      let left = 0;
+      let joined = rest[node] * scale;
+      let number = left[node];
       for (const k of kids[node]) {
         const w = total[k] * scale;
-        if (w >= LEAST) {
+        if (w >= least) {
           next.push([k, at, w]);
           at += w;
         } else if (total[k] > 0) {
           joined += w;
-          left++;
+          number++;
         }
       }
-      for (let i = next.length - 1; i >= 0; i--) stack.push(next[i]);
-      const w = joined + rest[node] * scale;
-      if (w >= LEAST) put(depth + 1, {node, x: at, w, kind: 'r', left: left + this.now.data.left[node], weight: w / scale});
+      stack.push(...next.reverse());
+      if (joined >= least) put(depth[node] + 1, {node, x: at, w: joined, kind: 'r', left: number, weight: joined / scale});
     }
-    for (const row of this.rows) row.sort((a, b) => a.x - b.x);
-    const height = this.rows.length * ROW + 1;
-    this.svg.setAttribute('width', this.width);
-    this.svg.setAttribute('height', height);
-    this.svg.setAttribute('viewBox', `0 0 ${this.width} ${height}`);
-    this.height = height;
-    this.sideways();
-    this.drawn = '';
-    this.scrollTo(this.now.data.depth[this.zoomed]);
-    this.draw();
-  },
+    for (const row of rows) row.sort((a, b) => a.x - b.x);
+    height = rows.length * rowHeight + 1;
+    for (const [k, v] of [['width', width], ['height', height], ['viewBox', `0 0 ${width} ${height}`]]) drawing.setAttribute(k, v);
+    const y = top(depth[now.zoom]);
+    view.scrollTop = now.view === 'flame' ? y + 2 * rowHeight - view.clientHeight + 4 : Math.max(0, y - rowHeight);
+  }
 
   // top returns where a row is drawn.
-  top(depth) {
-    return this.viewID === 'flame' ? this.height - 1 - (depth + 1) * ROW : depth * ROW;
-  },
+  function top(depth) {
+    return now.view === 'flame' ? height - 1 - (depth + 1) * rowHeight : depth * rowHeight;
+  }
 
-  scrollTo(depth) {
-    const y = this.top(depth);
-    const seen = this.view.clientHeight;
-    if (this.viewID === 'flame') this.view.scrollTop = y + 2 * ROW - seen + 4;
-    else this.view.scrollTop = Math.max(0, y - ROW);
-  },
+  // draw draws the rows in sight; with moved only if these are others than before.
+  function draw(moved = false) {
+    if (!width) return;
+    const from = Math.floor(view.scrollTop / rowHeight) - ahead;
+    const to = from + Math.ceil((view.clientHeight || 600) / rowHeight) + 2 * ahead;
+    const seen = [...rows.keys()].filter((d) => top(d) / rowHeight >= from && top(d) / rowHeight <= to);
+    if (moved && String(seen) === drawn) return;
+    drawn = String(seen);
+    const had = drawing.contains(document.activeElement);
+    drawing.replaceChildren(...seen.flatMap((d) => rows[d].map((box) => elementOf(box, d))));
+    drawing.classList.toggle('searching', now.matches !== null);
+    settle(had);
+  }
 
-  drawSoon() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
-  },
+  // settle makes the box that had the focus last the one to tab to.
+  function settle(focus) {
+    for (const e of drawing.querySelectorAll('[tabindex="0"]')) e.setAttribute('tabindex', '-1');
+    const find = (key) => drawing.querySelector(`[data-key="${key}"]`);
+    const target = find(focused) || find(String(now.zoom));
+    if (!target) return;
+    target.setAttribute('tabindex', '0');
+    if (focus) target.focus({preventScroll: true});
+  }
 
-  // draw draws the rows that are seen.
-  draw() {
-    const from = Math.floor(this.view.scrollTop / ROW) - AHEAD;
-    const to = from + Math.ceil((this.view.clientHeight || 600) / ROW) + 2 * AHEAD;
-    const rows = [];
-    for (let d = 0; d < this.rows.length; d++) {
-      const r = this.top(d) / ROW;
-      if (r >= from && r <= to) rows.push(d);
-    }
-    const seen = `${rows[0]}-${rows[rows.length - 1]}`;
-    if (seen === this.drawn) return;
-    this.drawn = seen;
-    const had = this.svg.contains(document.activeElement);
-    this.svg.replaceChildren(...rows.flatMap((d) => this.rows[d].map((box) => this.box(box, d))));
-    this.svg.classList.toggle('searching', this.matches !== null);
-    const target = this.element(this.focused) || this.element(String(this.zoomed));
-    if (target) {
-      target.setAttribute('tabindex', '0');
-      if (had) target.focus({preventScroll: true});
-    }
-  },
-
-  element(key) {
-    return this.svg.querySelector(`[data-key="${key}"]`);
-  },
-
-  box(box, depth) {
-    const {svg, fit, format} = profuse;
-    const y = this.top(depth);
-    const name = box.kind ? `(${format.count(box.left)} smaller)` : this.name(box.node);
-    const weight = box.kind ? box.weight : this.w.total[box.node];
-    const label = this.now.data.label[box.node];
-    const match = this.matches && !box.kind && label >= 0 && this.matches[label];
+  function elementOf(box, depth) {
+    const y = top(depth);
+    const name = box.kind ? `(${format.count(box.left)} smaller)` : now.name(box.node);
+    const weight = box.kind ? box.weight : now.w.total[box.node];
+    const match = now.matches && !box.kind && now.matches[now.tree.data.label[box.node]];
     let text = fit(name, box.w - 7);
-    if (!box.kind && text !== name) text = fit(this.short(box.node), box.w - 7);
-    const share = this.w.total[0] > 0 ? weight / this.w.total[0] : 0;
+    if (!box.kind && text !== name) text = fit(now.short(box.node), box.w - 7);
+    const onHeat = !box.kind && now.mode.kind === 'class';
     return svg('g', {
-      class: `box${match ? ' match' : ''}${box.above ? ' above' : ''}${box.kind ? '' : ` ${this.colour(box.node).split(' ').slice(1).join(' ')}`}`,
-      'data-key': box.key, 'data-node': box.node, 'data-depth': depth, tabindex: '-1', role: 'button',
-      'aria-label': `${name}, ${format.value(weight, this.unit)}, ${format.percent(share)}`,
+      class: `box${match ? ' match' : ''}${box.above ? ' above' : ''}${onHeat ? ' on-heat' : ''}`,
+      'data-key': box.key, 'data-depth': depth, tabindex: '-1', role: 'button',
+      'aria-label': `${name}, ${format.value(weight, now.unit)}, ${format.percent(weight / now.w.total[0] || 0)}`,
     },
-    svg('rect', {x: box.x, y, width: Math.max(box.w - (box.w > 3 ? 1 : 0), LEAST), height: ROW - 1, class: box.kind ? 'fill-rest' : this.colour(box.node).split(' ')[0]}),
+    svg('rect', {x: box.x, y, width: Math.max(box.w - (box.w > 3 ? 1 : 0), least), height: rowHeight - 1, class: box.kind ? 'fill-rest' : profuse.flameColours.fill(now, box.node)}),
     text ? svg('text', {x: box.x + 3, y: y + 12.5}, text) : null);
-  },
+  }
 
-  place(key, depth) {
-    return (this.rows[depth] || []).findIndex((b) => b.key === key);
-  },
-});
+  // placeOf returns the depth of the box of an element, and its place in that row.
+  function placeOf(element) {
+    const depth = Number(element.dataset.depth);
+    return [depth, rows[depth].findIndex((b) => b.key === element.dataset.key)];
+  }
+
+  function key(event) {
+    const element = event.target.closest('.box');
+    if (!element || event.ctrlKey || event.metaKey || event.altKey) return;
+    const [depth, at] = placeOf(element);
+    const box = rows[depth][at];
+    const deeper = now.view === 'flame' ? 'ArrowUp' : 'ArrowDown';
+    const back = now.view === 'flame' ? 'ArrowDown' : 'ArrowUp';
+    let to = null;
+    let toDepth = depth;
+    switch (event.key) {
+      case 'Enter': case ' ': zoom(box.node); break;
+      case 'Escape': zoom(0); break;
+      case 'Backspace': zoom(Math.max(0, now.tree.parent[now.zoom])); break;
+      case 'ArrowLeft': to = rows[depth][at - 1]; break;
+      case 'ArrowRight': to = rows[depth][at + 1]; break;
+      case 'Home': to = rows[0][0]; toDepth = 0; break;
+      case deeper: case back: {
+        toDepth += event.key === deeper ? 1 : -1;
+        const row = rows[toDepth] || [];
+        to = row.find((b) => b.x + b.w > box.x + 1e-6 && b.x <= box.x + 1e-6)
+          || (event.key === deeper && row.find((b) => b.x >= box.x && b.x < box.x + box.w));
+        break;
+      }
+      default: return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    if (!to) return;
+    const y = top(toDepth);
+    if (y < view.scrollTop) view.scrollTop = y;
+    else if (y + rowHeight > view.scrollTop + view.clientHeight) view.scrollTop = y + rowHeight - view.clientHeight;
+    focused = to.key;
+    draw(true);
+    settle(true);
+  }
+
+  view.addEventListener('scroll', () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      draw(true);
+    });
+  });
+  drawing.addEventListener('click', (event) => {
+    const box = event.target.closest('.box');
+    if (box) zoom(parseInt(box.dataset.key, 10));
+  });
+  drawing.addEventListener('focusin', (event) => {
+    const box = event.target.closest('.box');
+    if (box) focused = box.dataset.key;
+  });
+  drawing.addEventListener('keydown', key);
+  profuse.tip(drawing, '.box', (element) => {
+    const [depth, at] = placeOf(element);
+    return at < 0 ? null : profuse.flameWords.tip(now, rows[depth][at]);
+  });
+  return {view, layout, draw};
+};

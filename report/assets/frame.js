@@ -1,5 +1,6 @@
 // The frame of the report: tabs, the pages that register themselves with
-// profuse.page, and their data.
+// profuse.page, their data, and the links between them.
+const {el, state} = profuse;
 
 // page registers what makes a page: init(root, data, profile) is called once,
 // when it is first shown; what init returns, if anything, then and each time
@@ -10,6 +11,36 @@ profuse.page = (id, init) => { registered.set(id, init); };
 const registered = new Map();
 const facts = JSON.parse(document.getElementById('facts').textContent);
 let current = null; // {set, id, root}
+
+// href returns the link to a page of the set that is shown, with its keys:
+// profuse.href('functions', {fn: name}). null if there is no such page.
+profuse.href = (page, keys) => {
+  const set = current ? current.set : 0;
+  return facts.sets[set].pages.includes(page) ? `#${pageParams(set, page, keys)}` : null;
+};
+
+// links returns links to the pages that can show the function of this name: by
+// convention they take the key "fn". The page that is shown is left out.
+profuse.links = (name) => {
+  const out = [];
+  for (const id of ['functions', 'flame', 'treemap', 'coverage', 'values']) {
+    const href = current && current.id !== id ? profuse.href(id, {fn: name}) : null;
+    if (!href) continue;
+    const tab = document.querySelector(`.set[data-set="${current.set}"] [data-tab="${id}"]`);
+    out.push(el('a', {href}, tab.textContent));
+  }
+  return out;
+};
+
+function pageParams(set, page, keys) {
+  const p = new URLSearchParams();
+  const theme = state.get('theme');
+  if (theme) p.set('theme', theme);
+  if (facts.sets.length > 1) p.set('set', set);
+  p.set('page', page);
+  for (const [k, v] of Object.entries(keys || {})) p.set(k, v);
+  return p;
+}
 
 // fetched asks the server, if the report is served, for a part of a page; null
 // if the profile has nothing to show on it.
@@ -120,7 +151,7 @@ async function showPage(set, id) {
   try {
     if (!shown.has(key)) {
       shown.set(key, (async () => {
-        const wait = profuse.el('p', {class: 'wait muted', role: 'status'}, 'Reading data …');
+        const wait = el('p', {class: 'wait muted', role: 'status'}, 'Reading data …');
         root.querySelector('.page-title').after(wait);
         try {
           const page = await openPage(set, id, root);
@@ -146,7 +177,7 @@ async function showPage(set, id) {
     // A server that does not answer may do so the next time.
     if (facts.served) shown.delete(key);
     if (!root.querySelector(':scope > .failure')) {
-      root.querySelector('.page-title').after(profuse.el('p', {class: 'failure error', role: 'alert'},
+      root.querySelector('.page-title').after(el('p', {class: 'failure error', role: 'alert'},
         facts.served && !root.classList.contains('live') ? `This page could not be fetched: ${err.message}. Does profuse view still run?`
           : `This page cannot be drawn in this browser: ${err.message}. What follows is its short form.`));
     }
@@ -156,7 +187,7 @@ async function showPage(set, id) {
 
 // follow shows what the address says.
 function follow() {
-  const p = params();
+  const p = state.all();
   // What changed is what a report on two profiles is for.
   const home = Math.max(0, facts.sets.findIndex((s) => s.pages[0] === 'comparison'));
   let set = Number(p.get('set') ?? home);
@@ -175,10 +206,10 @@ function follow() {
 // visit goes to a page by its tab, with the keys that it was left with.
 function visit(set, id) {
   if (current) {
-    const own = [...params()].filter(([k]) => !coreKeys.includes(k));
+    const own = [...state.all()].filter(([k]) => !['set', 'page', 'theme'].includes(k));
     kept.set(`${current.set}-${current.id}`, Object.fromEntries(own));
   }
-  go(pageParams(set, id, kept.get(`${set}-${id}`)), false);
+  state.go(pageParams(set, id, kept.get(`${set}-${id}`)));
   follow();
 }
 
@@ -187,11 +218,11 @@ function isDark() {
   return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
-const themeButton = profuse.el('button', {
+const themeButton = el('button', {
   type: 'button', class: 'theme', title: 'Switch between light and dark',
   on: {
     click() {
-      profuse.state.set('theme', isDark() ? 'light' : 'dark', {replace: true});
+      state.set('theme', isDark() ? 'light' : 'dark', {replace: true});
       follow();
     },
   },
@@ -202,8 +233,8 @@ document.addEventListener('DOMContentLoaded', () => {
   document.documentElement.classList.add('js');
   const tools = document.getElementById('tools');
   if (facts.sets.length > 1) {
-    const chooser = profuse.el('nav', {class: 'chooser', 'aria-label': 'Profiles'}, facts.sets.map((set, i) =>
-      profuse.el('a', {href: `#page-${i}-${set.pages[0]}`, 'data-choose': i}, set.label)));
+    const chooser = el('nav', {class: 'chooser', 'aria-label': 'Profiles'}, facts.sets.map((set, i) =>
+      el('a', {href: `#page-${i}-${set.pages[0]}`, 'data-choose': i}, set.label)));
     document.querySelector('header.top').after(chooser);
     chooser.addEventListener('click', (event) => {
       const a = event.target.closest('[data-choose]');
@@ -238,4 +269,14 @@ document.addEventListener('DOMContentLoaded', () => {
   addEventListener('hashchange', follow);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', follow);
   follow();
+});
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest('input, select, textarea, [contenteditable]')) return;
+  const input = current && current.root.querySelector('input.search');
+  if (!input) return;
+  event.preventDefault();
+  input.focus();
+  input.select();
 });
