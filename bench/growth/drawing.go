@@ -21,6 +21,13 @@ var colours = []string{
 	"#1b6ac9", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#a16207", "#be185d", "#4b5563", "#0f766e", "#4338ca", "#65a30d", "#9d174d", "#57534e",
 }
 
+// style follows the page that shows the drawing.
+const style = `<style>
+rect{fill:#fff}text{fill:#222}.grid{stroke:#ddd}.even{stroke:#000;stroke-opacity:.35;stroke-dasharray:1 4}
+@media (prefers-color-scheme:dark){rect{fill:#1b1b1f}text{fill:#ddd}.grid{stroke:#3c3c43}.even{stroke:#fff}.series{filter:brightness(1.6)}}
+</style>
+`
+
 // A panel is one drawing on logarithmic scales.
 type panel struct {
 	title    string
@@ -44,7 +51,8 @@ func draw(all []series) string {
 	width, height := left+2*panelWidth+gap+legendWidth, top+panelHeight+48
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12">`+"\n", width, height)
-	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height)
+	b.WriteString(style)
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f"/>`+"\n", width, height)
 	for _, p := range panels {
 		p.grid(&b)
 		for i := range all {
@@ -52,16 +60,16 @@ func draw(all []series) string {
 		}
 	}
 	x := panels[1].x + panelWidth + 24
-	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">slope: time</text>`, x+242, top+4)
+	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">power: time</text>`, x+242, top+4)
 	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">memory</text>`+"\n", x+296, top+4)
 	for i := range all {
 		y := top + 28 + 22*float64(i)
 		fmt.Fprintf(&b, `<path d="M%.0f %.0fh22"%s/><text x="%.0f" y="%.0f">%s</text>`, x, y-4, stroke(i), x+28, y, html.EscapeString(all[i].name))
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end">%.2f</text><text x="%.0f" y="%.0f" text-anchor="end">%.2f</text>`+"\n",
-			x+242, y, all[i].slope(cpuOf), x+296, y, all[i].slope(memoryOf))
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s</text>`+"\n",
+			x+242, y, power(all[i].exponent(cpuOf)), x+296, y, power(all[i].exponent(memoryOf)))
 	}
 	y := top + 28 + 22*float64(len(all))
-	fmt.Fprintf(&b, `<path d="M%.0f %.0fh22" stroke="#000" stroke-opacity=".35" stroke-dasharray="1 4"/><text x="%.0f" y="%.0f">in proportion: slope 1</text>`+"\n", x, y-4, x+28, y)
+	fmt.Fprintf(&b, `<path d="M%.0f %.0fh22" class="even"/><text x="%.0f" y="%.0f">in proportion: 1</text>`+"\n", x, y-4, x+28, y)
 	b.WriteString("</svg>\n")
 	return b.String()
 }
@@ -71,7 +79,7 @@ func stroke(i int) string {
 	if i%2 == 1 {
 		dash = ` stroke-dasharray="6 3"`
 	}
-	return fmt.Sprintf(` fill="none" stroke="%s" stroke-width="1.8"%s`, colours[i%len(colours)], dash)
+	return fmt.Sprintf(` class="series" fill="none" stroke="%s" stroke-width="1.8"%s`, colours[i%len(colours)], dash)
 }
 
 // grid draws the scales, and lines of slope 1.
@@ -79,11 +87,11 @@ func (p *panel) grid(b *strings.Builder) {
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-weight="bold">%s</text>`+"\n", p.x, top-16, p.title)
 	for d := p.low; d <= p.end; d++ {
 		_, y := p.at(1000, math.Pow(10, d))
-		fmt.Fprintf(b, `<path d="M%.0f %.1fh%.0f" stroke="#ddd"/><text x="%.0f" y="%.1f" text-anchor="end">%s</text>`+"\n", p.x, y, panelWidth, p.x-6, y+4, number(math.Pow(10, d)))
+		fmt.Fprintf(b, `<path d="M%.0f %.1fh%.0f" class="grid"/><text x="%.0f" y="%.1f" text-anchor="end">%s</text>`+"\n", p.x, y, panelWidth, p.x-6, y+4, number(math.Pow(10, d)))
 	}
 	for d := 3; d <= 7; d++ {
 		x, _ := p.at(int(math.Pow10(d)), math.Pow(10, p.low))
-		fmt.Fprintf(b, `<path d="M%.1f %.0fv%.0f" stroke="#ddd"/><text x="%.1f" y="%.0f" text-anchor="middle">%s</text>`+"\n", x, top, panelHeight, x, top+panelHeight+18, number(math.Pow10(d)))
+		fmt.Fprintf(b, `<path d="M%.1f %.0fv%.0f" class="grid"/><text x="%.1f" y="%.0f" text-anchor="middle">%s</text>`+"\n", x, top, panelHeight, x, top+panelHeight+18, number(math.Pow10(d)))
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" text-anchor="middle">counters in all inputs</text>`+"\n", p.x+panelWidth/2, top+panelHeight+38)
 	for d := p.low - 4; d <= p.end; d++ { // parts of the lines that are in the panel
@@ -93,7 +101,7 @@ func (p *panel) grid(b *strings.Builder) {
 		}
 		x1, y1 := p.at(int(math.Pow(10, 3+from)), math.Pow(10, d+from))
 		x2, y2 := p.at(int(math.Pow(10, 3+to)), math.Pow(10, d+to))
-		fmt.Fprintf(b, `<path d="M%.1f %.1fL%.1f %.1f" stroke="#000" stroke-opacity=".35" stroke-dasharray="1 4"/>`+"\n", x1, y1, x2, y2)
+		fmt.Fprintf(b, `<path d="M%.1f %.1fL%.1f %.1f" class="even"/>`+"\n", x1, y1, x2, y2)
 	}
 }
 

@@ -188,7 +188,7 @@ func (g *generator) iprof(w *bufio.Writer) error {
 			if i+k > 0 {
 				w.WriteByte(',')
 			}
-			fmt.Fprintf(w, `{"ctx":"%d:%d<%d:%d","records":[%d]}`, i+1, k, (i*31+k)%g.n+1, k, 1+g.count()>>2)
+			fmt.Fprintf(w, `{"ctx":"%d:0<%d:%d","records":[%d]}`, i+1, (i*31+k)%g.n+1, k, 1+g.count()>>2)
 		}
 	}
 	_, err := w.WriteString("]}\n")

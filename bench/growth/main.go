@@ -1,8 +1,9 @@
 //go:build linux
 
 // Command growth measures how the CPU time and the memory of profuse's commands grow with
-// the profiles, from 1,000 to 10,000,000 counters, and draws both on logarithmic scales. A
-// straight line of slope 1 is growth in proportion, n log n about 1.06.
+// the profiles, from 1,000 to 10,000,000 counters, fits a power of the size to both and draws
+// them on logarithmic scales. A power of 1 is growth in proportion; n log n looks like one of
+// about 1.07 at these sizes.
 //
 //	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
 //
@@ -47,7 +48,7 @@ var operations = []operation{
 	{"order by calls", split("profdata", 1), []string{"order", "make", "--by", "edges"}, true},
 	{"merge sample, 10 files", split("afdo", 10), []string{"merge", "-q"}, true},
 	{"merge iprof, 10 files", split("iprof", 10), []string{"merge", "-q"}, true},
-	{"show heap", split("memprof.yaml", 1), []string{"show"}, false},
+	{"show heap", upTo(1_000_000, split("memprof.yaml", 1)), []string{"show"}, false},
 }
 
 // split returns the inputs of n counters in a fixed number of files.
@@ -58,6 +59,16 @@ func split(kind string, files int) func(m *maker, n int) ([]string, error) {
 // many returns the inputs of n counters in as many files as it takes.
 func many(kind string) func(m *maker, n int) ([]string, error) {
 	return func(m *maker, n int) ([]string, error) { return m.files(kind, n/perFile, perFile) }
+}
+
+// upTo has no inputs of more than most counters: of heap profiles they would be 4 GB of text.
+func upTo(most int, inputs func(m *maker, n int) ([]string, error)) func(m *maker, n int) ([]string, error) {
+	return func(m *maker, n int) ([]string, error) {
+		if n > most {
+			return nil, nil
+		}
+		return inputs(m, n)
+	}
 }
 
 // A point is what an operation costs at a size.
@@ -115,10 +126,13 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 			if err != nil {
 				return err
 			}
+			if p.n == 0 {
+				break
+			}
 			s.points = append(s.points, p)
 			fmt.Printf("%-36s %10d %9.3f %9.0f\n", op.name, n, p.cpu, p.memory)
 		}
-		fmt.Printf("%-36s %10s %9.2f %9.2f\n", op.name, "slopes", s.slope(cpuOf), s.slope(memoryOf))
+		fmt.Printf("%-36s %10s %9s %9s\n", op.name, "exponent", power(s.exponent(cpuOf)), power(s.exponent(memoryOf)))
 		all = append(all, s)
 	}
 	if out == "" {
@@ -130,7 +144,7 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 // measure returns the least cost of a few runs, more of short ones.
 func (op *operation) measure(m *maker, profuse string, n int) (p point, err error) {
 	inputs, err := op.inputs(m, n)
-	if err != nil {
+	if err != nil || inputs == nil {
 		return p, err
 	}
 	argv := append([]string{profuse}, op.args...)
@@ -138,7 +152,7 @@ func (op *operation) measure(m *maker, profuse string, n int) (p point, err erro
 		argv = append(argv, "-o", filepath.Join(m.dir, "out"))
 	}
 	p.n = n
-	for spent, runs := 0.0, 0; runs < 2 || runs < 5 && spent < 1; runs++ {
+	for spent, runs := 0.0, 0; runs == 0 || spent < 3 && runs < 5; runs++ {
 		s, err := measure.Run(append(argv, inputs...), "")
 		if err != nil {
 			return p, err
@@ -154,12 +168,28 @@ func (op *operation) measure(m *maker, profuse string, n int) (p point, err erro
 func cpuOf(p point) float64    { return p.cpu }
 func memoryOf(p point) float64 { return p.memory }
 
-// slope is that of the last decade: there what every run costs counts least.
-func (s *series) slope(of func(point) float64) float64 {
-	n := len(s.points)
+// exponent fits what an operation costs beyond a run with the smallest input to a power of
+// the size, by least squares of the logarithms, where that is at least as much again. It is
+// not a number if that is so at fewer than three sizes.
+func (s *series) exponent(of func(point) float64) float64 {
+	var n, x, y, xx, xy float64
+	least := of(s.points[0])
+	for _, p := range s.points {
+		if v := of(p) - least; v >= least {
+			a, b := math.Log(float64(p.n)), math.Log(v)
+			n, x, y, xx, xy = n+1, x+a, y+b, xx+a*a, xy+a*b
+		}
+	}
 	if n < 3 {
 		return math.NaN()
 	}
-	a, b := s.points[n-3], s.points[n-1]
-	return math.Log(of(b)/of(a)) / math.Log(float64(b.n)/float64(a.n))
+	return (n*xy - x*y) / (n*xx - x*x)
+}
+
+// power prints an exponent.
+func power(e float64) string {
+	if math.IsNaN(e) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", e)
 }

@@ -51,7 +51,7 @@ var cases = []benchCase{
 	{"p", "merge 20 heap profiles of 85,000 contexts", makeHeaps(&functions, 19_000), (*bench).mergingHeaps, goal{wall: 3, memory: 2}},
 	{"F", "merge 20 heap profiles of 416,000 contexts", makeHeaps(&functions, 208_000), (*bench).mergingHeaps, goal{wall: 3, memory: 2}},
 	{"q", "merge 1,000 raw MIP profiles of 10,000 functions", makeMIP, (*bench).mergingMIP, goal{read: 2}},
-	{"r", "show an iprof file of 100 MB", makeIprofLarge, (*bench).readingIprof, goal{cpuSeconds: 0.25}},
+	{"r", "read an iprof file of 100 MB", makeIprofLarge, (*bench).readingIprof, goal{cpuSeconds: 0.25}},
 	{"s", "merge ten iprof files of 10 MB", makeIprof, (*bench).mergingIprof, goal{cpuSeconds: 0.25}},
 	{"t", "prune an iprof file of 100 MB", makeIprofLarge, (*bench).pruningIprof, goal{cpuSeconds: 0.25}},
 	{"u", "check an indexed profile of 500,000 functions", makeHuge, (*bench).checking, goal{seconds: 1}},

@@ -4,7 +4,7 @@
 // with its peers, such as llvm-profdata and jq, in turns, and prints wall time, CPU time
 // and peak memory of both, beside the time that reading the bytes takes.
 //
-//	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-seconds N] [-markdown] [-page FILE]
+//	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-seconds N] [-prepare] [-markdown] [-page FILE]
 //	go run ./bench/irpgo -base REVISION [-cases LETTERS] [-pairs N]
 //
 // With -markdown it prints tables, with -page docs/performance.md it puts them there. With
@@ -40,6 +40,7 @@ type bench struct {
 	llvmCov  string
 	rounds   int
 	seconds  int
+	prepare  bool
 	markdown bool
 	page     string
 }
@@ -71,6 +72,7 @@ func main() {
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
+	flag.BoolVar(&b.prepare, "prepare", false, "make the inputs and measure nothing")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
 	flag.StringVar(&b.page, "page", "", "put the tables into `FILE`, after each case")
 	flag.Parse()
@@ -117,6 +119,9 @@ func (b *bench) run(chosen string) error {
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.letter, err)
 		}
+		if b.prepare {
+			continue
+		}
 		if results = append(results, r); !b.markdown {
 			fmt.Println()
 			r.print(os.Stdout)
@@ -136,7 +141,7 @@ func (b *bench) run(chosen string) error {
 // one measures one case.
 func (b *bench) one(c *benchCase) (*result, error) {
 	inputs, err := c.make(b.dir)
-	if err != nil {
+	if err != nil || b.prepare {
 		return nil, err
 	}
 	size := int64(0)
