@@ -18,7 +18,8 @@ func demoCommand() *cli.Command {
 		Args:  "[-o DIR]",
 		Short: "merge and show the profiles of a small program, step by step",
 		Long: `Puts the raw profiles of three runs of a small program into a folder, merges them
-into one indexed profile and shows it, explaining each step. It needs no compiler.`,
+into one indexed profile, and shows it here and as a page for a browser, explaining each
+step. It needs no compiler.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &demoRun{}
 			f.StringVar(&c.dir, "o", "", "`DIR` folder for the files, created if needed (default a temporary one)")
@@ -71,6 +72,14 @@ This is what the file contains:
 		return cli.ErrReported
 	}
 	say(`
+The same for a browser, with all functions, drawings and search:
+`)
+	page := filepath.Join(c.dir, "app.html")
+	if !profuse("report", "-o", page, app) {
+		return cli.ErrReported
+	}
+	say("Open %s.", page)
+	say(`
 Now the compiler can use it: it inlines and lays out hot code, and moves code that
 never ran out of the way. Try it with clang 19 or newer:
 `)
@@ -84,7 +93,7 @@ The files of this demo are in %s.`, c.dir)
 
 // demoApp returns an app with the commands that the demo runs.
 func demoApp() *cli.App {
-	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand()}}
+	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand(), reportCommand()}}
 }
 
 // unpack writes the profiles and the sources they belong to into the folder
