@@ -90,12 +90,6 @@ func (r Remote) Input(opts Options) Input {
 	return Input{Name: r.Name, Weight: 1, opts: &opts, fetch: r.Fetch}
 }
 
-// WithOptions returns the same input with other options.
-func (in Input) WithOptions(opts Options) Input {
-	in.opts = &opts
-	return in
-}
-
 // Reopens reports whether the input can be opened several times: a regular file can, and
 // what is fetched, but not a pipe. A file that does not exist fails each time.
 func (in Input) Reopens() bool {

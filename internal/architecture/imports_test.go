@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
 	{"covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
-	{"formats", "export", "compare", "watch", "merge"},
+	{"formats", "export", "compare", "internal/watch", "merge"},
 	{"report"},
 	{"internal/command/interrupt", "internal/command/memory"},
 	{"internal/command/edit", "internal/command/ere", "internal/command/withcolor", "internal/command/driver"},
@@ -53,7 +53,7 @@ var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "sampleprof", 
 
 // neutral packages know no format.
 var neutral = []string{
-	"coverage", "export", "compare", "report", "watch", "merge", "layout", "internal/command", "internal/command/console", "internal/command/merging",
+	"coverage", "export", "compare", "report", "internal/watch", "merge", "layout", "internal/command", "internal/command/console", "internal/command/merging",
 	"internal/command/family", "internal/command/ordering",
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/store"
-	"github.com/profuse-pgo/profuse/watch"
+	"github.com/profuse-pgo/profuse/internal/watch"
 )
 
 func watchCommand() *cli.Command {

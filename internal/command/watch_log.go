@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
-	"github.com/profuse-pgo/profuse/watch"
+	"github.com/profuse-pgo/profuse/internal/watch"
 )
 
 const (

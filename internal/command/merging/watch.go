@@ -13,8 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/watch"
 	"github.com/profuse-pgo/profuse/merge"
-	"github.com/profuse-pgo/profuse/watch"
 )
 
 // Watched returns the function that adds files from a watched folder to the
