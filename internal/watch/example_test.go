@@ -57,7 +57,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	runs := filepath.Join(dir, "runs")
-	if err := os.CopyFS(runs, os.DirFS("../testdata/irpgo/rustc195")); err != nil {
+	if err := os.CopyFS(runs, os.DirFS("../../testdata/irpgo/rustc195")); err != nil {
 		log.Fatal(err)
 	}
 	err = watch.Run(context.Background(), watch.Options{
