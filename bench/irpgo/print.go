@@ -143,7 +143,7 @@ var columns = []struct {
 }{
 	{"wall s", "%.2f", func(g goal) float64 { return g.seconds }, false, func(r *result, c *command) []float64 { return c.values(0) }},
 	{"CPU s", "%.2f", func(g goal) float64 { return g.cpuSeconds }, false, func(r *result, c *command) []float64 { return c.values(1) }},
-	{"MiB", "%.0f", func(g goal) float64 { return g.mib }, false, func(r *result, c *command) []float64 { return c.values(2) }},
+	{"MiB", "%.0f", func(g goal) float64 { return 0 }, false, func(r *result, c *command) []float64 { return c.values(2) }},
 	{"× wall", "%.1f", func(g goal) float64 { return g.wall }, true, func(r *result, c *command) []float64 { return r.ratios(c, 0) }},
 	{"× CPU", "%.1f", func(g goal) float64 { return g.cpu }, true, func(r *result, c *command) []float64 { return r.ratios(c, 1) }},
 	{"× MiB", "%.1f", func(g goal) float64 { return g.memory }, true, func(r *result, c *command) []float64 { return r.ratios(c, 2) }},

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -199,16 +198,12 @@ func TestLongNames(t *testing.T) {
 		binary.LittleEndian.PutUint64(h[24:], 0)
 		binary.LittleEndian.PutUint64(h[32:], uint64(len(data)))
 	}
-	start := time.Now()
 	im, err := Parse("x", data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := len(im.Sections[n].Name); got != maxSectionName {
 		t.Errorf("a name of %d bytes", got)
-	}
-	if spent := time.Since(start); spent > 10*time.Second {
-		t.Errorf("took %v", spent)
 	}
 	if used := testing.AllocsPerRun(1, func() { Parse("x", data, "") }); used > n/4 {
 		t.Errorf("%v allocations for %d sections", used, n)
