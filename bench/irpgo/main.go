@@ -68,7 +68,7 @@ func main() {
 	pairs := flag.Int("pairs", 15, "`N` pairs of runs to compare revisions by")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
-	flag.IntVar(&b.seconds, "seconds", 60, "no further round of a case after `N` seconds")
+	flag.IntVar(&b.seconds, "seconds", 40, "no further round of a case after `N` seconds")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
