@@ -30,28 +30,7 @@ type valueBuffer struct {
 func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 	*v = Values{}
 	start, startPos := c.Offset(), c.Pos()
-	if c.Len() < valueDataHeader {
-		c.Fail(c.At(start).Field("value data").Gotf("%d bytes", c.Len()).Want("at least 8").
-			Because(&llvmerr.Error{Code: llvmerr.Truncated}))
-		return
-	}
-	total := c.U32("value data size")
-	kinds := c.U32("number of value kinds")
-	switch {
-	case uint64(total) > uint64(c.Len()+valueDataHeader):
-		c.Fail(c.At(start).Field("value data size").Got(total).
-			Wantf("at most the %d bytes left", c.Len()+valueDataHeader).
-			Because(&llvmerr.Error{Code: llvmerr.TooLarge}))
-	case kinds > NumValueKinds:
-		c.Fail(c.At(start + 4).Field("number of value kinds").Got(kinds).Want("at most 3").
-			Because(malformed("number of value profile kinds is invalid")))
-	case total%8 != 0:
-		c.Fail(c.At(start).Field("value data size").Got(total).Want("a multiple of 8").
-			Because(malformed("total size is not multiples of quardword")))
-	case total < valueDataHeader:
-		c.Fail(c.At(start).Field("value data size").Got(total).Want("at least 8").
-			Because(malformed("value profile address is greater than total size")))
-	}
+	total, kinds := readValueHeader(c)
 	if c.Err() != nil {
 		return
 	}
@@ -113,6 +92,33 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
 			Wantf("%d, what its parts add up to", c.Pos()-startPos).
 			Because(malformed("value profile address is greater than total size")))
 	}
+}
+
+// readValueHeader reads the size of a blob and its number of value kinds.
+func readValueHeader(c *cursor.Cursor) (total, kinds uint32) {
+	start := c.Offset()
+	if c.Len() < valueDataHeader {
+		c.Fail(c.At(start).Field("value data").Gotf("%d bytes", c.Len()).Want("at least 8").
+			Because(&llvmerr.Error{Code: llvmerr.Truncated}))
+		return 0, 0
+	}
+	total, kinds = c.U32("value data size"), c.U32("number of value kinds")
+	switch {
+	case uint64(total) > uint64(c.Len()+valueDataHeader):
+		c.Fail(c.At(start).Field("value data size").Got(total).
+			Wantf("at most the %d bytes left", c.Len()+valueDataHeader).
+			Because(&llvmerr.Error{Code: llvmerr.TooLarge}))
+	case kinds > NumValueKinds:
+		c.Fail(c.At(start + 4).Field("number of value kinds").Got(kinds).Want("at most 3").
+			Because(malformed("number of value profile kinds is invalid")))
+	case total%8 != 0:
+		c.Fail(c.At(start).Field("value data size").Got(total).Want("a multiple of 8").
+			Because(malformed("total size is not multiples of quardword")))
+	case total < valueDataHeader:
+		c.Fail(c.At(start).Field("value data size").Got(total).Want("at least 8").
+			Because(malformed("value profile address is greater than total size")))
+	}
+	return total, kinds
 }
 
 func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
