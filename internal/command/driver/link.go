@@ -49,29 +49,7 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 			argv = append(argv, header)
 		}
 	}
-	for i := range j.args {
-		a := &j.args[i]
-		switch a.kind {
-		case argInput:
-			// The runtime comes first, so that its destructor, which writes the
-			// profile, runs last: destructors run in reverse order.
-			if runtimeFile != "" {
-				argv = append(argv, runtimeFile)
-				runtimeFile = ""
-			}
-			if object, ok := objects[a]; ok {
-				argv = append(argv, object)
-				continue
-			}
-			if a.language != "" {
-				argv = append(argv, "-x", a.language, a.value, "-x", "none")
-				continue
-			}
-		case argLanguage, argDepend, argKeep:
-			continue
-		}
-		argv = append(argv, a.words...)
-	}
+	argv = append(argv, j.linkWords(objects, runtimeFile)...)
 	if j.sources && j.compiler.Clang {
 		argv = append(argv, "-Wno-unused-command-line-argument")
 	}
@@ -102,6 +80,35 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		return j.link(ctx, objects, rustAssembly)
 	}
 	return j.finishImage()
+}
+
+// linkWords returns the arguments of a link, with the objects in place of the sources and the
+// runtime before the first input.
+func (j *gnuJob) linkWords(objects map[*argument]string, runtimeFile string) (argv []string) {
+	for i := range j.args {
+		a := &j.args[i]
+		switch a.kind {
+		case argInput:
+			// The runtime comes first, so that its destructor, which writes the
+			// profile, runs last: destructors run in reverse order.
+			if runtimeFile != "" {
+				argv = append(argv, runtimeFile)
+				runtimeFile = ""
+			}
+			if object, ok := objects[a]; ok {
+				argv = append(argv, object)
+				continue
+			}
+			if a.language != "" {
+				argv = append(argv, "-x", a.language, a.value, "-x", "none")
+				continue
+			}
+		case argLanguage, argDepend, argKeep:
+			continue
+		}
+		argv = append(argv, a.words...)
+	}
+	return argv
 }
 
 // runLinker runs a command that links. edit, if not nil, changes its messages.
