@@ -187,6 +187,9 @@ func TestKeyboard(t *testing.T) {
 	if got := b.hash().Get("fn"); got != name {
 		t.Errorf("the address has %q, chosen is %q", got, name)
 	}
+	if said := value[string](b, shownPage+`.querySelector('.list .unseen').textContent`); !strings.HasPrefix(said, "Function: "+name+", ") {
+		t.Errorf("chosen is %q, said %q", name, said)
+	}
 	b.press(kb.Escape)
 	b.wait(`!` + shownPage + `.querySelector('tr[aria-current="true"]')`)
 	b.quiet("keyboard")

@@ -132,6 +132,9 @@ func (b *tab) sound(where string) {
 				out.push('a drawing without a title: ' + e.outerHTML.slice(0, 120));
 			}
 		}
+		for (const e of page.querySelectorAll('[role="grid"], [role="treegrid"], table [role="gridcell"], table [role="row"]')) {
+			out.push('a grid without focus in its cells: ' + e.outerHTML.slice(0, 120));
+		}
 		for (const e of page.querySelectorAll('[tabindex]')) {
 			if (e.tabIndex > 0) out.push('out of order for Tab: ' + e.outerHTML.slice(0, 120));
 		}

@@ -37,8 +37,10 @@ profuse.table = (root, options) => {
   const cols = el('colgroup');
   const table = el('table', {class: 'virtual', 'aria-label': options.label || null}, cols, el('thead', {}, head), body);
   const empty = el('p', {class: 'empty muted', hidden: true}, 'Nothing matches.');
-  const scroller = el('div', {class: 'scroller', tabindex: '0', role: 'group', 'aria-label': options.label || 'Table', style: {'max-height': options.height || 'min(70vh, 640px)'}}, table, empty);
-  root.append(scroller);
+  // A plain table for screen readers. They do not follow the row chosen, so it is said.
+  const said = el('p', {class: 'unseen', 'aria-live': 'polite'});
+  const scroller = el('div', {class: 'scroller', tabindex: '0', role: 'group', 'aria-label': `${options.label || 'Table'}; arrow keys choose a row`, style: {'max-height': options.height || 'min(70vh, 640px)'}}, table, empty);
+  root.append(scroller, said);
 
   const isText = (c) => c.align === 'left' || (!c.align && !c.unit && options.count > 0 && c.value && typeof c.value(0) === 'string');
   const textOf = (c, i) => (c.text ? c.text(i) : typeof c.value(i) === 'string' ? c.value(i) : format.value(c.value(i), c.unit));
@@ -190,6 +192,8 @@ profuse.table = (root, options) => {
     } else if (to !== undefined) {
       event.preventDefault();
       select(order[Math.min(order.length - 1, Math.max(0, to))]);
+      const {cells} = body.querySelector('[aria-current]');
+      said.textContent = columns.map((c, i) => `${c.title}: ${cells[i].textContent}`).join(', ');
     }
   });
   profuse.resize(scroller, () => {
