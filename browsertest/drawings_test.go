@@ -84,6 +84,21 @@ func TestTreemap(t *testing.T) {
 	b.open(address + "#page=treemap")
 	boxes := `[...` + shownPage + `.querySelectorAll('svg.treemap .box')]`
 	before := value[int](b, boxes+`.length`)
+	if twice := value[bool](b, `(() => {
+		const colours = [...`+shownPage+`.querySelectorAll('.legend .swatch')].map((e) => e.className);
+		return colours.length < 3 || new Set(colours).size < colours.length;
+	})()`); twice {
+		t.Error("namespaces have the same colour")
+	}
+	if filled := value[float64](b, `(() => {
+		const r = `+boxes+`.map((e) => e.querySelector('rect').getBBox());
+		const inside = (a, b) => a !== b && a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
+		const outer = r.filter((a) => !r.some((b) => inside(a, b)));
+		const all = `+shownPage+`.querySelector('svg.treemap').viewBox.baseVal;
+		return outer.reduce((sum, a) => sum + (a.width + 1) * (a.height + 1), 0) / (all.width * all.height);
+	})()`); filled < 0.99 || filled > 1.01 {
+		t.Errorf("the boxes fill %v of the drawing", filled)
+	}
 	group := value[string](b, boxes+`.find((e) => e.querySelector('rect.group')).dataset.box`)
 	b.click(fmt.Sprintf(`svg.treemap [data-box=%q] text`, group))
 	zoomed := b.hash().Get("zoom")

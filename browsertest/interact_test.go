@@ -108,6 +108,32 @@ func TestSort(t *testing.T) {
 
 // TestTheme: the theme is that of the system until it is switched, and then in
 // the address.
+// TestNamesFirst: columns that have no room give way to names, whose ends are in sight.
+func TestNamesFirst(t *testing.T) {
+	t.Parallel()
+	f := fixtureNamed(t, "irpgo-rust")
+	b := newTab(t)
+	for _, width := range []int64{390, 600, 800, 1280} {
+		b.size(width, 900)
+		b.open(f.file(t) + "#page=functions&fn=ledger%3A%3Amain")
+		for _, fault := range value[[]string](b, `(() => {
+			const out = [];
+			const scroller = `+shownPage+`.querySelector('.scroller');
+			if (scroller.scrollWidth > scroller.clientWidth) out.push('the table is wider than its room');
+			const cells = [...scroller.querySelectorAll('tr[data-row] td:first-child')];
+			if (!cells.some((td) => td.querySelector('.cut'))) out.push('no name is cut');
+			for (const td of cells) {
+				const end = td.querySelector('.cut > :last-child');
+				if (end && end.getBoundingClientRect().right > td.getBoundingClientRect().right) out.push(td.textContent + ' loses its end');
+			}
+			return out;
+		})()`) {
+			t.Errorf("%d pixels: %s", width, fault)
+		}
+	}
+	b.quiet("names")
+}
+
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")

@@ -4,9 +4,11 @@
 //	err := report.Write(w, []report.Source{{View: v}}, report.Options{})
 //
 // The file needs no other file and no network, and its security policy forbids all
-// other scripts. A browser without scripts shows short tables and drawings, which this
-// package makes. The scripts of assets/ replace them with tables and drawings that a
-// reader can search, sort and zoom.
+// other scripts. Where scripts do not run, as in the preview of a mail or on a server
+// whose policy forbids them, it shows short tables, which this package makes. The scripts
+// of assets/ replace them with tables and drawings that a reader can search, sort and zoom.
+// Flame graph and treemap are drawn by scripts alone; without, they are indented tables.
+// Plots are drawn here, and scripts make them answer.
 //
 // # How a page is made
 //

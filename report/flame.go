@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -95,7 +96,14 @@ func flamePage(src *source) (*page, error) {
 	for _, t := range trees {
 		data.Sets = append(data.Sets, t.data())
 	}
-	return newPage("flame", title, staticFlame(src, data.Sets), data)
+	tree, err := staticFlame(src, data.Sets)
+	if err != nil {
+		return nil, err
+	}
+	return newPage("flame", title, struct {
+		About string
+		Tree  template.HTML
+	}{data.Sets[0].About, tree}, data)
 }
 
 // A callTree builds the tree of a stack set.

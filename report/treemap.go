@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"hash/maphash"
+	"html/template"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -65,7 +66,14 @@ func treemapPage(src *source) (*page, error) {
 		return nil, nil
 	}
 	data := m.finish()
-	return newPage("treemap", "Treemap", staticTreemap(src, data), data)
+	tree, err := staticTreemap(src, data)
+	if err != nil {
+		return nil, err
+	}
+	return newPage("treemap", "Treemap", struct {
+		Counts bool
+		Tree   template.HTML
+	}{data.Counts, tree}, data)
 }
 
 // A treemap builds the tree of names.

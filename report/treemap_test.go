@@ -4,65 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
-
-// TestSquarify: areas are in proportion, inside, and do not overlap.
-func TestSquarify(t *testing.T) {
-	random := rand.New(rand.NewPCG(31, 37))
-	for range 300 {
-		weights := make([]float64, 1+random.IntN(60))
-		sum := 0.0
-		for i := range weights {
-			weights[i] = math.Floor(math.Exp(random.Float64() * 20))
-			if random.IntN(10) == 0 {
-				weights[i] = 0
-			}
-			sum += weights[i]
-		}
-		slices.SortFunc(weights, func(a, b float64) int { return int(max(-1, min(1, b-a))) })
-		r := rect{random.Float64() * 100, random.Float64() * 100, 1 + random.Float64()*1000, 1 + random.Float64()*1000}
-		got := squarify(weights, r)
-		if len(got) != len(weights) {
-			t.Fatalf("%d rectangles for %d weights", len(got), len(weights))
-		}
-		const e = 1e-6
-		for i, a := range got {
-			if want := weights[i] / max(sum, 1) * r.w * r.h; math.Abs(a.w*a.h-want) > 1e-6*r.w*r.h {
-				t.Fatalf("weights %v in %v: rectangle %d has area %v, want %v", weights, r, i, a.w*a.h, want)
-			}
-			if a.w < 0 || a.h < 0 || a.x < r.x-e || a.y < r.y-e || a.x+a.w > r.x+r.w+e || a.y+a.h > r.y+r.h+e {
-				t.Fatalf("weights %v: rectangle %d, %v, is not inside %v", weights, i, a, r)
-			}
-			for j, b := range got[:i] {
-				if min(a.x+a.w, b.x+b.w)-max(a.x, b.x) > e && min(a.y+a.h, b.y+b.h)-max(a.y, b.y) > e {
-					t.Fatalf("weights %v: rectangles %d and %d, %v and %v, overlap", weights, j, i, b, a)
-				}
-			}
-		}
-	}
-}
-
-// TestSquarifyIsSquare: equal weights in a square make squares.
-func TestSquarifyIsSquare(t *testing.T) {
-	for _, r := range squarify([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1}, rect{0, 0, 300, 300}) {
-		if math.Abs(r.w-100) > 1e-9 || math.Abs(r.h-100) > 1e-9 {
-			t.Errorf("%v is no square of 100", r)
-		}
-	}
-	for _, r := range [][]rect{squarify(nil, rect{0, 0, 1, 1}), squarify([]float64{0, 0}, rect{0, 0, 1, 1}), squarify([]float64{1}, rect{})} {
-		for _, r := range r {
-			if r.w*r.h != 0 {
-				t.Errorf("%v for nothing", r)
-			}
-		}
-	}
-}
 
 // TestTreemapOfFixtures: every function of real profiles is somewhere in the
 // map, with all of its counts and its heat.
@@ -104,8 +51,8 @@ func TestTreemapOfFixtures(t *testing.T) {
 			}
 		}
 		checkLeaves(t, src, d)
-		if strings.Count(string(p.Body), "<rect") < 1 || strings.Count(string(p.Body), "<rect") > treemapBoxes {
-			t.Errorf("%d boxes are drawn", strings.Count(string(p.Body), "<rect"))
+		if rows := strings.Count(string(p.Body), "<tr>"); rows < 2 || rows > 1+maxStaticRows {
+			t.Errorf("%d rows without scripts", rows)
 		}
 	})
 }
@@ -174,13 +121,13 @@ func TestTreemapOfManyFunctions(t *testing.T) {
 	if total[0] != float64(n) {
 		t.Errorf("%v functions", total[0])
 	}
-	if drawn := strings.Count(string(p.Body), "<rect"); drawn < 40 || drawn > treemapBoxes {
-		t.Errorf("%d boxes are drawn", drawn)
+	if rows := strings.Count(string(p.Body), "<tr>"); rows != 1+maxStaticRows {
+		t.Errorf("%d rows without scripts", rows)
 	}
 }
 
-// TestStaticTreemapShowsAllGroups: what is in one group does not take the room
-// of the others, and boxes fill the drawing.
+// TestStaticTreemapShowsAllGroups: functions do not take the rows of groups, and what is in
+// a group stands below it.
 func TestStaticTreemapShowsAllGroups(t *testing.T) {
 	v := &madeView{features: profile.HasCalls}
 	for i := range 5000 {
@@ -190,18 +137,23 @@ func TestStaticTreemapShowsAllGroups(t *testing.T) {
 		}
 		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: name}, Calls: 10, Covered: true})
 	}
-	src := newSource(0, Source{View: v}, Options{})
-	p := staticTreemap(src, newTreemap(src).finish())
-	groups := make(map[string]bool)
-	for _, b := range p.Boxes {
-		groups[strings.SplitN(b.Title, "\n", 2)[0]] = true
+	p, err := treemapPage(newSource(0, Source{View: v}, Options{}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, want := range []string{noFile, "ns00", "ns05", "ns25"} {
-		if !groups[want] {
-			t.Errorf("%s is not drawn", want)
+	row := func(count, share, indent, name string) string {
+		return fmt.Sprintf(`<tr><td class="num">%s</td><td class="num">%s</td><td class="num">hot</td><td class="name">%s%s</td></tr>`, count, share, indent, name)
+	}
+	for _, want := range []string{
+		row("40,000", "80.0 %", "", noFile) + "\n" + row("10", "&lt;0.1 %", "\u2003", "plain1"),
+		row("1,670", "3.3 %", "", "ns00"), row("1,670", "3.3 %", "", "ns05"), row("1,660", "3.3 %", "", "ns25"),
+		"… and 4,807 lighter ones.",
+	} {
+		if !strings.Contains(string(p.Body), want) {
+			t.Errorf("%s is not shown", want)
 		}
 	}
-	if len(p.Boxes) > treemapBoxes {
-		t.Errorf("%d boxes", len(p.Boxes))
+	if t.Failed() {
+		t.Log(string(p.Body))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
@@ -275,22 +274,5 @@ func TestArrangeIsDeterministic(t *testing.T) {
 		if got := fmt.Sprintf("%+v", *tree.grow(10000).arrange(2, labelName)); got != want {
 			t.Fatalf("another order of stacks makes another tree:\n%s\n%s", got, want)
 		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, test := range []struct {
-		text  string
-		width float64
-		want  string
-	}{
-		{"main", 100, "main"}, {"main", 4 * monoWidth, "main"}, {"main", 3.9 * monoWidth, "ma…"}, {"main", 10, ""}, {"größe", 4.5 * monoWidth, "grö…"}, {"", 100, ""},
-	} {
-		if got := fit(test.text, test.width); got != test.want {
-			t.Errorf("%q in %v is %q, want %q", test.text, test.width, got, test.want)
-		}
-	}
-	if long := fit(strings.Repeat("x", 100000), 200); len(long) > 40 {
-		t.Errorf("%d bytes in 200 pixels", len(long))
 	}
 }

@@ -52,7 +52,7 @@ profuse.page('allocations', (root, data, profile) => {
     return (i) => data.node[i] >= 0 && known[data.node[i]] === 1;
   };
   const columns = [
-    {title: 'Allocating function', value: allocator, align: 'left', width: 20},
+    {title: 'Allocating function', value: allocator, align: 'left'},
     {title: 'Bytes', value: (i) => data.bytes[i], unit: 'bytes', width: 10},
   ];
   if (data.count) columns.push({title: 'Blocks', value: (i) => data.count[i], width: 9, narrow: false});

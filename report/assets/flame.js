@@ -14,8 +14,8 @@ profuse.page('flame', (root, data, profile) => {
   const colours = profuse.flameColours;
   const words = profuse.flameWords;
   const trees = new Map();
-  // What is chosen: the set of stacks, its value with the unit, the view, the modes of
-  // colours with the one chosen and its steps, the tree with its weights, the tree by
+  // What is chosen: the set of stacks with the colours of its packages, its value with the
+  // unit, the view, the modes of colours with the one chosen and its steps, the tree with its weights, the tree by
   // callers (down), the node zoomed to, and which functions match the search.
   let now = {};
 
@@ -53,7 +53,7 @@ profuse.page('flame', (root, data, profile) => {
       about.textContent = `${of.about}${of.cut ? ' What is too small to be in this file is shown as “(n smaller)”.' : ''}`;
       values.offer(of.values.map((v) => v.name));
       values.label.hidden = of.values.length < 2;
-      now = {set: of, modes: colours.modes(of)};
+      now = {set: of, modes: colours.modes(of), groups: colours.groups(of)};
       modes.offer(now.modes.map((m) => m.title));
       modes.label.hidden = now.modes.length < 2;
     }
@@ -67,7 +67,7 @@ profuse.page('flame', (root, data, profile) => {
     // A function has a long and a short name.
     const called = (which) => (i) => (shown.data.label[i] < 0 ? 'all' : names[of.functions[which][shown.data.label[i]]]);
     now = {
-      set: of, names, value, unit: of.values[value].unit, view, modes: now.modes, mode, down, tree: shown, w: shown.weigh(value),
+      set: of, names, value, unit: of.values[value].unit, view, modes: now.modes, groups: now.groups, mode, down, tree: shown, w: shown.weigh(value),
       zoom: node > 0 && node < shown.parent.length ? node : 0, matches: null, name: called('name'), short: called('short'),
     };
     now.steps = colours.steps(now);

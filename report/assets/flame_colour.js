@@ -15,13 +15,18 @@ function heat(word) {
 
 const item = (fill, ...text) => el('li', null, el('span', {class: `swatch ${fill}`}), ...text);
 
-// groupItems are the packages with the greatest weight.
-function groupItems({set, names, value, w}) {
-  const {functions, groups} = set;
+// weigh returns the weights of packages, and which have most.
+function weigh({functions, groups}, value) {
   const self = new Float64Array(groups.name.length);
   functions.self[value].forEach((x, f) => { self[functions.group[f]] += x; });
-  const order = [...self.keys()].filter((g) => self[g] > 0).sort((a, b) => self[b] - self[a] || a - b);
-  const items = order.slice(0, 10).map((g) => item(`fill-c${groups.colour[g]}`, `${names[groups.name[g]]} `,
+  return [self, [...self.keys()].sort((a, b) => self[b] - self[a] || a - b)];
+}
+
+// groupItems are the packages with the greatest weight.
+function groupItems({set, names, value, w, groups}) {
+  const [self, all] = weigh(set, value);
+  const order = all.filter((g) => self[g] > 0);
+  const items = order.slice(0, 10).map((g) => item(`fill-c${groups.get(g)}`, `${names[set.groups.name[g]]} `,
     el('span', {class: 'muted', title: 'What its functions have themselves'}, format.percent(self[g] / w.total[0]))));
   if (order.length > 10) items.push(el('li', {class: 'muted'}, `and ${order.length - 10} more`));
   return items;
@@ -48,6 +53,13 @@ profuse.flameColours = {
     return modes;
   },
 
+  // groups returns the colours of packages.
+  groups(set) {
+    const [, order] = weigh(set, Math.max(0, set.all.findIndex((x) => x > 0)));
+    const colours = profuse.distinct(order.map((g) => set.groups.colour[g]));
+    return new Map(order.map((g, i) => [g, colours[i]]));
+  },
+
   // steps returns the bounds of the five steps of the mode; none without a scale.
   steps(now) {
     if (now.mode.kind === 'group' || now.mode.kind === 'class') return [];
@@ -66,7 +78,7 @@ profuse.flameColours = {
   fill(now, node) {
     const {set, tree, mode} = now;
     const label = tree.data.label[node];
-    if (mode.kind === 'group') return label < 0 ? 'fill-root' : `fill-c${set.groups.colour[set.functions.group[label]]}`;
+    if (mode.kind === 'group') return label < 0 ? 'fill-root' : `fill-c${now.groups.get(set.functions.group[label])}`;
     if (mode.kind === 'class') return `fill-${heat(set.classes[profuse.mainClass(now.w, node)])}`;
     const x = number(now, mode, node);
     return `fill-r${now.steps.filter((s) => x > s).length}`;

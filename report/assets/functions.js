@@ -56,7 +56,7 @@ profuse.page('functions', (root, data, profile) => {
   if (data.first) column({title: 'First call', narrow: false, value: (i) => data.first[i] || NaN, hint: 'Mean rank of its first call; 1 is the first function that was called'});
   if (data.sizes) column({title: 'Size', unit: 'bytes', narrow: false, value: (i) => data.sizes[i], hint: 'Machine code'});
   if (data.runs) column({title: 'Runs', narrow: false, value: (i) => data.runs[i], hint: 'Profiles merged in which it ran'});
-  if (data.files) column({title: 'File', narrow: false, align: 'left', width: 24, value: file, text: (i) => file(i).split('/').pop(), whole: file});
+  if (data.files) column({title: 'File', narrow: false, align: 'left', width: 18, value: file, text: (i) => file(i).split('/').pop(), whole: file});
 
   const bar = el('div', {class: 'bar'});
   const split = el('div', {class: 'split'});

@@ -7,7 +7,7 @@
 //             "bytes", "milliseconds", "percent") unless text, or node for an
 //             element, says otherwise; strings are aligned left. hint explains
 //             the column; whole(i) a cell that is cut short. width is in characters; one column without takes what is left.
-//             narrow: false leaves it out on narrow screens.
+//             narrow: false leaves it out where it has no room, the last first.
 //   sort      {column, down}; what is sorted at first
 //   filter(i) whether a row is shown; may be replaced by table.filter(fn)
 //   arrange(compare) returns all rows in the order that compare(a, b) gives them, if it
@@ -39,8 +39,9 @@ profuse.table = (root, options) => {
   const empty = el('p', {class: 'empty muted', hidden: true}, 'Nothing matches.');
   // A plain table for screen readers. They do not follow the row chosen, so it is said.
   const said = el('p', {class: 'unseen', 'aria-live': 'polite'});
+  const ruler = el('div', {class: 'unseen', style: {width: '10ch'}});
   const scroller = el('div', {class: 'scroller', tabindex: '0', role: 'group', 'aria-label': `${options.label || 'Table'}; arrow keys choose a row`, style: {'max-height': options.height || 'min(70vh, 640px)'}}, table, empty);
-  root.append(scroller, said);
+  root.append(scroller, said, ruler);
 
   const isText = (c) => c.align === 'left' || (!c.align && !c.unit && options.count > 0 && c.value && typeof c.value(0) === 'string');
   const textOf = (c, i) => (c.text ? c.text(i) : typeof c.value(i) === 'string' ? c.value(i) : format.value(c.value(i), c.unit));
@@ -62,22 +63,24 @@ profuse.table = (root, options) => {
   }
 
   let widths = null;
-  let narrowNow = null;
+  let laidOut = '';
   function layout() {
-    const narrow = scroller.clientWidth > 0 && scroller.clientWidth < 640;
-    if (narrow === narrowNow) return;
-    narrowNow = narrow;
-    columns = options.columns.filter((c) => !(narrow && c.narrow === false));
-    widths = widths || new Map(options.columns.map((c) => [c, widthOf(c)]));
-    const rest = columns.filter((c) => !c.width && isText(c)).pop();
-    let sum = 0;
-    cols.replaceChildren(...columns.map((c) => {
-      if (c === rest) return el('col');
-      const w = widths.get(c) + 2;
-      sum += w;
-      return el('col', {style: {width: `${w}ch`}});
-    }));
-    table.style.minWidth = rest ? `${sum + Math.min(narrow ? 18 : 32, widths.get(rest) + 2)}ch` : '';
+    widths = widths || new Map(options.columns.map((c) => [c, widthOf(c) + 2]));
+    const room = scroller.clientWidth / (ruler.getBoundingClientRect().width / 10 || 1);
+    const restOf = (list) => list.filter((c) => !c.width && isText(c)).pop();
+    const needs = (list, least) => list.reduce((sum, c) => sum + (c === restOf(list) ? Math.min(least, widths.get(c)) : widths.get(c)), 0);
+    let shown = options.columns;
+    while (room > 0 && needs(shown, 32) > room && shown.some((c) => c.narrow === false)) {
+      const last = shown.findLast((c) => c.narrow === false);
+      shown = shown.filter((c) => c !== last);
+    }
+    const least = needs(shown, 32) > room ? 18 : 32;
+    if (laidOut === `${shown.length} ${least}`) return;
+    laidOut = `${shown.length} ${least}`;
+    columns = shown;
+    const rest = restOf(columns);
+    cols.replaceChildren(...columns.map((c) => el('col', c === rest ? {} : {style: {width: `${widths.get(c)}ch`}})));
+    table.style.minWidth = rest ? `${needs(columns, least)}ch` : '';
     head.replaceChildren(...columns.map((c) => {
       const up = sort && sort.column === options.columns.indexOf(c);
       const button = el('button', {type: 'button', title: c.hint || null, on: {click: () => sortBy(options.columns.indexOf(c))}}, c.title);
@@ -128,13 +131,21 @@ profuse.table = (root, options) => {
     arrange();
   }
 
+  // cut makes a text that loses its middle where it has no room: the end of a name may be
+  // all that tells it from others.
+  function cut(text) {
+    const end = [...text].slice(-16).join('');
+    return el('span', {class: 'cut'}, el('span', {}, text.slice(0, -end.length)), el('span', {}, end));
+  }
+
   function row(at) {
     const i = order[at];
     return el('tr', {'data-row': i, 'aria-rowindex': at + 2, 'aria-current': i === chosen ? 'true' : null},
       columns.map((c) => {
         const node = c.node ? c.node(i) : null;
         const text = node ? null : textOf(c, i);
-        return el('td', {class: isText(c) ? 'left' : null, title: c.whole ? c.whole(i) : text && text.length > 24 ? text : null}, node || text);
+        const long = text !== null && text.length > 24;
+        return el('td', {class: isText(c) ? 'left' : null, title: c.whole ? c.whole(i) : long ? text : null}, node || (long && !c.width ? cut(text) : text));
       }));
   }
 

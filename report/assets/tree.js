@@ -51,6 +51,18 @@ profuse.tree = (data, classes) => {
 // mainClass returns the class that most of a node belongs to.
 profuse.mainClass = ({byClass}, node) => byClass.reduce((best, sums, c) => (sums[node] > byClass[best][node] ? c : best), 0);
 
+// distinct returns the colours of groups, the heaviest first: the one wanted, which is that
+// of its name in every report, but to each of the first ten another one.
+profuse.distinct = (wanted) => {
+  const used = new Set();
+  return wanted.map((c) => {
+    let own = c;
+    while (used.size < 10 && used.has(own)) own = (own + 1) % 10;
+    used.add(own);
+    return own;
+  });
+};
+
 // crumbs returns the path to the node that a page with a tree is zoomed to. The page's
 // choices (see flame.js) have tree, w, unit, zoom, name(node) and perhaps short(node).
 profuse.crumbs = ({tree, w, unit, zoom: node, name, short = name}, zoom) => {

@@ -8,8 +8,8 @@ profuse.page('treemap', (root, data, profile) => {
   const tree = profuse.tree(data.tree, data.classes.length);
   const {label} = data.tree;
   // What is chosen: the value with its unit and weights, whether temperatures colour the
-  // boxes, the node zoomed to, and which nodes match the search. The tree and its names
-  // are always the same.
+  // boxes, the node zoomed to, the colours of the outermost names, and which nodes match the
+  // search. The tree and its names are always the same.
   let now = {
     data, tree,
     name: (node) => (node === 0 ? 'all' : names[data.labels.name[label[node]]]),
@@ -66,6 +66,9 @@ profuse.page('treemap', (root, data, profile) => {
       ...now, value, unit: data.values[value].unit, w: tree.weigh(value), byHeat: state.get('colour') === '0',
       zoom: node > 0 && node < tree.parent.length ? node : 0, matches: null,
     };
+    const outer = tree.weigh(data.first).kids[now.single(0)];
+    const own = profuse.distinct(outer.map((n) => data.labels.colour[label[n]]));
+    now.colours = new Map(outer.map((n, i) => [n, own[i]]));
     values.select.value = value;
     colours.select.value = now.byHeat ? 0 : 1;
     crumbs.replaceChildren(...profuse.crumbs(now, zoom));

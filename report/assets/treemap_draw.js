@@ -7,7 +7,9 @@ const header = 16;
 const maximum = 6000; // boxes drawn at once
 const maxParts = 2000; // boxes drawn of one
 
-// squarify divides a rectangle as squarify.go does.
+// squarify divides a rectangle in proportion to weights, the heaviest first, into
+// rectangles near squares (Bruls, Huizing and van Wijk, 2000): it fills rows along the
+// shorter side, each with as many as make its worst one better.
 function squarify(weights, r) {
   const out = weights.map(() => ({x: r.x, y: r.y, w: 0, h: 0}));
   const sum = weights.reduce((a, b) => a + b, 0);
@@ -57,7 +59,7 @@ profuse.treemapFill = (now, node) => {
   if (now.byHeat) return `fill-${data.classes[profuse.mainClass(now.w, node)]}`;
   const path = tree.path(node);
   const outer = path[Math.min(path.length - 1, data.tree.depth[now.single(0)] + 1)];
-  return outer === 0 ? 'fill-root' : `fill-c${data.labels.colour[data.tree.label[outer]]}`;
+  return outer === 0 ? 'fill-root' : `fill-c${now.colours.get(outer)}`;
 };
 
 // place returns the boxes of what is chosen, see treemap.js, in a rectangle.

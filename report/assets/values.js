@@ -84,7 +84,7 @@ profuse.page('values', (root, data, profile) => {
   };
 
   const columns = [
-    {title: 'Function', value: caller, align: 'left', width: 20},
+    {title: 'Function', value: caller, align: 'left'},
     {title: data.bytecode ? 'Bytecode' : 'Site', hint: 'Place in the function', value: (i) => data.place[i], narrow: false},
     {title: 'Kind', value: (i) => data.short[data.kind[i]], align: 'left', width: 13, narrow: false},
     {title: 'Count', value: (i) => data.total[i]},
