@@ -94,14 +94,20 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 // add adds the score of one trace.
 func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) {
 	touched := make(map[uint64]bool)
+	touch := func(addr, size uint64) {
+		for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
+			touched[page] = true
+		}
+	}
+	for _, f := range im.always {
+		touch(f.Addr, max(f.Size, 1))
+	}
 	faults := make([]int, len(called)) // after each first call
 	executed, area := uint64(0), 0
 	for t, i := range called {
 		p := &im.places[i]
 		executed += p.size
-		for page := p.addr / s.PageSize; page <= (p.addr+p.size-1)/s.PageSize; page++ {
-			touched[page] = true
-		}
+		touch(p.addr, p.size)
 		faults[t] = len(touched)
 		area += len(touched)
 	}

@@ -67,6 +67,26 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestEvaluateAlways: code that every run executes is touched before the first call, in
+// arranged images, too, and is no function that orders name.
+func TestEvaluateAlways(t *testing.T) {
+	im := layout.NewImage(append(slices.Clone(fourFunctions),
+		layout.Function{Name: ".plt", Addr: 0xff0, Size: 0x20, Always: true}), layout.SymbolOptions{})
+	arranged, m := im.Arrange([]string{"d", ".plt"})
+	if im.Functions() != 4 || !slices.Equal(m.Missing, []string{".plt"}) {
+		t.Errorf("%d functions, %v missing", im.Functions(), m.Missing)
+	}
+	for _, c := range []struct {
+		im    *layout.Image
+		pages float64
+	}{{im, 3}, {arranged, 2}} { // d is in the page of .plt when it comes first
+		got, err := c.im.Evaluate([]layout.Trace{{Functions: []string{"d"}}}, layout.EvalOptions{})
+		if err != nil || got[0].Pages != c.pages || got[0].Called != 1 {
+			t.Errorf("%+v, %v; want %v pages", got, err, c.pages)
+		}
+	}
+}
+
 func TestEvaluateFails(t *testing.T) {
 	im := layout.NewImage(fourFunctions, layout.SymbolOptions{})
 	good := []layout.Trace{{Functions: []string{"a"}}}

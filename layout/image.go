@@ -9,6 +9,9 @@ import (
 type Function struct {
 	Name       string
 	Addr, Size uint64 // in bytes
+	// Always marks code that every run executes, whatever functions it calls, and that no
+	// order moves: where a program starts and ends, and its calls of shared libraries.
+	Always bool
 }
 
 // An Image is the layout of a program's code in memory.
@@ -17,6 +20,7 @@ type Image struct {
 	byName  map[string][]int32 // indexes of places; several for functions local to files
 	symbols *symbolSet
 	opt     SymbolOptions
+	always  []Function // see Function.Always
 }
 
 // place is the code of one function, which may have several names.
@@ -38,6 +42,10 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 	})
 	im := &Image{opt: opt}
 	for _, f := range sorted {
+		if f.Always {
+			im.always = append(im.always, f)
+			continue
+		}
 		if f.Size == 0 || f.Size >= maxFunction || f.Addr+f.Size < f.Addr {
 			continue
 		}
@@ -113,7 +121,7 @@ func (im *Image) Arrange(order []string) (*Image, Match) {
 			sequence = append(sequence, int32(i))
 		}
 	}
-	out := &Image{places: make([]place, 0, len(sequence)), opt: im.opt}
+	out := &Image{places: make([]place, 0, len(sequence)), opt: im.opt, always: im.always}
 	if len(sequence) == 0 {
 		out.index()
 		return out, m

@@ -31,7 +31,7 @@ with temporal traces. eval prints the mean over all traces.
 
 It is a model: memory is empty at first, and the first call into a page loads the
 whole page. A call needs the whole function, but not its cold part, which is a
-function of its own. "curve area" is the area under the curve of page faults over
+function of its own; every run needs _start and the sections .init, .fini and .plt. "curve area" is the area under the curve of page faults over
 first calls, divided by the number of first calls. Functions of PROGRAM that an
 ORDER does not list follow in their present order.`,
 		Profiles: true,

@@ -3,6 +3,7 @@ package ordering
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
@@ -100,23 +101,33 @@ func ReadImage(env *cli.Env, path, arch string) (*layout.Image, error) {
 	}
 	defer p.Close()
 	var code []part // not the segments: these can hold data as well
+	var functions []layout.Function
 	for _, s := range p.Sections() {
 		if isCodeSection(s.Name) && s.Addr != 0 {
 			code = append(code, part{s.Addr, s.Size})
+		}
+		// The dynamic linker, or the program's start, runs these, and calls pass .plt.
+		if s.Addr != 0 && (s.Name == ".init" || s.Name == ".fini" || strings.HasPrefix(s.Name, ".plt")) {
+			functions = append(functions, layout.Function{Name: s.Name, Addr: s.Addr, Size: s.Size, Always: true})
 		}
 	}
 	symbols, err := p.symbols(code)
 	if err != nil {
 		return nil, err
 	}
-	var functions []layout.Function
-	var ends []uint64 // of the section of each
+	always := len(functions)
+	var ends []uint64 // of the section of each function that symbols has
 	for s, end := range symbols {
 		functions = append(functions, layout.Function{Name: s.Name, Addr: s.Addr, Size: min(s.Size, end-s.Addr)})
 		ends = append(ends, end)
 	}
 	if p.MachO {
-		measure(functions, ends)
+		measure(functions[always:], ends)
+	}
+	if i := slices.IndexFunc(functions, func(f layout.Function) bool { return f.Name == "_start" }); i >= 0 {
+		start := functions[i]
+		start.Always = true
+		functions = append(functions, start)
 	}
 	image := layout.NewImage(functions, p.options())
 	if image.Functions() == 0 {
