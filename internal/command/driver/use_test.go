@@ -189,7 +189,28 @@ func textOf(t *testing.T, image []byte) []byte {
 	return code
 }
 
-// TestUseReportsWhatItLeaves: new and changed functions stay where they are.
+// TestUseStaleProfile: functions that ran are placed although they have been renamed or
+// changed since.
+func TestUseStaleProfile(t *testing.T) {
+	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "u.c", useProgram)
+		b.makeProfile([]string{cc, "-O1", withBB, "u.c"}, []string{"4"})
+		for change, sections := range map[string]map[string]string{
+			"-DNEW=2":          {"first": ".text.startup.first", "fresh": ".text.fresh"},
+			"-Doften=frequent": {"frequent": ".text.hot.frequent", "first": ".text.startup.first"},
+		} {
+			b.build(cc, "-O1", change, "-fmachine-profile-use=app.mip", "-c", "u.c", "-o", "u.o")
+			p := b.places("u.o")
+			for name, want := range sections {
+				if p[name].section != want {
+					t.Errorf("%s: %s is in %q, want %q", change, name, p[name].section, want)
+				}
+			}
+		}
+	})
+}
+
+// TestUseReportsWhatItLeaves: new functions stay where they are, changed ones whole.
 func TestUseReportsWhatItLeaves(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "u.c", useProgram)
@@ -200,7 +221,7 @@ func TestUseReportsWhatItLeaves(t *testing.T) {
 		}
 		data, _ := os.ReadFile(b.path("report"))
 		want := map[string]bool{
-			"u.c\tfirst\tchanged since the profile": false, "u.c\tfresh\tnot in the profile": false,
+			"u.c\tfirst\tnot split: changed since the profile": false, "u.c\tfresh\tnot in the profile": false,
 			"u.c\tapart\tin a section that the source or an option names": false,
 		}
 		for line := range strings.Lines(string(data)) {

@@ -54,7 +54,7 @@ type FunctionUse struct {
 	// Moved is the number of blocks that were moved, at most Cold.
 	Moved int
 	// NotSplit is why no cold block could be moved; "" if some were moved or no
-	// block is cold.
+	// block is known to be cold.
 	NotSplit asm.Reason
 }
 
@@ -73,8 +73,9 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 		return dst, nil, err
 	}
 	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
+	renamed := e.renamed(f)
 	for id := range f.Functions {
-		u.choose(id)
+		u.choose(id, cmp.Or(renamed[id], f.Functions[id].Name))
 	}
 	u.place()
 	if opt.Split {
@@ -110,6 +111,8 @@ func (u *placer) split() {
 	for id := range u.Functions {
 		r := &u.uses[id]
 		switch {
+		case u.known[id] != nil && u.known[id].stale:
+			r.NotSplit = asm.UseStale
 		case r.Cold == 0:
 		case u.Target != asm.Target{Arch: asm.X86_64, Format: asm.ELF}:
 			r.NotSplit = asm.UseTarget
@@ -138,8 +141,9 @@ type placer struct {
 	tailText  []byte // goes to the end of the file
 }
 
-// choose finds the evidence about a function, or the reason to leave it in place.
-func (u *placer) choose(id int) {
+// choose finds the evidence about a function, which has the given name in the profiles, or
+// the reason to leave it in place.
+func (u *placer) choose(id int, name string) {
 	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
 	switch {
@@ -156,7 +160,7 @@ func (u *placer) choose(id int) {
 		r.Left = asm.UseNew
 		return
 	}
-	u.known[id], r.Left = u.evidence.find(fn)
+	u.known[id], r.Left = u.evidence.find(fn, name)
 	if rec := u.known[id]; rec != nil && rec.coverage != nil && rec.placement != unlikely {
 		r.Blocks = len(fn.Blocks)
 		for _, covered := range rec.coverage {
