@@ -49,7 +49,7 @@ func rawA(t testing.TB, p *Profile) []byte {
 }
 
 // mipIn writes a .mip with the given header and layout.
-func mipIn(p *Profile, g Generation, l mipLayout) []byte {
+func mipIn(p *Profile, g generation, l mipLayout) []byte {
 	b := appendHeader(nil, p)
 	if g == generationA {
 		b = appendHeaderA(nil, fileTypeAMIP, p)

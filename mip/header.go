@@ -28,17 +28,17 @@ func (t FileType) String() string {
 	return [...]string{FileRaw: ".mipraw", FileRet: ".mipret", FileMap: ".mipmap", FileProfile: ".mip", FileYAML: ".yaml"}[t]
 }
 
-// A Generation is one of the two forms of the format with version number 8: A or B.
-type Generation string
+// A generation is one of the two forms of the format with version number 8: A or B.
+type generation = string
 
 const (
-	generationA Generation = "A" // 24 bytes of header, 32-bit map records
-	generationB Generation = "B" // 32 bytes of header, the final form and the document's
+	generationA generation = "A" // 24 bytes of header, 32-bit map records
+	generationB generation = "B" // 32 bytes of header, the final form and the document's
 )
 
 // A header is a decoded header.
 type header struct {
-	generation Generation
+	generation generation
 	version    uint16
 	fileType   FileType
 	typeWord   uint16 // FileType as in the file
@@ -47,6 +47,7 @@ type header struct {
 	moduleHash uint32
 	rawSection int64  // RawSectionOffset; 0 in generation A
 	reserved   uint64 // bits that should be 0: Reserved, and RawSectionOffset in files other than maps
+	noise      noise  // of private coverage, which these bits hold then
 }
 
 // size is the size of the header, after which the records start.
@@ -62,7 +63,7 @@ func hasMagic(data []byte) bool { return len(data) >= 4 && le.Uint32(data) == ma
 
 // generationOf determines the generation from OffsetToData, which the generations have at
 // different offsets, and from the width bits, which generation A lacks.
-func generationOf(data []byte) Generation {
+func generationOf(data []byte) generation {
 	if len(data) >= headerSizeA && le.Uint32(data[offsetToDataA:]) == headerSizeA &&
 		le.Uint16(data[fileTypeAt:])&^fileTypeKindBits == 0 {
 		return generationA
@@ -70,7 +71,7 @@ func generationOf(data []byte) Generation {
 	return generationB
 }
 
-var fileTypes = map[Generation][fileTypeKindBits + 1]FileType{
+var fileTypes = map[generation][fileTypeKindBits + 1]FileType{
 	generationA: {fileTypeARaw: FileRaw, fileTypeAMap: FileMap, fileTypeAMIP: FileProfile, fileTypeARet: FileRet},
 	generationB: {fileTypeBRaw: FileRaw, fileTypeBRet: FileRet, fileTypeBMap: FileMap, fileTypeBMIP: FileProfile},
 }
@@ -105,7 +106,8 @@ func parseHeader(data []byte) (h header, err error) {
 			h.rawSection, h.reserved = int64(int32(v)), v>>32
 		}
 	}
-	h.reserved |= uint64(c.U32("Reserved"))
+	flip, files := c.U32("Reserved"), h.reserved
+	h.reserved |= uint64(flip)
 	at := c.Offset()
 	toData := c.U32("OffsetToData")
 	if c.Err() != nil {
@@ -113,6 +115,10 @@ func parseHeader(data []byte) (h header, err error) {
 	}
 	if err := h.check(); err != nil {
 		return h, err
+	}
+	raw, merged := h.fileType == FileRaw && files == 0, h.fileType == FileProfile && files > 0
+	if flip > 0 && flip < flipOne/2 && h.typ == FunctionCoverage && (raw || merged) {
+		h.noise, h.reserved = noise{flip, files}, 0
 	}
 	if toData != uint32(h.size()) {
 		return h, flaw.At("header", at).Field("OffsetToData").Gotf("%#x", toData).Wantf("%#x", h.size()).Corrupt()
@@ -179,7 +185,8 @@ func appendHeader(dst []byte, p *Profile) []byte {
 	dst = le.AppendUint16(dst, fileTypeBMIP)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)
-	dst = append(dst, make([]byte, 8+4)...) // RawSectionOffset, Reserved
+	dst = le.AppendUint64(dst, p.noise().files) // RawSectionOffset
+	dst = le.AppendUint32(dst, p.noise().flip)  // Reserved
 	return le.AppendUint32(dst, headerSizeB)
 }
 

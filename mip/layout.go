@@ -35,6 +35,7 @@ const (
 	// section within 4 GiB.
 	offsetToDataA = 20
 	fileTypeAt    = 6
+	reservedAt    = 24 // of generation B
 )
 
 // FileType of the header. Generation B has a bit for each type and two for the width of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
@@ -41,6 +42,7 @@ type Merger struct {
 	blocks []bool // by block of the shape: covered
 	edges  edgeSums
 	raw    rawSums // not yet in sums and blocks
+	files  uint64  // raw profiles in the sum, of private coverage
 }
 
 // sums are the counts of one function. The number of merges has 64 bits; Profile caps it
@@ -58,6 +60,8 @@ type shape struct {
 	rawSize    uint64 // least size of a raw file
 	index      map[functionKey][]int
 	byRaw      map[uint32]int32 // functions by raw offset; only for return addresses
+	// noise is the flip of all inputs, plus one; 0 before the first.
+	noise atomic.Uint64
 }
 
 // A functionKey identifies a function across profiles.
@@ -79,7 +83,7 @@ func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
 	m := newMerger(newShape(base), opt)
 	m.shape.reportOverlaps(opt.Warn)
 	m.addFunctions("", base.Functions, nil, 1)
-	return m, nil
+	return m, m.addNoise(base, 1)
 }
 
 func newMerger(s *shape, opt MergeOptions) *Merger {
@@ -192,6 +196,9 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
 		return Added{}, flaw.InFile(err, name)
 	}
+	if err := m.addNoise(p, weight); err != nil {
+		return Added{}, flaw.InFile(err, name)
+	}
 	target, added := m.match(name, p)
 	m.addFunctions(name, p.Functions, target, weight)
 	return added, nil
@@ -207,6 +214,27 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 		return flaw.In("header").Field("ProfileType").Got(t.String()).
 			Want(base.Type.String() + " as the profile merged into").Mismatch()
 	}
+	return nil
+}
+
+// addNoise counts the files of private coverage, unless the profile is empty. It fails if
+// the noise differs from that of the other inputs: only sums of equal probability have an
+// estimate.
+func (m *Merger) addNoise(p *Profile, weight uint64) error {
+	n := p.noise()
+	if n.flip == 0 && !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.MergeCount > 0 }) {
+		return nil
+	}
+	return m.countNoise(n, weight)
+}
+
+func (m *Merger) countNoise(n noise, weight uint64) error {
+	mark := uint64(n.flip) + 1
+	if !m.shape.noise.CompareAndSwap(0, mark) && m.shape.noise.Load() != mark || n.flip > 0 && weight != 1 {
+		return flaw.In("header").Field("Reserved, the probability that coverage was flipped, in units of 2^-32,").Gotf("%#x, weight %d", n.flip, weight).
+			Wantf("%#x as in the other inputs, weight 1 unless 0", m.shape.noise.Load()-1).Mismatch()
+	}
+	m.files, _ = saturate.AddScaled(m.files, n.files, weight)
 	return nil
 }
 
@@ -304,6 +332,7 @@ func (m *Merger) Merge(o *Merger) error {
 	for k, weight := range o.edges {
 		m.edges.add(k, weight, 1)
 	}
+	m.files = saturate.Add(m.files, o.files)
 	return nil
 }
 
@@ -321,5 +350,8 @@ func (m *Merger) Profile() *Profile {
 		f.CallEdges = nil
 	}
 	m.edges.fill(p.Functions)
+	if p.Flip, p.Files = 0, m.files; m.files > 0 {
+		p.Flip = float64(m.shape.noise.Load()-1) / flipOne
+	}
 	return p
 }

@@ -28,7 +28,11 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 	if err := checkWeight(weight); err != nil {
 		return Added{}, flaw.InFile(err, name)
 	}
-	if err := m.shape.checkRaw(name, data, m.opt.Warn); err != nil {
+	n, err := m.shape.checkRaw(name, data, m.opt.Warn)
+	if err == nil {
+		err = m.countNoise(n, weight)
+	}
+	if err != nil {
 		return Added{}, flaw.InFile(err, name)
 	}
 	whole := data

@@ -27,7 +27,7 @@ var (
 )
 
 // layoutsOf lists the layouts to try, most likely first.
-func layoutsOf(g Generation) []mipLayout {
+func layoutsOf(g generation) []mipLayout {
 	if g == generationA {
 		return []mipLayout{layoutA, layoutDocument}
 	}

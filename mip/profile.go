@@ -132,6 +132,11 @@ type Profile struct {
 	Type       ProfileType
 	ModuleHash uint32     // of the name of the link unit; connects raw files, maps and profiles
 	Functions  []Function // in the order of the map, which is link order
+	// Flip is the probability with which each function's coverage was flipped, a multiple of
+	// 2^-32 and 0 for exact coverage; Files counts the raw profiles of private coverage. See
+	// [Profile.Estimate].
+	Flip  float64
+	Files uint64
 }
 
 // rawEnd returns the offset just after the function's raw record.

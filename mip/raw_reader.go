@@ -25,43 +25,47 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
-// checkRaw checks the header and the size of a raw profile of the module.
-func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) error {
+// checkRaw checks the header and the size of a raw profile of the module. It returns the
+// noise of its coverage, of one file.
+func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (n noise, err error) {
 	h, err := parseHeader(data)
 	if err != nil {
-		return err
+		return n, err
 	}
 	if h.fileType != FileRaw {
-		return flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
+		return n, flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
 			Want(FileRaw.String()).
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
-		return err
+		return n, err
 	}
 	size, slack := uint64(len(data)), uint64(rawSlack)
 	if h.typ.Has(ReturnAddress) && size >= s.rawSize {
 		ret, at := s.retPart(data)
 		if ret == nil {
-			return s.noRet(size)
+			return n, s.noRet(size)
 		}
 		if _, err := s.readRet(ret, int64(at), nil, 0); err != nil {
-			return err
+			return n, err
 		}
 		size, slack = uint64(at), rawSlack+retAlign
 	}
 	switch {
 	case size < s.rawSize:
-		return s.tooShort(size)
+		return n, s.tooShort(size)
 	case s.rawMin < uint64(h.size()):
-		return flaw.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
+		return n, flaw.In("records").Field("offset of the first raw record").Gotf("%#x", s.rawMin).
 			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
 		warn(profile.Warning{File: name, Err: flaw.At("records", int64(s.rawSize)).Field("size of the file").
 			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
 			Mismatch()})
 	}
-	return nil
+	if n = h.noise; n.flip > 0 {
+		n.files = 1
+	}
+	return n, nil
 }
 
 // rawSlack is how many bytes alignment may add to the end of a raw section.

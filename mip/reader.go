@@ -10,9 +10,9 @@ import (
 // Info is the header of a file.
 type Info struct {
 	FileType    FileType
-	Generation  Generation // 0 for YAML
-	Version     int        // of the header, at most 8; 0 for YAML
-	PointerSize int        // 4 or 8 bytes; 0 if the file does not say, as a .mip
+	Generation  string // "A" or "B", two forms of version 8; "" for YAML
+	Version     int    // of the header, at most 8; 0 for YAML
+	PointerSize int    // 4 or 8 bytes; 0 if the file does not say, as a .mip
 	Type        ProfileType
 	ModuleHash  uint32
 	// RawSectionOffset of a map is the address of the raw section minus that of
@@ -21,6 +21,9 @@ type Info struct {
 	// DocumentLayout is whether a .mip is as [MIPOptions].DocumentLayout has it.
 	DocumentLayout bool
 	layout         mipLayout
+	// Flip and Files are as in [Profile]; Files is 0 for a raw profile.
+	Flip  float64
+	Files uint64
 	// Functions is the number of records of a .mip; -1 for files without it.
 	Functions int
 }
@@ -97,7 +100,7 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 func (h *header) info() Info {
 	return Info{
 		FileType: h.fileType, Generation: h.generation, Version: int(h.version), PointerSize: h.ptr,
-		Type: h.typ, ModuleHash: h.moduleHash, RawSectionOffset: h.rawSection, Functions: -1,
+		Type: h.typ, ModuleHash: h.moduleHash, RawSectionOffset: h.rawSection, Flip: h.noise.probability(), Files: h.noise.files, Functions: -1,
 	}
 }
 
@@ -124,7 +127,7 @@ func (r *Reader) records() iter.Seq2[*Function, error] {
 // Profile reads the whole file into memory. A map gives an empty profile.
 func (r *Reader) Profile() (*Profile, error) {
 	about := r.Info()
-	p := &Profile{Type: about.Type, ModuleHash: about.ModuleHash}
+	p := &Profile{Type: about.Type, ModuleHash: about.ModuleHash, Flip: about.Flip, Files: about.Files}
 	if about.Functions > 0 {
 		p.Functions = make([]Function, 0, about.Functions)
 	}

@@ -29,6 +29,7 @@ type ViewOptions struct {
 // IDs are [Signature] of the name. With timestamps there is one trace, see
 // [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
+	p, _, _ = p.Estimate()
 	v := &view{p: p, sources: opt.Sources}
 	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
 	if len(opt.BuildID) > 0 {

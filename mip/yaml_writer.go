@@ -33,6 +33,9 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
+	if p.Flip > 0 {
+		return flaw.In("header").Field("Reserved").Gotf("%#x", p.noise().flip).Want("0: YAML cannot say that coverage has noise").Unsupported()
+	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	var y yamlPrinter
 	y.header(p)

@@ -2,11 +2,18 @@ package command
 
 import (
 	"archive/tar"
+	"bufio"
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +36,27 @@ func packCommand() *cli.Command {
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
 .tar.zst or .tar.gz. All commands read such archives as they read the profiles, byte for
 byte, and the archive of the same profiles is the same. Buckets charge and wait for
-each object: of 10 million profiles of 2 kB make some thousands of packs.`,
+each object: of 10 million profiles of 2 kB make some thousands of packs.
+
+With --privacy raw MIP profiles of function coverage leave the machine with noise: the
+coverage of each function is false with the probability 1/(1+e^EPSILON), independently
+of all others. That is EPSILON-differential privacy for each function, and n times
+EPSILON for n functions together. "profuse merge" adds such profiles up as they are;
+"profuse show" and all other commands estimate without bias how many profiles ran a
+function, with the standard error sqrt(N f (1-f)) / (1-2f) for N profiles and the
+probability f.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			output, quiet, checksum := "", false, console.Checksum(false)
+			p := &packer{seen: make(map[string]int), random: bufio.NewReader(rand.Reader)}
 			f.StringVar(&output, "o", "", "`OUTPUT` archive to write, such as profiles.tar.zst; may be a URL")
 			f.BoolVar(&quiet, "q", false, "print no summary")
+			f.Func("privacy", "add noise to coverage for `EPSILON`-differential privacy of each function, such as 1", func(s string) (err error) {
+				if p.privacy, err = strconv.ParseFloat(s, 64); err != nil || !(p.privacy > 0) || math.IsInf(p.privacy, 1) {
+					return errors.New("want a number above 0")
+				}
+				return nil
+			})
 			checksum.Declare(f)
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if output == "" || len(args) == 0 {
@@ -50,7 +72,6 @@ each object: of 10 million profiles of 2 kB make some thousands of packs.`,
 				if err != nil {
 					return err
 				}
-				p := &packer{seen: make(map[string]int)}
 				err = console.Write(env, output, ins, checksum, func(w io.Writer) error {
 					return console.WriteCompressed(w, output, func(w io.Writer) error { return p.pack(ctx, w, ins) })
 				})
@@ -66,6 +87,8 @@ each object: of 10 million profiles of 2 kB make some thousands of packs.`,
 
 // A packer writes profiles to an archive.
 type packer struct {
+	privacy  float64   // epsilon; 0 for none
+	random   io.Reader // of bytes for it
 	profiles int
 	size     int64
 	seen     map[string]int // how often a name was given
@@ -84,13 +107,17 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 				return fmt.Errorf("a pack holds %s at most: divide the inputs", cli.Size(maxPack))
 			}
 			p.profiles++
+			data, err := p.private(d)
+			if err != nil {
+				return err
+			}
 			h := &tar.Header{
-				Typeflag: tar.TypeReg, Name: p.name(d.Name()), Size: int64(len(d.Bytes())), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+				Typeflag: tar.TypeReg, Name: p.name(d.Name()), Size: int64(len(data)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
 			}
 			if err := archive.WriteHeader(h); err != nil {
 				return err
 			}
-			_, err := archive.Write(d.Bytes())
+			_, err = archive.Write(data)
 			return err
 		})
 		if err != nil {
@@ -98,6 +125,26 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 		}
 	}
 	return archive.Close()
+}
+
+// private returns the bytes of a profile, with noise if that was asked for.
+func (p *packer) private(d *inputs.Data) ([]byte, error) {
+	if p.privacy == 0 {
+		return d.Bytes(), nil
+	}
+	i, _, err := familyOf(d.Name(), d.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	if families[i].Randomize == nil {
+		return nil, fmt.Errorf("%s: --privacy is for raw MIP profiles of function coverage", d.Name())
+	}
+	data := bytes.Clone(d.Bytes())
+	return data, families[i].Randomize(d.Name(), data, p.privacy, func() uint32 {
+		var b [4]byte
+		_, _ = io.ReadFull(p.random, b[:]) // never fails
+		return binary.NativeEndian.Uint32(b[:])
+	})
 }
 
 // name returns a name for a profile in the archive. It leads nowhere, is not one that

@@ -30,6 +30,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 		if !slices.ContainsFunc(p.Functions, func(f mip.Function) bool { return f.Covered() }) {
 			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function in it has run: add raw profiles with \"profuse merge\"", file)
 		}
+		p, _, _ = p.Estimate()
 		profiles = append(profiles, p)
 	}
 	return instrument.NewEvidence(profiles...), nil

@@ -29,6 +29,9 @@ type Family struct {
 	Adder func() merging.Adder
 	// Origin says where a profile comes from; nil if its bytes do not say.
 	Origin func(name string, data []byte) Origin
+	// Randomize makes the coverage of a profile private, in place; nil if the family cannot. random
+	// returns 32 random bits.
+	Randomize func(name string, data []byte, epsilon float64, random func() uint32) error
 	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
 	// family cannot.
 	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 
@@ -28,6 +29,8 @@ type fileFacts struct {
 	BinaryArch  string   `json:"binary_arch"`  // of a program, else ""
 	BinaryType  string   `json:"binary_type"`
 	BuildID     string   `json:"build_id"` // of the program, or from the file beside a profile; hexadecimal
+	// Of private coverage: how many profiles, the probability that a function's is false, and epsilon.
+	Privacy *privacyFacts `json:"privacy,omitzero"`
 
 	totals
 
@@ -41,14 +44,24 @@ type fileFacts struct {
 	selecting   bool
 }
 
+// privacyFacts is the noise of private coverage.
+type privacyFacts struct {
+	Profiles    uint64  `json:"raw_profiles"`
+	Probability float64 `json:"flip_probability"` // of false coverage of a function
+	Epsilon     float64 `json:"epsilon"`
+}
+
 // functionFacts is one function.
 type functionFacts struct {
-	Name          string       `json:"name"`
-	Demangled     string       `json:"demangled"`
-	Address       int64        `json:"address"` // relative to the raw section
-	Size          uint32       `json:"size"`    // bytes
-	CFG           string       `json:"cfg"`     // signature, hexadecimal
-	RawProfiles   uint32       `json:"raw_profiles"`
+	Name        string `json:"name"`
+	Demangled   string `json:"demangled"`
+	Address     int64  `json:"address"`      // relative to the raw section
+	Size        uint32 `json:"size"`         // bytes
+	CFG         string `json:"cfg"`          // signature, hexadecimal
+	RawProfiles uint32 `json:"raw_profiles"` // as collected, also with privacy
+	// With privacy, an estimate of how many of the profiles it ran in, and the standard error.
+	Estimate      *float64     `json:"estimated_profiles,omitzero"`
+	StandardError float64      `json:"standard_error,omitzero"`
 	Calls         uint64       `json:"calls"`
 	OrderSum      uint64       `json:"order_sum"`
 	MeanOrder     float64      `json:"mean_order"` // 0 if unknown
@@ -123,9 +136,12 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 }
 
 func (f *fileFacts) header(in *mip.Info) {
-	f.Version, f.Generation, f.PointerSize = in.Version, string(in.Generation), in.PointerSize
+	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation, in.PointerSize
 	f.profileType = in.Type
 	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
+	if in.Flip > 0 {
+		f.Privacy = &privacyFacts{max(in.Files, 1), in.Flip, math.Log(1/in.Flip - 1)}
+	}
 	if in.FileType != 0 {
 		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
 	}
@@ -138,7 +154,8 @@ func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt fa
 			return err
 		}
 	}
-	f.totals = totalsOf(p)
+	estimated, files, standardError := p.Estimate()
+	f.totals = totalsOf(estimated)
 
 	if p.Type.Has(mip.FunctionCallCount) {
 		var called []*mip.Function
@@ -159,6 +176,9 @@ func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt fa
 	for i := range p.Functions {
 		fn := &p.Functions[i]
 		if facts := functionOf(fn); matches(opt.Choose, facts.Name, facts.Demangled) {
+			if files != nil {
+				facts.Estimate, facts.StandardError = &files[i], standardError
+			}
 			if opt.Blocks {
 				facts.BlockRecords = blocksOf(fn)
 			}

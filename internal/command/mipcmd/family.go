@@ -25,7 +25,8 @@ func Family() family.Family {
 		Check: func() family.Checker { return check{} },
 		Adder: func() merging.Adder { return new(adder) },
 
-		Origin: originOf,
+		Origin:    originOf,
+		Randomize: mip.Randomize,
 	}
 }
 

@@ -59,7 +59,10 @@ func printOverview(p *family.Printer, f *fileFacts) {
 	case f.Error == nil && !f.hasCounts && f.What != "":
 		add("Functions", "unknown: the program or its .mipmap lists them")
 	}
-	if f.hasCounts {
+	if f.Privacy != nil {
+		add("Privacy", fmt.Sprintf("epsilon %.4g: each function is false with probability %.4g, in %s", f.Privacy.Epsilon, f.Privacy.Probability,
+			cli.Quantity(f.Privacy.Profiles, "profile", "profiles")))
+	} else if f.hasCounts {
 		add("Raw profiles", fmt.Sprintf("%s or more merged", cli.Count(uint64(f.RawProfiles))))
 		if f.profileType.Has(mip.FunctionCallCount) {
 			add("Calls", cli.Count(f.Calls))
@@ -124,7 +127,11 @@ func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, 
 		column("First call", firstCall)
 	}
 	if f.hasCounts {
-		column("Ran in", func(fn *functionFacts) string { return cli.Count(uint64(fn.RawProfiles)) })
+		title := "Ran in"
+		if f.Privacy != nil {
+			title = "Seems to have run in"
+		}
+		column(title, func(fn *functionFacts) string { return ranIn(f, fn) })
 	}
 	if f.profileType.Has(mip.BlockCoverage) {
 		column("Blocks", func(fn *functionFacts) string {
@@ -155,6 +162,14 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(name + sourceNote(fn.Source))
 }
 
+// ranIn returns how many profiles ran the function, or with privacy seem to.
+func ranIn(f *fileFacts, fn *functionFacts) string {
+	if f.Privacy == nil {
+		return cli.Count(uint64(fn.RawProfiles))
+	}
+	return fmt.Sprintf("%.1f ± %.1f", *fn.Estimate, fn.StandardError)
+}
+
 func sourceNote(s *sourceFacts) string {
 	if s == nil {
 		return ""
@@ -168,7 +183,10 @@ func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 	what := []string{cli.Quantity(uint64(fn.Size), "byte", "bytes"), "CFG " + fn.CFG}
 	if f.hasCounts {
 		ran := "never ran"
-		if fn.RawProfiles > 0 {
+		switch {
+		case f.Privacy != nil:
+			ran = "seems to have run in " + ranIn(f, fn) + " profiles"
+		case fn.RawProfiles > 0:
 			ran = "ran in " + cli.Quantity(uint64(fn.RawProfiles), "raw profile", "raw profiles")
 		}
 		what = append(what, ran)
