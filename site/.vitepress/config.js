@@ -38,7 +38,7 @@ export default defineConfig({
         page('The report page', 'report-page'), page('Exports', 'export'), page('In place of llvm-cov', 'llvm-cov'),
       ]},
       {text: 'Reference', items: [
-        page('Commands', 'commands'), page('JSON', 'json'), page('Go library', 'library'), page('Formats and versions', 'formats'),
+        page('Commands', 'commands'), page('JSON', 'json'), page('What version 1 promises', 'stability'), page('Go library', 'library'), page('Formats and versions', 'formats'),
       ]},
       {text: 'Explanations', items: [
         page('Differences from other tools', 'differences'), page('Reliability', 'reliability'), page('Performance', 'performance'),
