@@ -13,7 +13,7 @@ import (
 const (
 	panelWidth, panelHeight = 400.0, 380.0
 	left, top, gap          = 62.0, 44.0, 74.0
-	legendWidth             = 330.0
+	legendWidth             = 378.0
 )
 
 // colours of the series, dark enough for thin lines; every second line is dashed.
@@ -60,13 +60,13 @@ func draw(all []series) string {
 		}
 	}
 	x := panels[1].x + panelWidth + 24
-	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">power: time</text>`, x+242, top+4)
-	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">memory</text>`+"\n", x+296, top+4)
+	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">power of time</text>`, x+284, top+4)
+	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" font-weight="bold">memory</text>`+"\n", x+344, top+4)
 	for i := range all {
 		y := top + 28 + 22*float64(i)
 		fmt.Fprintf(&b, `<path d="M%.0f %.0fh22"%s/><text x="%.0f" y="%.0f">%s</text>`, x, y-4, stroke(i), x+28, y, html.EscapeString(all[i].name))
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s</text>`+"\n",
-			x+242, y, power(all[i].exponent(cpuOf)), x+296, y, power(all[i].exponent(memoryOf)))
+			x+284, y, power(all[i].exponent(cpuOf)), x+344, y, power(all[i].exponent(memoryOf)))
 	}
 	y := top + 28 + 22*float64(len(all))
 	fmt.Fprintf(&b, `<path d="M%.0f %.0fh22" class="even"/><text x="%.0f" y="%.0f">in proportion: 1</text>`+"\n", x, y-4, x+28, y)
