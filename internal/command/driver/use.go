@@ -90,8 +90,10 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		script := filepath.Join(j.temp, "order.ld")
-		// A script with INSERT takes effect before the linker's default script.
-		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE " + quoteScript(file) + "\n  }\n}\nINSERT BEFORE .text;\n"
+		// A script with INSERT takes effect before the linker's default script. The order
+		// lacks functions that ran and were renamed since.
+		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE " + quoteScript(file) +
+			"\n    *(.text.hot .text.hot.* .text.startup .text.startup.*)\n  }\n}\nINSERT BEFORE .text;\n"
 		return pass("-T", script), os.WriteFile(script, []byte(text), 0o666)
 	case mold:
 		return []string{"-Wl,-z,keep-text-section-prefix"}, j.report.passed(j.imageName(), "not ordered: mold cannot")
