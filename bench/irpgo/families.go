@@ -168,7 +168,7 @@ func makeIprofLarge(dir string) ([]string, error) {
 // readingIprof reads a file: it drops all counts, so that next to nothing is written.
 func (b *bench) readingIprof(inputs []string) []*command {
 	return []*command{
-		{name: "profuse", kind: ours, argv: []string{b.profuse, "iprof", "prune", "-q", "--min-count", strconv.Itoa(math.MaxInt64), "-o", filepath.Join(b.dir, "empty.iprof"), inputs[0]}},
+		{name: "profuse", kind: ours, argv: []string{b.profuse, "iprof", "prune", "-q", "--min-count", strconv.FormatInt(math.MaxInt64, 10), "-o", filepath.Join(b.dir, "empty.iprof"), inputs[0]}},
 		{name: "python", kind: peer, argv: []string{"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", inputs[0]}},
 		{name: "jq", kind: peer, argv: []string{"jq", "empty", inputs[0]}},
 		{name: "profuse show", kind: other, argv: []string{b.profuse, "show", inputs[0]}},

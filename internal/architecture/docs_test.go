@@ -63,7 +63,7 @@ func tree(t *testing.T) (files []string) {
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
-		if err == nil && d.IsDir() && slices.Contains([]string{".git", "bin", "build", "dist", "site/node_modules"}, rel) {
+		if err == nil && d.IsDir() && (d.Name() == "node_modules" || slices.Contains([]string{".git", "bin", "build", "dist"}, rel)) {
 			return fs.SkipDir
 		}
 		if err == nil && !d.IsDir() {
