@@ -57,6 +57,7 @@ func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warn
 		b = &block{catalog: c, first: index}
 		b.reset(c)
 		b.sites = make([]siteSum, c.sites)
+		clear(b.sites) // see table.expect
 	}
 	if added, ok = a.addToBlock(b, n, weight, warn); ok && first {
 		a.blocks = append(a.blocks, b)

@@ -77,6 +77,16 @@ func (c *catalog) count(e *entry) {
 	c.sites += e.sites.all()
 }
 
+// nameRefs yields the references of the names: of each record or, if indexed, of each item.
+func (c *catalog) nameRefs(yield func(ref uint64) bool) {
+	for i := range c.entries {
+		again := c.raw == nil && i > 0 && c.entries[i].ref == c.entries[i-1].ref
+		if !again && !yield(c.entries[i].ref) {
+			return
+		}
+	}
+}
+
 // allDiffer reports whether n numbers differ.
 func allDiffer(n int, number func(i int) uint64) bool {
 	if n > 32 {

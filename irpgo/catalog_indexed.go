@@ -49,7 +49,7 @@ func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 	start, end := r.table.Payload()
 	b, mask := r.data[start:end], uint64(r.table.NumBuckets()-1)
 	n.data, n.bigEndian, n.counters, n.width, n.bitmap = r.data, false, r.data, 8, r.data
-	n.runs, n.bitmaps, n.blobs = slices.Grow(n.runs[:0], len(c.entries)), n.bitmaps[:0], n.blobs[:0]
+	n.runs, n.bitmaps, n.blobs = slices.Grow(n.runs[:0], r.table.Len()), n.bitmaps[:0], n.blobs[:0]
 	items, bucket, at := uint16(0), uint64(0), 0 // items left in the bucket, its number, index of the next entry
 	const fixed = 24                             // bytes of an item before its name
 	var names nameBlock

@@ -353,7 +353,8 @@ func (x *indexedWriter) writeTable(w *bufio.Writer, pl *placement) error {
 	if err := x.writeBuckets(w, pl); err != nil {
 		return err
 	}
-	x.buf = append(x.buf[:0], make([]byte, pl.header.hashOffset-pl.bucketsEnd)...)
+	x.buf = slices.Grow(x.buf[:0], ondisk.IndexHeaderSize+8*len(pl.buckets)+8)
+	x.buf = append(x.buf, make([]byte, pl.header.hashOffset-pl.bucketsEnd)...)
 	x.buf = le.AppendUint64(x.buf, uint64(len(pl.buckets)))
 	x.buf = le.AppendUint64(x.buf, uint64(len(x.table.order)))
 	for _, at := range pl.buckets {

@@ -254,7 +254,14 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	}
 	counts = kind != 0 || added.Records > 0
 	w.report.merged(p.Place, r.Info())
-	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, added.Layout, p.Data)
+	if w.report.Quiet {
+		return brought, nil
+	}
+	refs := w.merger.NameRefs()
+	if refs == nil {
+		refs = nameRefs(p.Name, p.Data)
+	}
+	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, added.Layout, refs)
 	return brought, nil
 }
 

@@ -45,7 +45,7 @@ func originOf(name string, data []byte) (o family.Origin) {
 		return nil, nil
 	}})
 	if err == nil {
-		o.Program, o.Kind = programKey(r.Info().BinaryIDs, name, data), kindName(r.Info().Variant)
+		o.Program, o.Kind = programKey(r.Info().BinaryIDs, nameRefs(name, data)), kindName(r.Info().Variant)
 	}
 	return o
 }

@@ -55,7 +55,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 			name := ""
 			if err == nil {
-				name = programKey(r.Info().BinaryIDs, d.Name(), d.Bytes())
+				name = programKey(r.Info().BinaryIDs, nameRefs(d.Name(), d.Bytes()))
 			}
 			if name == "" {
 				unknown = append(unknown, at)

@@ -51,47 +51,46 @@ type knownPrograms struct {
 	memory  sync.Pool      // of sketch: *[]uint64
 }
 
-// programKey identifies the program of a profile.
-func programKey(ids [][]byte, file string, data []byte) string {
+// programKey identifies the program of a profile with the given name references.
+func programKey(ids [][]byte, refs iter.Seq[uint64]) string {
 	if len(ids) > 0 {
 		return joinIDs(ids)
 	}
 	h := fnv.New64a()
 	var word [8]byte
 	any := false
-	eachNameRef(file, data, func(ref uint64) {
+	for ref := range refs {
 		any = true
 		for i := range word {
 			word[i] = byte(ref >> (8 * i))
 		}
 		h.Write(word[:])
-	})
+	}
 	if !any {
 		return ""
 	}
 	return fmt.Sprintf("functions-%016x", h.Sum64())
 }
 
-func eachNameRef(file string, data []byte, visit func(ref uint64)) {
-	if f, _ := irpgo.Detect(data); f == irpgo.FormatText && len(data) > maxSketchedText {
-		return
+// nameRefs yields the name references of a profile, but none of a long text.
+func nameRefs(file string, data []byte) iter.Seq[uint64] {
+	return func(yield func(ref uint64) bool) {
+		if f, _ := irpgo.Detect(data); f != irpgo.FormatText || len(data) <= maxSketchedText {
+			irpgo.NameRefs(file, data, yield)
+		}
 	}
-	irpgo.NameRefs(file, data, func(ref uint64) bool {
-		visit(ref)
-		return true
-	})
 }
 
 // keyOf is programKey. It remembers the keys of layouts, which need all names otherwise.
-func (p *knownPrograms) keyOf(ids [][]byte, layout int, file string, data []byte) string {
+func (p *knownPrograms) keyOf(ids [][]byte, layout int, refs iter.Seq[uint64]) string {
 	if len(ids) > 0 || layout == 0 {
-		return programKey(ids, file, data)
+		return programKey(ids, refs)
 	}
 	p.mu.Lock()
 	key, ok := p.layouts[layout]
 	p.mu.Unlock()
 	if !ok {
-		key = programKey(ids, file, data)
+		key = programKey(ids, refs)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.layouts == nil {
@@ -115,10 +114,10 @@ func (p *knownPrograms) count(key string, place int, file string) (known bool) {
 	return true
 }
 
-// add records the program of a profile that is in the result and has a layout, see
-// [irpgo.Added].
-func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, data []byte) {
-	key := p.keyOf(ids, layout, file, data)
+// add records the program of a profile that is in the result, and has name references and
+// a layout, see [irpgo.Added].
+func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, refs iter.Seq[uint64]) {
+	key := p.keyOf(ids, layout, refs)
 	if key == "" {
 		return
 	}
@@ -132,7 +131,7 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, da
 	if len(ids) > 0 {
 		n.name = key
 	}
-	n.functions, n.sketch = p.sketch(file, data) // without the lock: it takes a while
+	n.functions, n.sketch = p.sketch(refs) // without the lock: it takes a while
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.count(key, place, file) { // meanwhile
@@ -154,10 +153,10 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, da
 	}
 }
 
-// sketch returns the number of functions of a profile and their smallest
-// references. References are hashes, hence evenly distributed: a limit chosen in
+// sketch returns the number of functions of a profile, whose references are all, and the
+// smallest references. References are hashes, hence evenly distributed: a limit chosen in
 // advance leaves few to sort. If they are not, sorting only takes longer.
-func (p *knownPrograms) sketch(file string, data []byte) (functions int, refs []uint64) {
+func (p *knownPrograms) sketch(each iter.Seq[uint64]) (functions int, refs []uint64) {
 	mainRef := irpgo.NameRef("main") // all programs have it
 	memory, _ := p.memory.Get().(*[]uint64)
 	if memory == nil {
@@ -165,11 +164,11 @@ func (p *knownPrograms) sketch(file string, data []byte) (functions int, refs []
 	}
 	defer p.memory.Put(memory)
 	all := (*memory)[:0]
-	eachNameRef(file, data, func(ref uint64) {
+	for ref := range each {
 		if functions++; ref != mainRef {
 			all = append(all, ref)
 		}
-	})
+	}
 	*memory = all
 	limit := ^uint64(0)
 	if enough := sketchSize + sketchSize/8; len(all) > enough {

@@ -29,7 +29,7 @@ func TestSketch(t *testing.T) {
 		}
 		slices.Sort(want)
 		want = want[:min(n, sketchSize)]
-		functions, got := new(knownPrograms).sketch("in", data)
+		functions, got := new(knownPrograms).sketch(nameRefs("in", data))
 		if functions != n+1 || !slices.Equal(got, want) {
 			t.Errorf("%d functions: counted %d, %d in the sketch, want %d", n+1, functions, len(got), len(want))
 		}
@@ -51,11 +51,11 @@ func TestProgramOfLayout(t *testing.T) {
 	}
 	a, b := profile("a"), profile("b")
 	var p knownPrograms
-	p.add(3, "in3", nil, 1, a)
-	p.add(1, "in1", nil, 1, nil) // the layout says what its functions are
-	p.add(2, "in2", nil, 0, a)
-	p.add(4, "in4", nil, 2, b)
-	p.add(5, "in5", [][]byte{{1}}, 1, a)
+	p.add(3, "in3", nil, 1, nameRefs("a", a))
+	p.add(1, "in1", nil, 1, func(func(uint64) bool) {}) // the layout says what its functions are
+	p.add(2, "in2", nil, 0, nameRefs("a", a))
+	p.add(4, "in4", nil, 2, nameRefs("b", b))
+	p.add(5, "in5", [][]byte{{1}}, 1, nameRefs("a", a))
 	var got []string
 	for key, q := range p.all {
 		got = append(got, fmt.Sprintf("%d of %s: %d, %d functions", len(key), q.file, q.profiles, q.functions))
