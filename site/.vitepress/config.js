@@ -35,7 +35,7 @@ export default defineConfig({
       {text: 'Guides', items: [
         page('Coverage', 'coverage'), page('Heap profiles', 'memprof'), page('Sample profiles', 'sample'), page('MIP', 'mip'), page('MIP: costs and gains', 'mip-benchmark'), page('MIP: design', 'mip-design'),
         page('GraalVM', 'iprof'), page('Fleets and buckets', 'fleet'), page('Watching a folder', 'watch'),
-        page('The report page', 'report-page'), page('Exports', 'export'), page('In place of llvm-cov', 'llvm-cov'),
+        page('The report page', 'report-page'), page('Exports', 'export'), page('Replacing llvm-cov', 'llvm-cov'),
       ]},
       {text: 'Reference', items: [
         page('Commands', 'commands'), page('JSON', 'json'), page('What version 1 promises', 'stability'), page('Go library', 'library'), page('Formats and versions', 'formats'),
