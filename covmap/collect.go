@@ -224,14 +224,19 @@ type piece struct {
 // outcomeNames are the names of the ways of a branch.
 var outcomeNames = []string{"True", "False"}
 
+// partSums add up what the functions of a file say about its regions, branches and decisions.
+type partSums struct {
+	regions   map[span]uint64
+	branches  map[span]*outcomes
+	decisions map[span][]Condition
+	vectors   map[span]*coverage.Decision // nil without details
+}
+
 // addParts adds the regions, branches and decisions of pieces of the file.
 func (f *fileCollector) addParts(pieces []piece, details bool) {
-	regions := make(map[span]uint64)
-	branches := make(map[span]*outcomes)
-	decisions := make(map[span][]Condition)
-	var vectors map[span]*coverage.Decision
+	s := &partSums{regions: make(map[span]uint64), branches: make(map[span]*outcomes), decisions: make(map[span][]Condition)}
 	if details {
-		vectors = make(map[span]*coverage.Decision)
+		s.vectors = make(map[span]*coverage.Decision)
 	}
 	for _, p := range pieces {
 		f.load(p.fn)
@@ -239,53 +244,24 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 		for i := range in {
 			if r := &in[i]; r.Kind == Code {
 				at := span{r.Start, r.End}
-				regions[at] = added(regions[at], r.Count, p.fn.shared)
+				s.regions[at] = added(s.regions[at], r.Count, p.fn.shared)
 			}
 		}
-		for _, b := range f.code.branchesOf(p.file) {
-			if b.folded() {
-				continue
-			}
-			at := span{b.Start, b.End}
-			o := branches[at]
-			if o == nil {
-				o = new(outcomes)
-				branches[at] = o
-			}
-			o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
-			o.counts = [2]uint64{added(o.counts[0], b.True, p.fn.shared), added(o.counts[1], b.False, p.fn.shared)}
-		}
+		s.addBranches(f.code.branchesOf(p.file), p.fn.shared)
 		for i := range p.fn.MCDC {
-			m := &p.fn.MCDC[i]
-			if int(m.File) != p.file {
-				continue
-			}
-			at := span{m.Start, m.End}
-			if details {
-				vectors[at] = addVectors(vectors[at], m)
-			}
-			have := decisions[at]
-			if len(have) != len(m.Conditions) {
-				if len(have) < len(m.Conditions) {
-					decisions[at] = slices.Clone(m.Conditions)
-				}
-				continue
-			}
-			for k, c := range m.Conditions {
-				have[k].Covered = have[k].Covered || c.Covered
-				have[k].ConstantTrue = have[k].ConstantTrue && c.ConstantTrue
-				have[k].ConstantFalse = have[k].ConstantFalse && c.ConstantFalse
+			if m := &p.fn.MCDC[i]; int(m.File) == p.file {
+				s.addDecision(m)
 			}
 		}
 	}
-	f.Regions = slices.Grow(f.Regions, len(regions)) // files are many and small
-	for at, n := range sortedSpans(regions) {
+	f.Regions = slices.Grow(f.Regions, len(s.regions)) // files are many and small
+	for at, n := range sortedSpans(s.regions) {
 		f.Regions = append(f.Regions, coverage.Region{
 			Line: at.start.Line, Column: at.start.Column, EndLine: at.end.Line, EndColumn: at.end.Column, Count: n,
 		})
 	}
-	f.Branches = slices.Grow(f.Branches, len(branches))
-	for at, o := range sortedSpans(branches) {
+	f.Branches = slices.Grow(f.Branches, len(s.branches))
+	for at, o := range sortedSpans(s.branches) {
 		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column, Names: outcomeNames}
 		switch {
 		case !o.possible[0]:
@@ -297,26 +273,66 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 		}
 		f.Branches = append(f.Branches, b)
 	}
-	for at, conditions := range sortedSpans(decisions) {
-		d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
-		if v := vectors[at]; v != nil {
-			d.Operands, d.Vectors = v.Operands, v.Vectors
-		}
-		for k, c := range conditions {
-			constant := c.ConstantTrue || c.ConstantFalse
-			if !constant {
-				d.Conditions.Count(c.Covered)
-			}
-			if details {
-				own := &d.Operands[k]
-				own.Covered, own.Constant = c.Covered, constant
-				if c.Covered || constant {
-					own.Have, own.Wanted = "", ""
-				}
-			}
-		}
-		f.Decisions = append(f.Decisions, d)
+	for at, conditions := range sortedSpans(s.decisions) {
+		f.Decisions = append(f.Decisions, s.decision(at, conditions))
 	}
+}
+
+func (s *partSums) addBranches(branches []CountedBranch, shared bool) {
+	for _, b := range branches {
+		if b.folded() {
+			continue
+		}
+		at := span{b.Start, b.End}
+		o := s.branches[at]
+		if o == nil {
+			o = new(outcomes)
+			s.branches[at] = o
+		}
+		o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
+		o.counts = [2]uint64{added(o.counts[0], b.True, shared), added(o.counts[1], b.False, shared)}
+	}
+}
+
+func (s *partSums) addDecision(m *MCDC) {
+	at := span{m.Start, m.End}
+	if s.vectors != nil {
+		s.vectors[at] = addVectors(s.vectors[at], m)
+	}
+	have := s.decisions[at]
+	if len(have) != len(m.Conditions) {
+		if len(have) < len(m.Conditions) {
+			s.decisions[at] = slices.Clone(m.Conditions)
+		}
+		return
+	}
+	for k, c := range m.Conditions {
+		have[k].Covered = have[k].Covered || c.Covered
+		have[k].ConstantTrue = have[k].ConstantTrue && c.ConstantTrue
+		have[k].ConstantFalse = have[k].ConstantFalse && c.ConstantFalse
+	}
+}
+
+// decision returns the sum of a decision, with its operands and vectors if these are wanted.
+func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
+	d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
+	if v := s.vectors[at]; v != nil {
+		d.Operands, d.Vectors = v.Operands, v.Vectors
+	}
+	for k, c := range conditions {
+		constant := c.ConstantTrue || c.ConstantFalse
+		if !constant {
+			d.Conditions.Count(c.Covered)
+		}
+		if s.vectors != nil {
+			own := &d.Operands[k]
+			own.Covered, own.Constant = c.Covered, constant
+			if c.Covered || constant {
+				own.Have, own.Wanted = "", ""
+			}
+		}
+	}
+	return d
 }
 
 // sortedSpans yields the entries of m by place.

@@ -124,29 +124,30 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	c.compare(out, all)
+	passed, err := c.conclude(out, env, all, verdict)
+	if err == nil && (!sound || !passed) {
+		err = cli.ErrReported
+	}
+	return err
+}
+
+// conclude prints what follows the single files, and reports whether --against passed.
+func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *judgement) (passed bool, err error) {
 	if c.json {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(all); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if verdict != nil {
-		switch {
-		case c.markdown:
-			verdict.markdown(out)
-		case !c.json && (!c.quiet || !verdict.passed()):
-			verdict.print(out, env)
-		}
-		sound = sound && verdict.passed()
+	switch {
+	case verdict == nil:
+	case c.markdown:
+		verdict.markdown(out)
+	case !c.json && (!c.quiet || !verdict.passed()):
+		verdict.print(out, env)
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	if !sound {
-		return cli.ErrReported
-	}
-	return nil
+	return verdict == nil || verdict.passed(), out.Flush()
 }
 
 // compare remarks on the files that disagree with the rest.
