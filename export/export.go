@@ -43,7 +43,7 @@ func (f Format) entry() *formatEntry {
 }
 
 var formats = withCoverage([]formatEntry{
-	{Pprof, ".pb.gz", "for go tool pprof and what else reads profile.proto", (*exporter).pprof},
+	{Pprof, ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
 	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
 	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
 	{JSON, ".json", "everything, in one document", (*exporter).json},

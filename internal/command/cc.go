@@ -52,9 +52,8 @@ before COMPILER:
     -fmachine-profile-use=FILE[,FILE]...      order functions by these profiles
     -fno-machine-profile-split                keep their cold blocks in place
 
---report FILE, or PROFUSE_CC_REPORT=FILE in the environment, appends to FILE what
-was not instrumented or laid out, and why. When profuse is started as profuse-cc,
-its first argument is COMPILER, as RUSTC_WRAPPER needs it.`,
+--report FILE, or PROFUSE_CC_REPORT=FILE in the environment, appends to FILE the functions that were not instrumented or laid out, and why. When profuse is
+started as profuse-cc, its first argument is COMPILER, as RUSTC_WRAPPER needs it.`,
 		Foreign: runCC,
 	}
 }

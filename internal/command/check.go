@@ -22,14 +22,14 @@ func checkCommand() *cli.Command {
 		Args:  "[OPTION]... FILE...",
 		Short: "check that profiles are sound",
 		Long: `Reads each FILE from end to end, as strictly as possible, and prints one line for
-it and one for each finding. FILE may be all that "profuse merge" takes, including
-folders and archives. A remark is about data that sound profiles seldom have.
-Of four files and more, check also compares the functions, and remarks on a
-file that alone has others than the rest, which is of an older program or damaged.
+it and one for each finding. FILE may be anything that "profuse merge" takes, including
+folders and archives. A remark is about data that sound profiles
+seldom have. With four or more files, check also compares their functions, and
+makes a remark on a file that alone differs from the rest: it is of an older
+program, or damaged.
 
---against also compares FILE with the last good profile, of any format, and fails if
-they differ too much: for example, to stop a pipeline before it ships a profile of
-too few runs. A sample profile may also be compared with a program, to see before a
+--against also compares FILE with the last good profile, of any format, and fails if they differ too much, for example to stop a pipeline before it ships a
+profile of too few runs. A sample profile may also be compared with a program, to see before a
 build how much of it still fits: functions that are gone, renamed or changed.
 
 The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if

@@ -48,9 +48,9 @@ func (g *gate) flags(f *cli.Flags) {
 	g.flagSet = f
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
 	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs")
-	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; in a program, are gone or have changed")
-	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; in a program, are gone or renamed")
-	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; of a program, if less than P % of the weight fits it")
+	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed")
+	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed")
+	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it")
 }
 
 // A verdict is one comparison with a limit.

@@ -129,20 +129,17 @@ type llvmTool struct {
 }
 
 var llvmTools = [...]llvmTool{
-	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as that
-of LLVM 22. profuse does so too when it is started as llvm-profdata, for example
-through a link:
+	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as llvm-profdata of LLVM 22. profuse does the same when it is started as
+llvm-profdata, for example through a link:
 
     ln -s "$(command -v profuse)" ~/bin/llvm-profdata
 
 "profuse llvm-profdata --help" lists the commands.`, llvmprofdata.Main},
-	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as
-that of LLVM 22: its commands export, report and show. profuse does so too when it is
-started as llvm-cov, for example through a link.
+	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as llvm-cov of LLVM 22, for the commands export, report and show. profuse does the
+same when it is started as llvm-cov, for example through a link.
 
 "profuse llvm-cov export --help" lists the options of a command.`, llvmcov.Main},
-	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and
-writes the same files and text. profuse does so too when it is started as
+	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and writes the same files and text. profuse does the same when it is started as
 llvm-mipdata, for example through a link.
 
 "profuse llvm-mipdata --help" lists the commands.`, llvmmipdata.Main},

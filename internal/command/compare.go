@@ -22,16 +22,16 @@ func compareCommand() *cli.Command {
 		Args:  "[OPTION]... BASE NEW",
 		Short: "show how two profiles differ",
 		Long: `Lists the functions that became hot, are no longer hot, appeared, disappeared or
-have another control flow, and those whose share of the total changed most, from
+have another CFG hash, and those whose share of the total changed most, from
 the profile BASE to the profile NEW. The profiles may be of any formats, even of
-different ones: all numbers but the totals are shares of a profile's total.
+different ones: all numbers except the totals are shares of a profile's total.
 
 The hot functions make up 99 % of the total, as in compilers; functions beyond
 99.9999 % are cold. Ranks are those of the functions' greatest counts: unlike shares,
 they do not depend on how a format counts.
 
-Of context-sensitive profiles it also prints the calling contexts that came, went or
-moved, as a tree of calls.
+For context-sensitive profiles it also prints a call tree of the calling contexts
+that appeared, disappeared or moved.
 
 The exit code is 0 if the profiles could be compared, whatever the result, 1 if
 not, and 2 if the command line is wrong. "profuse check --against" fails if they
@@ -44,7 +44,7 @@ differ too much.`,
 			f.IntVar(&c.top, "top", 10, "`N` list N of each kind; 0 lists all")
 			f.StringVar(&c.table, "table", "", "`NAME` compare these stacks (samples, allocations …) instead of functions")
 			f.StringVar(&c.value, "value", "", "`NAME` compare stacks by this value")
-			f.BoolVar(&c.tree, "tree", false, "also print the stacks of --table, or the most important ones, as a tree of calls")
+			f.BoolVar(&c.tree, "tree", false, "also print the stacks of --table, or the most important ones, as a call tree")
 			f.StringVar(&c.hot, "hot", "99", "`PERCENT` share of the total that hot functions make up")
 			c.programs.Declare(f)
 			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")

@@ -30,11 +30,11 @@ func completionCommand(a *cli.App) *cli.Command {
     profuse completion fish > ~/.config/fish/completions/profuse.fish
     profuse completion powershell | Out-String | Invoke-Expression
 
-The scripts ask profuse for what may follow, so they need no update. Where a command takes
+The scripts ask profuse for candidates, so they need no update. Where a command takes
 profiles they offer folders and files with the suffix of a profile; all files if there are none.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &completionRun{app: a}
-			f.BoolVar(&c.candidates, "candidates", false, "for the scripts: print what could be the last of the words after --")
+			f.BoolVar(&c.candidates, "candidates", false, "for the scripts: print candidates for the last of the words after --")
 			f.TakesCommand(&c.words)
 			return c.run
 		},

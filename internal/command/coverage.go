@@ -22,26 +22,27 @@ func coverageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "coverage",
 		Args:  "[--program PATH]... [-o OUTPUT] [OPTION]... INPUT... | -- COMMAND [ARGUMENT]...",
-		Short: "print which lines, functions, branches and regions ran",
+		Short: "print how many lines, functions, branches and regions ran",
 		Long: `Prints a table of the source files and folders: how many of their lines, regions,
 functions, branches and conditions (MC/DC) ran. -o also writes a file for other tools:
 a tracefile of lcov or another format (--to), and --html pages that show the sources.
 
 An INPUT is a profile of any format, raw ones included, or a tracefile of lcov.
-Several are added up, within the loss budget of "profuse merge". For clang
+profuse adds up several inputs within the loss budget of "profuse merge". For clang
 -fprofile-instr-generate -fcoverage-mapping and rustc -C instrument-coverage, name
 each program and library that ran (--program), or a folder to find them in. MIP needs
 the program's debug information, iprof its classes.
 
-"profuse coverage tests" tells the tests apart: which of them run a line or a change.
+"profuse coverage tests" lists the tests that run a line or a change.
 
-With a COMMAND, such as -- cargo test or -- ctest, profuse runs it and prints the
-coverage of its processes. It finds their programs below target, build* and out, unless
---program says where. The exit code is then that of COMMAND if it fails.
+With a COMMAND, such as -- cargo test or -- ctest, profuse runs it and prints
+the coverage of its processes. It finds their programs below target, build* and
+out, unless --program names them. If COMMAND fails, profuse exits with its exit
+code.
 
-What stands at one place of the sources counts once, in however many functions,
-instances and programs it is. Functions that the profile does not fit are counted on
-standard error; --mismatched lists them with the probable causes. Markers in the
+A place of the sources counts once, however many functions, instances and
+programs contain it. profuse prints the number of functions that the profile does
+not fit on standard error; --mismatched lists them with the probable causes. Markers in the
 sources, such as LCOV_EXCL_LINE, exclude lines and branches.
 
 The exit code is 0 if the coverage could be printed and no limit is missed, 1 if not,
@@ -86,7 +87,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
 	c.to.Value = string(coverage.LCOV)
 	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: lcov (a tracefile), cobertura, sonar (XML), codecov, coveralls or llvm-json (JSON, as llvm-cov writes it)")
-	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file; in a folder as index.html")
+	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file, or as index.html into a folder")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 	c.declareSources(f)
 	f.BoolVar(&c.mismatched, "mismatched", false, "list each function that the profile does not fit, with the probable cause")
@@ -104,12 +105,12 @@ func (c *coverageRun) declareSources(f *cli.Flags) {
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
 	f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before relative file names")
-	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths by TO, which may be empty; repeatable, the first that fits counts")
+	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths with TO, which may be empty; repeatable, the first that matches counts")
 	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
-	f.Var(&c.ignore, "ignore", "`REGEX` no source files whose path matches REGEX; repeatable")
+	f.Var(&c.ignore, "ignore", "`REGEX` leave out source files whose path matches REGEX; repeatable")
 	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
-	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "no source files that say at their beginning that a tool made them, such as \"@generated\"")
-	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` no lines of the sources that match REGEX, as if marked; repeatable")
+	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "leave out source files whose first lines say that a tool made them, such as \"@generated\"")
+	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` leave out source lines that match REGEX, as if marked; repeatable")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Programs.DeclareClasses(f)

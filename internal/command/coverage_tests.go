@@ -26,9 +26,9 @@ func coverageTestsCommand() *cli.Command {
 		Name:  "tests",
 		Args:  "[--program PATH]... [-o OUTPUT] [OPTION]... [TEST=]INPUT...",
 		Short: "print which tests run which lines",
-		Long: `Tells the coverage of tests apart: how many lines each runs, and how many of them no
-other test runs. --line and --changed select lines and print the tests that run them,
-those that run most of the lines first.
+		Long: `Prints how many lines each test runs, and how many of these
+no other test runs. --line and --changed select lines and print the tests
+that run them, beginning with the tests that run most of them.
 
 TEST=INPUT is a profile of the test TEST, of any format, or a tracefile; several of one
 test add up. An INPUT without a test is a tracefile with test names (TN), or a profile,
@@ -67,7 +67,7 @@ func (c *coverageTests) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a tracefile; \"-\" is standard output, without the table")
 	f.Var(&c.lines, "line", "`FILE:LINE` or FILE:FIRST-LAST: print the tests that run these lines; repeatable")
 	f.StringVar(&c.changed, "changed", "", "`PATCH` print the tests that run lines that this unified diff adds; \"-\" is standard input")
-	f.BoolVar(&c.before, "before", false, "the profiles are of the sources before PATCH: take the lines that it removes, and those around what it adds")
+	f.BoolVar(&c.before, "before", false, "the profiles are of the sources before PATCH: take the lines that it removes, and the lines around its additions")
 	f.BoolVar(&c.names, "names", false, "print only the names of the tests, one on each line")
 	f.BoolVar(&c.Quiet, "q", false, "print no warnings or notes")
 	c.declareSources(f)

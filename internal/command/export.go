@@ -43,7 +43,7 @@ wrong.`,
 			f.BoolVar(&c.opt.Demangle, "demangle", false, "demangle C++ and Rust names")
 			f.BoolVar(&c.opt.Signatures, "signatures", false, "append method descriptors to names")
 			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
-			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write texts that begin as a formula without an apostrophe before them")
+			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write no apostrophe before texts that spreadsheets take for formulas")
 			f.StringVar(&c.function, "function", "", "`REGEX` for formats of coverage: write only functions whose mangled or demangled name matches REGEX")
 			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for formats of coverage: folder of the sources, put before relative file names")
 			c.programs.Declare(f)

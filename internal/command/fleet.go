@@ -21,11 +21,11 @@ func fleetCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fleet",
 		Args:  "COMMAND [OPTION]... [ARGUMENT]...",
-		Short: "merge more profiles than one machine should, by tasks of a scheduler",
-		Long: `Merges profiles in folders and buckets by an array of tasks, which any scheduler
-starts: Kubernetes, Slurm, AWS Batch, Cloud Run. The result has the bytes of one
-merge of all. JOB is a new folder, or a URL such as s3://bucket/jobs/monday, in which
-the tasks meet; see docs/fleet.md.
+		Short: "merge profiles on many machines, as job arrays of any scheduler",
+		Long: `Merges the profiles of folders and buckets with an array of tasks, which a scheduler
+starts: Kubernetes, Slurm, AWS Batch or Cloud Run. The result has the bytes of one
+merge of all profiles. JOB is a new folder, or a URL such as s3://bucket/jobs/monday,
+that all tasks share; see docs/fleet.md.
 
     profuse fleet plan JOB SOURCE...       list the objects, divide them into shards
     profuse fleet task JOB                 merge one shard; once for each
@@ -50,12 +50,12 @@ type fleetPlan struct {
 
 func (c *fleetPlan) declare(f *cli.Flags) {
 	c.shard = 1 << 30
-	f.Var(&c.shard, "shard-size", "`SIZE` of the objects of a shard, such as 256MiB (default 1GiB)")
+	f.Var(&c.shard, "shard-size", "`SIZE` of the objects of a shard at most, such as 256MiB (default 1GiB)")
 	f.IntVar(&c.objects, "shard-objects", 50_000, "`N` at most N objects in a shard")
-	f.StringVar(&c.labels, "labels", "", "`PATTERN` of paths below SOURCE, such as {region}/{day}/*: what braces match are labels, for reduce")
-	f.BoolVar(&c.byDay, "by-day", false, "give each object the label day, of its last change in UTC")
-	f.StringVar(&c.programs, "programs", "", "`URL` below which programs lie under their build ids, and MIP maps under module-HASH")
-	f.Var(&c.after, "after", "`JOB` leave out what that job has, and those that it came after; repeatable")
+	f.StringVar(&c.labels, "labels", "", "`PATTERN` of paths below SOURCE, such as {region}/{day}/*; the parts in braces become labels, for reduce")
+	f.BoolVar(&c.byDay, "by-day", false, "give each object the label day, the day of its last change in UTC")
+	f.StringVar(&c.programs, "programs", "", "`URL` of a folder with programs under their build ids, and MIP maps under module-HASH")
+	f.Var(&c.after, "after", "`JOB` leave out the objects of JOB and of the jobs before it; repeatable")
 }
 
 // options returns the options of a plan of sources. Locations are those of folders
@@ -226,7 +226,8 @@ func fleetStatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Args:  "JOB [OPTION]...",
-		Short: "say which shards of a job are done",
+		Short: "print which shards of a job are done",
+		Long:  "Prints how many shards of JOB are done, and which are not.",
 		Setup: func(f *cli.Flags) cli.Action {
 			asJSON, metrics := false, false
 			f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -260,13 +261,13 @@ func fleetGCCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
 		Args:  "JOB [OPTION]...",
-		Short: "delete what tasks that died have left in a job",
-		Long: `Deletes partial sums, accounts and lists that neither the plan nor a finished shard
-names. The result of reduce does not depend on it.`,
+		Short: "delete the files that dead tasks left in a job",
+		Long: `Deletes partial sums, accounts and lists that neither the plan nor a finished
+shard names. This does not change the result of reduce.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			age, dry := durationOption{24 * time.Hour}, false
-			f.Var(&age, "age", "`TIME` only what is older: running tasks may name what is younger (default 24h)")
-			f.BoolVar(&dry, "n", false, "only count")
+			f.Var(&age, "age", "`TIME` delete only files that are older; running tasks may still need younger ones")
+			f.BoolVar(&dry, "n", false, "only print how many files would be deleted")
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if len(args) != 1 {
 					return cli.Usagef("want one JOB")

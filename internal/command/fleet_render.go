@@ -19,8 +19,8 @@ func fleetRenderCommand() *cli.Command {
 		Name:  "render",
 		Args:  "SCHEDULER JOB -o OUTPUT [OPTION]... [-- REDUCE-OPTION...]",
 		Short: "print the definition of a job for " + strings.Join(fleet.Schedulers, ", "),
-		Long: `Prints what starts the tasks of a planned JOB, and the reduce after them: a manifest
-for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch.`,
+		Long: `Prints a manifest for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch,
+that starts the tasks of a planned JOB and then its reduce.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			d := fleet.Definition{}
 			var size, scratch cli.ByteSize = 4 << 30, 0
@@ -28,7 +28,7 @@ for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch.`,
 			f.StringVar(&d.Name, "name", "", "`NAME` of the job in the scheduler (default profuse- and the last word of JOB)")
 			f.StringVar(&d.Image, "image", "", "`IMAGE` container image with profuse; for all but Slurm")
 			f.StringVar(&d.Program, "path", "", "`PATH` of the program (default profuse-fleet, and its own path for Slurm)")
-			f.IntVar(&d.Tasks, "tasks", 1000, "`N` at most N tasks; of more shards each does several")
+			f.IntVar(&d.Tasks, "tasks", 1000, "`N` at most N tasks; if there are more shards, each task merges several")
 			f.IntVar(&d.Parallelism, "parallelism", 50, "`N` tasks at the same time")
 			f.IntVar(&d.CPU, "cpu", 2, "`N` CPUs of a task")
 			f.Var(&size, "memory", "`SIZE` memory of a task (default 4GiB)")

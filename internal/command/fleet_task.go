@@ -26,7 +26,7 @@ type fleetMerge struct {
 }
 
 func (c *fleetMerge) declare(f *cli.Flags) {
-	f.StringVar(&c.scratch, "scratch", "", "`DIR` for copies of objects (default that of the system, TMPDIR)")
+	f.StringVar(&c.scratch, "scratch", "", "`DIR` for copies of objects (default TMPDIR or the folder of the system)")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time (default one per CPU)")
 	c.adders.declare(f, true) // without options that need all inputs at once
 }
@@ -53,7 +53,7 @@ type fleetTask struct {
 	noPrograms bool
 }
 
-const missingPrograms = "count profiles as lost that cannot be read without their program, if that is not there"
+const missingPrograms = "count profiles as lost if they need their program and it is missing"
 
 func (c *fleetTask) declare(f *cli.Flags) {
 	f.BoolVar(&c.noPrograms, "missing-programs", false, missingPrograms)
@@ -80,17 +80,17 @@ func fleetTaskCommand() *cli.Command {
 		Args:  "JOB [OPTION]...",
 		Short: "merge one shard of a job into partial sums",
 		Long: `Reads the objects of one shard once and writes a partial sum for each program, kind
-of profile and combination of labels, and an account of what was lost. Nothing is
-judged yet. The shard is that of --index or of the variable of a scheduler
+of profile and combination of labels, and an account of its losses, which
+reduce judges. The shard is that of --index or of the variable of a scheduler
 (` + strings.Join(indexVariables, ", ") + `);
-an index beyond the last shard has nothing to do. A shard that is done stays as it
-is. For each shard a line of JSON goes to standard error.`,
+an index beyond the last shard has nothing to do. A finished shard does not change.
+For each shard, task prints a line of JSON to standard error.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := new(fleetTask)
 			index, of := -1, 0
-			f.IntVar(&index, "index", -1, "`N` index of the shard, from 0 (default that of the scheduler)")
-			f.IntVar(&of, "of", 0, "`N` the array has N tasks: do the shards N apart, from the index on")
+			f.IntVar(&index, "index", -1, "`N` index of the shard, from 0, or -1 for the variable of the scheduler")
+			f.IntVar(&of, "of", 0, "`N` the array has N tasks: merge every Nth shard, from the index on")
 			c.declare(f)
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if len(args) != 1 {

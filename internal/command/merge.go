@@ -36,7 +36,7 @@ ends in .gz or .zst. Sample profiles (AutoFDO, CSSPGO) go into one .afdo for cla
 -fprofile-sample-use. The name of OUTPUT, --format or else the first INPUT that is a
 profile decides what to merge.
 
-merge skips unusable inputs within a loss budget and lists them. It replaces an
+merge leaves out unusable inputs within a loss budget and lists them. It replaces an
 existing OUTPUT whole or leaves it unchanged.
 
 The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
@@ -62,11 +62,11 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	c.Checksum.Declare(f)
 	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles, partial for sums of LLVM and sample profiles that can be added up without loss (default indexed, mip, iprof or extbinary)")
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
-	f.StringVar(&c.Decay, "decay", "", "`D` count the last INPUT, the newest, in full, the one before D times, such as 0.8, the one before that D² times …")
+	f.StringVar(&c.Decay, "decay", "", "`D` weight older INPUTs less: the last INPUT counts in full, the one before it D times, such as 0.8, the next D² times …")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
 	c.Programs.Declare(f)
 	c.Loss.Declare(f, false)
-	f.Var(&c.MaxShare, "max-share", "`P%` fail if one input brings more than P % of the total count")
+	f.Var(&c.MaxShare, "max-share", "`P%` fail if one input contributes more than P % of the total count")
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.declare(f, false)

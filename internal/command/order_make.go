@@ -39,7 +39,7 @@ func orderMakeCommand() *cli.Command {
     --by heat         the hottest first
     --by link-order   as the linker ordered them in the program that ran (MIP)
 
-The list has only functions that ran. The default is the first of these that the
+The list has only functions that ran. The default is the first criterion that the
 profile has data for; a MIP profile without counts is ordered by link order. The
 list is for a linker:
 ` + ordering.About,

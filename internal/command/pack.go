@@ -35,8 +35,8 @@ func packCommand() *cli.Command {
 		Short: "put many profiles into one file, to send or to store them",
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
 .tar.zst or .tar.gz. All commands read such archives as they read the profiles, byte for
-byte, and the archive of the same profiles is the same. Buckets charge and wait for
-each object: of 10 million profiles of 2 kB make some thousands of packs.
+byte, and the archive of the same profiles is the same. Each object in a bucket costs time and money: turn 10 million profiles of 2 kB into
+some thousands of packs.
 
 With --privacy raw MIP profiles of function coverage leave the machine with noise: the
 coverage of each function is false with the probability 1/(1+e^EPSILON), independently

@@ -16,12 +16,12 @@ func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "schema",
 		Args:  "[-o DIR] [NAME]",
-		Short: "print the JSON schemas of what commands write",
-		Long: `Prints the names of all JSON schemas, or the schema NAME: "profuse schema show" is
-that of "profuse show --json". A JSON object says in its members schema and
-schema_version which schema it follows.
+		Short: "print the JSON schemas of all JSON output",
+		Long: `Prints the names of all JSON schemas, or the schema NAME: "profuse schema show"
+prints that of "profuse show --json". The members schema and schema_version of a
+JSON object name the schema that it follows.
 
-With -o it writes all schemas into a folder, since they refer to each other.`,
+With -o it writes all schemas into a folder, because they refer to each other.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &schemaRun{}
 			f.StringVar(&c.dir, "o", "", "`DIR` write all schemas into DIR, which is created if needed")

@@ -32,7 +32,7 @@ type Checksum bool
 
 // Declare declares the option.
 func (c *Checksum) Declare(f *cli.Flags) {
-	f.BoolVar((*bool)(c), "checksum", false, "also write OUTPUT.sha256, which all commands that read OUTPUT compare it with")
+	f.BoolVar((*bool)(c), "checksum", false, "also write OUTPUT.sha256; all commands that read OUTPUT verify it")
 }
 
 // OpenOutput opens a file, or standard output for "-". It must not be one of

@@ -19,7 +19,8 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "iprof",
 		Short: "make profiles of GraalVM native images smaller",
-		Long: `The commands for all formats take profiles of GraalVM native images (.iprof), too:
+		Long: `The commands for all formats also take profiles of GraalVM native images
+(.iprof):
 
     profuse merge -o all.iprof run1.iprof run2.iprof
     profuse iprof prune -o small.iprof all.iprof

@@ -19,8 +19,8 @@ type heapOptions struct {
 func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
-		"the newest that the compilers read that read the indexed version", memprof.IndexedVersionMax))
-	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all data on allocations, not only what compilers need")
+		"the newest that compilers of the indexed version can read", memprof.IndexedVersionMax))
+	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
 }
 
 func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {

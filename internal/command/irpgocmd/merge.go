@@ -45,19 +45,19 @@ type adder struct {
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
 	f.StringVar(&c.asked, "indexed-version", "auto", "`N` version of the indexed format, "+
-		fmt.Sprintf("%d to %d, or auto: the newest that all compilers read that may have made the inputs",
+		fmt.Sprintf("%d to %d, or auto: the newest that every compiler that may have made the inputs can read",
 			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
 	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
 	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
-	f.Var(&c.rescueMode, "rescue", "`HOW` treat damaged functions in raw and indexed profiles: drop skips them; clamp does too, "+
-		"but limits absurd counters (above 2^56) instead; off skips the whole input, and only warns of absurd counters")
+	f.Var(&c.rescueMode, "rescue", "`HOW` treat damaged functions in raw and indexed profiles: drop leaves them out; clamp "+
+		"also does, but limits absurd counters (above 2^56) instead; off leaves out the whole input, and only warns of absurd counters")
 	f.StringVar(&c.only, "function", "", "`REGEX` keep only functions whose mangled or demangled name matches REGEX")
 	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
 	if !watching { // these need all inputs at once
 		f.BoolVar(&c.perBinary, "per-binary", false, "write one profile for each binary into the folder OUTPUT, named after its binary id")
-		f.Var(&c.expected, "expect-binary-id", "`ID` count inputs of other programs as lost: those without this binary id, of which the first 8 digits are enough; repeatable")
+		f.Var(&c.expected, "expect-binary-id", "`ID` count inputs without this binary id as lost; its first 8 digits are enough; repeatable")
 		f.StringVar(&c.remap, "remap", "", "`FILE` rename functions; each line of FILE is OLD NEW")
 	}
 	c.heapOptions.declare(f)

@@ -48,7 +48,7 @@ func (o *LossOptions) Declare(f *cli.Flags, parts bool) {
 	f.Var(&o.mode, "failure-mode", "`MODE` replaces both limits: any allows no loss, all any loss as long as one input is usable, "+
 		"warn any loss at all")
 	if parts {
-		f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input that is lost, or a part of it: which and why")
+		f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input that is lost, wholly or in part, with the reason")
 		return
 	}
 	f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input: whether and why it was used, and its counts")

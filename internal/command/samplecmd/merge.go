@@ -36,15 +36,15 @@ type adder struct {
 
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("sample profiles")
-	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs in place of names")
+	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs instead of names")
 	f.BoolVar(&c.write.Compress, "compress", false, "compress the sections of extbinary")
-	f.BoolVar(&c.write.Split, "split-layout", false, "keep functions into which nothing is inlined apart")
-	f.BoolVar(&c.partial, "partial", false, "say that the profile covers a part of the program")
+	f.BoolVar(&c.write.Split, "split-layout", false, "write functions without inlined functions into a section of their own")
+	f.BoolVar(&c.partial, "partial", false, "mark the profile as covering only a part of the program")
 	if !watching { // they do not go together with adding to the result
-		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "add cold contexts to those of their last frames")
+		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "merge cold contexts into the contexts of their last frames")
 		f.BoolVar(&c.trimCold, "trim-cold-contexts", false, "drop cold contexts")
-		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that stay of a cold context that is merged")
-		f.BoolVar(&c.flatten, "flatten", false, "drop contexts, and make functions of inlined ones")
+		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that a merged cold context keeps")
+		f.BoolVar(&c.flatten, "flatten", false, "drop contexts, and turn inlined functions into functions of their own")
 		f.BoolVar(&c.nest, "nest", false, "inline the functions of contexts into their callers")
 		f.Uint64Var(&c.write.SizeLimit, "size-limit", 0, "`BYTES` drop functions with few samples until the result is no larger")
 	}
