@@ -16,11 +16,16 @@ type numbering[K ~uint64] struct {
 	seed [2]uint64
 }
 
+// home returns the slot where a value is, unless others are there.
+func (t *numbering[K]) home(v K) int {
+	hi, lo := bits.Mul64(uint64(v)^t.seed[0], t.seed[1])
+	return int(hi^lo) & (len(t.slots) - 1)
+}
+
 // slot returns the slot of a value, or the empty slot to put it in.
 func (t *numbering[K]) slot(v K) int {
 	mask := len(t.slots) - 1
-	hi, lo := bits.Mul64(uint64(v)^t.seed[0], t.seed[1])
-	i := int(hi^lo) & mask
+	i := t.home(v)
 	for t.slots[i] != 0 && t.list[t.slots[i]-1] != v {
 		i = (i + 1) & mask
 	}
@@ -47,6 +52,19 @@ func (t *numbering[K]) find(v K) int32 {
 		return -1
 	}
 	return t.slots[t.slot(v)] - 1
+}
+
+// findAll finds several values, so that the processor waits for the memory of all of them
+// at the same time. The table must not be empty.
+func (t *numbering[K]) findAll(values []K, numbers []int32) {
+	for i, v := range values {
+		numbers[i] = t.slots[t.home(v)] - 1
+	}
+	for i, v := range values {
+		if n := numbers[i]; n >= 0 && t.list[n] != v {
+			numbers[i] = t.find(v)
+		}
+	}
 }
 
 // expect makes room for n values.

@@ -28,6 +28,8 @@ type Stacks struct {
 // outermost frame.
 type stackNode uint64
 
+func nodeOf(caller StackIndex, f FrameIndex) stackNode { return stackNode(caller)<<32 | stackNode(f) }
+
 func (n stackNode) frame() FrameIndex  { return FrameIndex(n) }
 func (n stackNode) caller() StackIndex { return StackIndex(n >> 32) }
 
@@ -87,7 +89,7 @@ func (s *Stacks) addStack(frames []FrameIndex) StackIndex {
 // push returns the index of the call stack with frame f called from the given stack,
 // without marking it as whole.
 func (s *Stacks) push(caller StackIndex, f FrameIndex) StackIndex {
-	n, _ := s.nodes.add(stackNode(caller)<<32 | stackNode(f))
+	n, _ := s.nodes.add(nodeOf(caller, f))
 	return StackIndex(n + 1)
 }
 

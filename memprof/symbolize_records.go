@@ -16,7 +16,7 @@ const (
 // A recordBuilder turns contexts into records.
 type recordBuilder struct {
 	*symbolizer
-	ids []int32 // the current context's PCs that have frames, leaf first
+	pathOf // the current context
 
 	records functionTable
 	callers functionTable
@@ -25,6 +25,73 @@ type recordBuilder struct {
 	mibs    []MIBIndex  // by stack, plus 1; without LLVMCompat
 
 	calls, frames int // on all stacks
+}
+
+// together is how many contexts are followed at the same time.
+const together = 16
+
+// A pathOf is the way of a context's stack into the tree of all stacks, from its outermost
+// frame inwards.
+type pathOf struct {
+	ids        []int32    // the PCs that have frames, leaf first
+	at         StackIndex // how far it goes
+	call, next int        // the next frame: of which of the ids, where in the arena; call is -1 after the last
+}
+
+// step goes on to the next frame.
+func (p *pathOf) step(s *symbolizer) {
+	if p.next > s.chains[p.ids[p.call]].start {
+		p.next--
+		return
+	}
+	if p.call--; p.call >= 0 {
+		p.next = s.chains[p.ids[p.call]].end - 1
+	}
+}
+
+// follow starts the paths of contexts and goes on as far as the tree has them already. Each
+// step needs the result of the one before and memory that is in no cache, so it takes a step
+// of all of them at a time.
+func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
+	nodes := &s.out.Stacks.nodes
+	var active [together]*pathOf
+	n := 0
+	for i := range contexts {
+		p := &paths[i]
+		*p = pathOf{ids: p.ids[:0]}
+		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
+			if id := s.pcs.find(le.Uint64(pcs)); s.chains[id].len() > 0 {
+				p.ids = append(p.ids, id)
+			}
+		}
+		if p.call = len(p.ids) - 1; p.call < 0 {
+			continue
+		}
+		if p.next = s.chains[p.ids[p.call]].end - 1; len(nodes.list) > 0 {
+			active[n] = p
+			n++
+		}
+	}
+	for n > 0 {
+		var keys [together]stackNode
+		var found [together]int32
+		for i, p := range active[:n] {
+			keys[i] = nodeOf(p.at, s.arena[p.next])
+		}
+		nodes.findAll(keys[:n], found[:n])
+		left := 0
+		for i, p := range active[:n] {
+			if found[i] < 0 {
+				continue
+			}
+			p.at = StackIndex(found[i] + 1)
+			if p.step(s); p.call >= 0 {
+				active[left] = p
+				left++
+			}
+		}
+		n = left
+	}
 }
 
 // A siteState says in which functions of its frames a PC is already recorded as a call
@@ -41,9 +108,14 @@ const (
 func (s *symbolizer) build() error {
 	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.chains))}
 	s.out.MIBs = make([]MIB, 0, len(s.raw.contexts))
-	for i := range s.raw.contexts {
-		if err := b.addContext(&s.raw.contexts[i]); err != nil {
-			return err
+	paths := make([]pathOf, together)
+	for contexts := range slices.Chunk(s.raw.contexts, together) {
+		s.follow(contexts, paths)
+		for i := range contexts {
+			b.pathOf = paths[i]
+			if err := b.addContext(&contexts[i]); err != nil {
+				return err
+			}
 		}
 	}
 	if s.about.Dropped == s.about.Contexts && (s.about.Contexts > 0 || s.opt.LLVMCompat) {
@@ -55,13 +127,8 @@ func (s *symbolizer) build() error {
 
 // addContext records a context, and notes the call sites on its stack.
 func (b *recordBuilder) addContext(c *rawContext) error {
-	b.ids = b.ids[:0]
-	for pcs := b.raw.pcs(c); len(pcs) > 0; pcs = pcs[8:] {
-		id := b.pcs.find(le.Uint64(pcs))
-		if n := b.chains[id].len(); n > 0 {
-			b.ids = append(b.ids, id)
-			b.frames += n
-		}
+	for _, id := range b.ids {
+		b.frames += b.chains[id].len()
 	}
 	b.calls += len(b.ids)
 	if b.frames > freeFrames+maxFramesPerPC*b.calls {
@@ -83,15 +150,11 @@ func (b *recordBuilder) addContext(c *rawContext) error {
 
 // addStack adds the current context's call stack to the profile.
 func (b *recordBuilder) addStack() StackIndex {
-	at := StackIndex(0)
-	for k := len(b.ids) - 1; k >= 0; k-- {
-		c := &b.chains[b.ids[k]]
-		for i := c.end - 1; i >= c.start; i-- {
-			at = b.out.Stacks.push(at, b.arena[i])
-		}
+	for ; b.call >= 0; b.step(b.symbolizer) {
+		b.at = b.out.Stacks.push(b.at, b.arena[b.next])
 	}
-	b.out.Stacks.markWhole(at)
-	return at
+	b.out.Stacks.markWhole(b.at)
+	return b.at
 }
 
 // measure adds the MIB of the current context. If another stack of addresses has the
