@@ -15,9 +15,8 @@
 // [Coverage].Files is empty.
 //
 // Lines come from views that implement [profile.LineView], branches from stacks
-// with a [profile.LabelBranch]. The result omits a line or branch of which the
-// profile says nothing; it never counts as one that did not run. LLVM's coverage
-// mapping has regions and conditions (MC/DC) as well: package formats evaluates it with
+// with a [profile.LabelBranch]. The result omits lines and branches without data
+// in the profile; they never count as not run. LLVM's coverage mapping has regions and conditions (MC/DC) as well: package formats evaluates it with
 // the option Coverage of its views.
 //
 // # Errors and memory

@@ -21,5 +21,5 @@
 //
 // Errors about the bytes are *[profile.FormatError]. No mapping makes the package
 // panic, loop or take memory out of proportion to the file. A [Mapping] has a copy
-// of the bytes that it needs, so the file may be closed, and cut short meanwhile.
+// of the bytes that it needs, so the file may be closed or truncated afterwards.
 package covmap

@@ -25,32 +25,32 @@
 //
 // # Files that are being written
 //
-// Programs write their profiles when they end, LLVM's runtime ("%m") over and over into
-// the same file, which keeps its size. What is read must be what the file held at one
-// moment. Three things are needed to be certain of that:
+// Programs write their profiles when they end; LLVM's runtime ("%m") writes over and over into
+// the same file, which keeps its size. The bytes read must be the contents of the file at one
+// moment. To be certain of that, the package makes sure of three things:
 //
-//   - Its size and times (mtime; of a copy ctime, too) are the same before and after it
-//     was read. That finds all writes in between, if a write changes mtime: the next tick
-//     of the clock must have begun when the file is opened. Where it has not, for a
-//     moment, it is awaited (Linux: up to 10 ms; up to 2 s on FAT).
+//   - Its size and times (mtime; for a copy also ctime) are the same before and after it
+//     was read. That finds all writes in between if a write changes mtime, for which the clock
+//     must have ticked since the last change when the file is opened. If it has not, the
+//     package waits for the tick (Linux: up to 10 ms; up to 2 s on FAT).
 //   - Nobody is in the middle of writing it. A file written less than 2 s ago is
-//     read under the lock for which LLVM's runtime asks (fcntl; Linux only), and once
-//     no process has it open for writing (Linux, own files). Both are awaited, the lock
-//     for 10 s, other writers for 3 s. One that keeps a file open and rests for 2 s has
-//     finished.
-//   - What was seen of it can be forgotten. A file of up to 64 MiB written less than 2 s
-//     ago is copied and not mapped, and a copy that changed is made again, three times in
-//     all. A larger one is locked while it is mapped, if it was written less than 10
+//     read under the lock that LLVM's runtime takes (fcntl; Linux only), and once
+//     no process has it open for writing (Linux, own files). The package waits for the lock
+//     for 10 s, and for other writers for 3 s. A writer that keeps a file open but pauses for
+//     2 s counts as finished.
+//   - The package can discard what it has read. It copies a file of up to 64 MiB written less
+//     than 2 s ago instead of mapping it, and copies it again if it changed, three times in
+//     all. It locks a larger file while it is mapped, if it was written less than 10
 //     minutes ago.
 //
-// If nothing helps, the error says that the file changed while it was read. Its class is
-// [profile.Unreadable], or [profile.ErrTruncated] if it is shorter now.
+// If all this fails, the error says that the file changed while it was read. Its class is
+// [profile.Unreadable], or [profile.ErrTruncated] if the file is shorter now.
 //
-// Older files are not locked: all that they cost is the second look at their times.
-// Files on other machines never are, since asking for a lock may block. What remains
-// unnoticed are writes through a mapping (a program with continuous counters, "%c", whose
-// profile is different at any moment), a writer that sets mtime back to what it was
-// while the file is mapped, and a writer that neither locks the file nor can be seen to
+// Older files are not locked; they cost only the second look at their times.
+// Files on other machines are never locked, because a request for a lock may block. The package does
+// not notice writes through a mapping (a program with continuous counters, "%c", whose
+// profile changes all the time), a writer that sets mtime back to its old value
+// while the file is mapped, and a writer that does not lock the file, cannot be seen to
 // have it open, and pauses between two writes.
 //
 // # Hostile input

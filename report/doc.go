@@ -1,14 +1,14 @@
-// Package report writes one HTML file in which a profile of any format can be
-// looked at: its totals, its functions, and whatever else the profile has.
+// Package report writes one HTML file that shows a profile of any format: its
+// totals, its functions, and whatever else the profile has.
 //
 //	err := report.Write(w, []report.Source{{View: v}}, report.Options{})
 //
 // The file needs no other file and no network, and its security policy forbids all
 // other scripts. Where scripts do not run, as in the preview of a mail or on a server
 // whose policy forbids them, it shows short tables, which this package makes. The scripts
-// of assets/ replace them with tables and drawings that a reader can search, sort and zoom.
-// Flame graph and treemap are drawn by scripts alone; without, they are indented tables.
-// Plots are drawn here, and scripts make them answer.
+// in assets/ replace them with tables and drawings that a reader can search, sort and zoom.
+// Only scripts draw the flame graph and the treemap, which are indented tables without them.
+// This package draws plots, and scripts make them interactive.
 //
 // # How a page is made
 //

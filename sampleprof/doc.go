@@ -1,5 +1,5 @@
-// Package sampleprof reads, merges and writes LLVM's sample profiles: what AutoFDO and
-// CSSPGO collect by sampling a running program, and clang -fprofile-sample-use takes.
+// Package sampleprof reads, merges and writes LLVM's sample profiles, which AutoFDO and
+// CSSPGO collect by sampling a running program, and which clang -fprofile-sample-use reads.
 //
 // [Read] reads all five encodings: text, binary, extensible binary, the compact binary of
 // LLVM 8 to 16, and the gcov format for GCC. A [Profile] is free of encodings;
@@ -17,8 +17,8 @@
 // [Merged.WritePartial] writes sums that can be added up later, in any tree, as if all profiles had been
 // added at once.
 //
-// [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change what contexts
-// and inlined functions a profile has.
+// [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change the contexts
+// and inlined functions of a profile.
 //
 // # Limits
 //
