@@ -38,6 +38,7 @@ have_browser() {
 # Tools that go by their own names, each with the Debian package that has it.
 tools=(
   gcc=gcc g++=g++ make=make cmake=cmake
+  gfortran=gfortran gccgo=gccgo gdc=gdc gnatbind=gnat
   objcopy=binutils nm=binutils readelf=binutils ar=binutils ld.gold=binutils
   aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu aarch64-linux-gnu-g++=g++-aarch64-linux-gnu
   arm-linux-gnueabihf-gcc=gcc-arm-linux-gnueabihf
@@ -64,6 +65,7 @@ have_azurite() { [[ -x $azurite_folder/node_modules/.bin/azurite-blob ]]; }
 # missing_packages: the Debian packages of what is missing, one per line.
 missing_packages() {
   local n tool
+  [[ -e $(gcc -print-prog-name=cc1obj 2>/dev/null) ]] || echo gobjc
   for tool in "${tools[@]}"; do
     command -v "${tool%%=*}" >/dev/null || echo "${tool#*=}"
   done

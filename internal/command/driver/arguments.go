@@ -22,6 +22,7 @@ const (
 	argMachine  // all steps: the target, and the folders of its tools
 	argDebug    // compiling and assembling: -g
 	argKeep     // -save-temps
+	argIgnored  // of no step
 )
 
 // An argument is one option with its value, or one input file.
@@ -172,7 +173,11 @@ func kindOf(arg, value string) argKind {
 }
 
 var sourceExtensions = words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
-		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08`)
+		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08
+		.go .d .adb .ads`)
+
+// gccOnly are the extensions of languages for which gcc has a compiler, but clang has none.
+var gccOnly = words(".go .d .adb .ads")
 
 func inputKindOf(file, language string) inputKind {
 	switch {
@@ -196,7 +201,7 @@ func inputKindOf(file, language string) inputKind {
 		return inputAssembler
 	case slices.Contains([]string{".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc", ".pch"}, ext):
 		return inputHeader
-	case slices.Contains([]string{".cu", ".cui", ".hip", ".cl", ".go", ".d", ".adb", ".ads"}, ext):
+	case slices.Contains([]string{".cu", ".cui", ".hip", ".cl"}, ext):
 		return inputForeign
 	}
 	return inputLinker

@@ -111,11 +111,12 @@ func fixedName(pattern string, unit uint32) (name string, err error) {
 var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
 // codegenOnly drops from the target's arguments those that the runtime sets
-// itself: position independence and the syntax of its assembly.
+// itself: position independence, which excludes a code model, and the syntax of its
+// assembly.
 func codegenOnly(machine []string) (words []string) {
 	for _, w := range machine {
 		lower := strings.ToLower(w)
-		if !strings.HasPrefix(lower, "-fpi") && !strings.HasPrefix(lower, "-fno-pi") && !strings.HasPrefix(w, "-masm=") {
+		if !strings.HasPrefix(lower, "-fpi") && !strings.HasPrefix(lower, "-fno-pi") && !strings.HasPrefix(w, "-masm=") && w != "-mcmodel=kernel" {
 			words = append(words, w)
 		}
 	}

@@ -52,6 +52,7 @@ func TestCommandLines(t *testing.T) {
 		"-MD -S a.c", "-M a.c", "-E a.c", "-E a.c -o a.i", "-fsyntax-only a.c", "-fstack-usage -c a.c -o o/a.o",
 		"-pipe -c a.c", "-c -lm a.c", "-c none.c", "-c a.c none.c", "-c bad.c", "-Wall -c warn.c", "-Wall -Werror -c warn.c", "-c a.c b.c -o x.o", "b.c", "-dumpmachine", "-c asm.s",
 		"-c asm.S b.c", "asm.S a.c -o prog", "@args", "-c -x c-header h.h -o h.pch", "-Wa,--noexecstack -c a.c", "-nonsense -c a.c", "-g -c a.c", "",
+		"-g -gsplit-dwarf -c a.c b.c", "-g -gsplit-dwarf -c a.c -o o/x.o", "-g -gsplit-dwarf a.c b.c -o prog", "-g -gsplit-dwarf=single -c a.c -o o/x.o", "-g -gsplit-dwarf -S a.c",
 	}
 	files := []string{
 		"a.c", aC, "b.c", bC, "h.h", hH, "o/.keep", "", "bad.c", "int f( { return; }\n", "warn.c", "static int unused;\nint g(int x) { int y; return x; }\n",
@@ -119,9 +120,8 @@ func TestRefused(t *testing.T) {
 		b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH, "k.cu", "")
 		for args, want := range map[string]string{
 			"-fxray-instrument -c a.c":           "XRay",
-			"-mcmodel=large -c a.c":              "unsupported code model",
 			"-m32 -c a.c":                        "unsupported target: ",
-			"-gsplit-dwarf -c a.c":               "-gsplit-dwarf: not possible",
+			"-gsplit-dwarf -flto -c a.c":         "-gsplit-dwarf: not possible",
 			"--coverage -c a.c":                  "--coverage: not possible",
 			"-emit-llvm -c a.c":                  "no machine code",
 			"-c k.cu":                            "cannot be instrumented",

@@ -1,11 +1,15 @@
 package driver
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
@@ -30,9 +34,11 @@ type gnuJob struct {
 	args     []argument
 	inputs   []*argument // of args
 	sources  bool        // any input is a source
-	mode     gnuMode
-	output   string // -o, "" if not given
-	lto, fat bool   // link-time optimization; with machine code in the objects, too
+	// assembler is set if any input is an assembler source that is to be instrumented.
+	assembler bool
+	mode      gnuMode
+	output    string // -o, "" if not given
+	lto, fat  bool   // link-time optimization; with machine code in the objects, too
 }
 
 // run compiles one source after the other, as compilers do, and then links. It
@@ -43,7 +49,7 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	for _, in := range j.inputs {
 		var err error
 		switch {
-		case in.input == inputSource:
+		case in.input == inputSource, in.input == inputAssembler && j.assembler && j.mode != modeAssembly:
 			objects[in], err = j.compile(ctx, in)
 		case in.input == inputAssembler:
 			if err = j.report.passed(in.value, "assembler source"); err == nil && j.mode == modeObjects {
@@ -79,7 +85,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		// Compilers name auxiliary files after the output file.
 		name = stem(j.output)
 	}
-	if j.lto && !j.fat {
+	if j.lto && !j.fat && in.input == inputSource {
 		object = filepath.Join(dir, filepath.Base(object))
 		if err := j.driver.run(ctx, append(j.compileWords(in, "-c", object), j.dependencyWords(in)...)); err != nil {
 			return "", err
@@ -87,11 +93,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		return object, j.moveAuxiliary(dir)
 	}
 	assembly := filepath.Join(dir, name+".s")
-	argv := append(j.compileWords(in, "-S", assembly), j.dependencyWords(in)...)
-	if err := j.driver.run(ctx, argv); err != nil {
-		return "", err
-	}
-	if err := j.rewrite(in.value, assembly, j.options); err != nil {
+	if err := j.printAssembly(ctx, in, assembly); err != nil {
 		return "", err
 	}
 	if err := j.keepTemporaries(in, assembly); err != nil {
@@ -117,6 +119,69 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	return object, j.moveAuxiliary(dir)
 }
 
+// printAssembly makes the instrumented or laid out assembly of a source.
+func (j *gnuJob) printAssembly(ctx context.Context, in *argument, assembly string) error {
+	step, options := "-S", j.options
+	if in.input == inputAssembler {
+		step, options.EntriesOnly = "-E", true
+	}
+	if step == "-E" && (filepath.Ext(in.value) == ".s" && in.language == "" || in.language == "assembler") {
+		if err := j.deliver(in.value, assembly); err != nil {
+			return err
+		}
+	} else if err := j.driver.run(ctx, append(j.compileWords(in, step, assembly), j.dependencyWords(in)...)); err != nil {
+		return err
+	}
+	if step == "-S" {
+		return j.rewrite(in.value, assembly, options)
+	}
+	before, err := os.ReadFile(assembly)
+	if err != nil {
+		return err
+	}
+	if err := j.rewrite(in.value, assembly, options); err != nil {
+		return err
+	}
+	after, err := os.ReadFile(assembly)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(assembly, keepLineNumbers(in.value, before, after), 0o666)
+}
+
+// keepLineNumbers gives the lines of an assembler source their numbers, and those that
+// were added the number of the next one.
+func keepLineNumbers(source string, before, after []byte) []byte {
+	var out []byte
+	file, number := strconv.Quote(source), 1
+	rest, before, _ := bytes.Cut(before, []byte("\n")) // of the line of that number
+	added := true
+	for line := range bytes.Lines(after) {
+		text, want := bytes.TrimSpace(line), bytes.TrimSpace(rest)
+		if len(text) == 0 && len(want) > 0 || !bytes.HasPrefix(want, text) {
+			out, added = fmt.Appendf(out, "# %d %s\n%s", number, file, line), true
+			continue
+		}
+		if added {
+			out = fmt.Appendf(out, "# %d %s\n", number, file)
+		}
+		out, added = append(out, line...), false
+		if rest = want[len(text):]; len(rest) > 0 {
+			continue
+		}
+		number++
+		if m := lineMarker.FindSubmatch(line); m != nil { // of the preprocessor
+			number, _ = strconv.Atoi(string(m[1]))
+			file = string(m[2])
+		}
+		rest, before, _ = bytes.Cut(before, []byte("\n"))
+	}
+	return out
+}
+
+// lineMarker matches the number and the name of the file of the next line.
+var lineMarker = regexp.MustCompile(`^# (\d+) ("[^\n]*?")`)
+
 // compileWords returns the command that compiles a source as step says: to
 // assembly, or under link-time optimization to an object.
 func (j *gnuJob) compileWords(in *argument, step, output string) []string {
@@ -138,7 +203,7 @@ func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 			if j.mode != modeLink {
 				argv = append(argv, a.words...)
 			}
-		case argOutput, argLanguage, argMode, argDepend, argAssemble, argKeep:
+		case argOutput, argLanguage, argMode, argDepend, argAssemble, argKeep, argIgnored:
 		default:
 			argv = append(argv, a.words...)
 		}
@@ -147,6 +212,9 @@ func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 		argv = append(argv, "-Wno-unused-command-line-argument")
 	}
 	argv = append(argv, j.compilerFlags(j.family(), j.target)...)
+	if j.compiler.Clang {
+		argv = append(argv, j.splitDebugWords(in)...)
+	}
 	const dumpdirSince = 11
 	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
 		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
@@ -154,7 +222,27 @@ func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 	return append(argv, step, "-o", output)
 }
 
-// auxiliaryPrefix returns the prefix of the names of gcc's auxiliary files.
+// splitDebugWords returns the options for the file with the debug information of a
+// source, which clang would name after the assembly.
+func (j *gnuJob) splitDebugWords(in *argument) []string {
+	file := j.auxiliaryPrefix() + stem(in.value) + ".dwo"
+	if j.mode != modeLink && j.output != "" {
+		file = replaceExtension(j.output, ".dwo")
+	}
+	name := []string{"-Xclang", "-split-dwarf-file", "-Xclang", file}
+	switch split := j.last("-gno-split-dwarf", "-gsplit-dwarf"); {
+	case split == "":
+		return nil
+	case split == "-gsplit-dwarf=single": // the object
+		name[3] = cmp.Or(j.output, stem(in.value)+".o")
+		return name
+	case j.mode == modeAssembly:
+		return name
+	}
+	return append(name, "-Xclang", "-split-dwarf-output", "-Xclang", file)
+}
+
+// auxiliaryPrefix returns the prefix of the names of auxiliary files.
 func (j *gnuJob) auxiliaryPrefix() string {
 	switch {
 	case j.mode != modeLink && j.output != "":
@@ -255,6 +343,10 @@ func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 		switch a.kind {
 		case argMachine, argDebug, argAssemble:
 			argv = append(argv, a.words...)
+		case argCompile:
+			if j.assembler && strings.HasPrefix(a.words[0], "-I") { // for .include
+				argv = append(argv, a.words...)
+			}
 		}
 	}
 	if j.compiler.Clang {
@@ -333,7 +425,11 @@ func (j *gnuJob) moveAuxiliary(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o666); err != nil {
+		file := filepath.Join(to, e.Name())
+		if filepath.Ext(file) == ".dwo" {
+			file = j.auxiliaryPrefix() + e.Name()
+		}
+		if err := os.WriteFile(file, data, 0o666); err != nil {
 			return err
 		}
 	}

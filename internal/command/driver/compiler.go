@@ -50,6 +50,9 @@ func programName(path string) string { return strings.TrimSuffix(filepath.Base(p
 // openCompiler identifies the compiler and keeps the answer in the cache.
 func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*compiler, error) {
 	c := &compiler{argv: argv, machine: machine}
+	if err := refuseCompiler(programName(argv[len(argv)-1])); err != nil {
+		return nil, err
+	}
 	h := sha256.New()
 	for _, program := range argv {
 		path, err := exec.LookPath(program)
@@ -95,6 +98,32 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 	return c, nil
 }
 
+// otherCompilers are compilers whose assembly cannot be had with the options of gcc, or
+// not be assembled, and what to do instead.
+var otherCompilers = map[string]string{
+	"go":       "the Go toolchain prints no assembly that an assembler takes; gccgo does, and \"go build -cover\" counts by itself",
+	"swift":    "swift builds with swiftc, which has options of its own; \"swiftc -profile-generate\" counts by itself, and profuse reads that profile",
+	"swiftc":   "swiftc has options of its own; \"swiftc -profile-generate\" counts by itself, and profuse reads that profile",
+	"zig":      "zig prints no assembly while it builds programs; use clang for its C and C++",
+	"ldc2":     "ldc2 has options of its own; use gdc",
+	"dmd":      "dmd prints no assembly; use gdc",
+	"flang":    "flang cannot assemble what it prints; use gfortran",
+	"nvcc":     "nvcc compiles for two targets at once; give host code to the compiler of the host",
+	"clang-cl": "clang-cl writes COFF; only ELF and Mach-O can be instrumented",
+	"cl":       "cl writes COFF; only ELF and Mach-O can be instrumented",
+}
+
+// compilerVersion matches what follows the name of a compiler.
+var compilerVersion = regexp.MustCompile(`(-new)?(-[\d.]+)?$`)
+
+// refuseCompiler returns an error for the name of a compiler that cannot be used.
+func refuseCompiler(name string) error {
+	if sentence := otherCompilers[compilerVersion.ReplaceAllString(name, "")]; sentence != "" {
+		return errors.New(name + ": " + sentence)
+	}
+	return nil
+}
+
 // errNotCompiler replaces the exit code of a failed command by ErrUnsupportedTarget,
 // since the command is not a supported compiler.
 func errNotCompiler(err error) error {
@@ -131,19 +160,19 @@ func parseVersion(out []byte) (f facts) {
 // target returns the target of the compiler with the given arguments.
 func (c *compiler) target(args []argument) (asm.Target, error) {
 	t, err := asm.ParseTriple(c.Triple)
-	if err != nil {
-		return t, err
-	}
 	arches := 0
 	for _, a := range args {
 		switch word := a.words[0]; word {
 		case "-m32", "-mx32", "-m16", "-mabi=ilp32":
-			return t, fmt.Errorf("%w: %s", asm.ErrUnsupportedTarget, word)
+			err = fmt.Errorf("%w: %s", asm.ErrUnsupportedTarget, word)
 		case "-arch":
 			if arches++; arches > 1 {
-				return t, fmt.Errorf("%w: several architectures at once", asm.ErrUnsupportedTarget)
+				return t, fmt.Errorf("%w: several architectures at once; compile for each, and join the results with lipo", asm.ErrUnsupportedTarget)
 			}
 		}
+	}
+	if err != nil {
+		return t, fmt.Errorf("%w; x86_64, AArch64 and ARMv7 can be instrumented: build for one of these, or without -fmachine-profile flags", err)
 	}
 	return t, nil
 }

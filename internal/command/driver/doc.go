@@ -1,6 +1,6 @@
 // Package driver runs a compiler for a build system, as ccache does, and instruments
 // what the compiler compiles. It supports clang, gcc and their
-// siblings for C++, Objective-C and Fortran, and rustc.
+// siblings for C++, Objective-C, Fortran, Go, D and Ada, and rustc.
 //
 // [Run] takes the command line of the compiler. Without the flags
 // -fmachine-profile-generate and -fmachine-profile-use the compiler runs as it
@@ -13,9 +13,9 @@
 // Under link-time optimization the objects hold no machine code. The driver then
 // rewrites the assembly while linking, see lto.go and lto_gcc.go.
 //
-// The driver refuses code that it cannot instrument: XRay, large code models, other
-// architectures. It passes commands without code to
-// instrument through: assembler sources, preprocessing, precompiled headers.
+// The driver refuses code that it cannot instrument: XRay, other architectures. It
+// passes commands without code to instrument through: preprocessing, precompiled
+// headers, and unless a flag asks for them assembler sources.
 //
 // With -fmachine-profile-use the driver instruments nothing. It lays out the
 // assembly according to the profile instead, see instrument.Use, and tells the

@@ -158,13 +158,14 @@ func (d *driver) discardTemp() {
 
 // compileAndLink parses and runs the command line of a GNU-like compiler.
 func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
-	j := &gnuJob{driver: d, args: parseArguments(rest)}
+	j, flags := &gnuJob{driver: d, args: parseArguments(rest)}, &d.flags
 	for i := range j.args {
 		a := &j.args[i]
 		switch {
 		case a.kind == argInput:
 			j.inputs = append(j.inputs, a)
 			j.sources = j.sources || a.input == inputSource
+			j.assembler = j.assembler || a.input == inputAssembler && flags.Generate && flags.AssemblerSources
 		case a.kind == argOutput:
 			j.output = a.value
 		case a.words[0] == "-c" || a.words[0] == "--compile":
@@ -177,7 +178,7 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
 		// refuse returns the error.
 	case len(j.inputs) == 0,
-		!j.sources && j.mode != modeLink,
+		!j.sources && !(j.assembler && j.mode == modeObjects) && j.mode != modeLink,
 		// The compiler reports the following two errors itself.
 		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
 		slices.ContainsFunc(j.inputs, isMissing),
@@ -197,6 +198,11 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if j.compiler, err = d.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
 		return err
 	}
+	for _, in := range j.inputs {
+		if ext := filepath.Ext(in.value); j.compiler.Clang && in.language == "" && gccOnly[ext] {
+			return fmt.Errorf("%s: clang does not compile this; gccgo, gdc and gnat do", in.value)
+		}
+	}
 	if j.target, err = j.compiler.target(j.args); err != nil {
 		return err
 	}
@@ -209,7 +215,9 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	switch {
 	case j.lto && j.target.Format == asm.MachO:
 		return errors.New("-flto: the linkers of Mach-O print no assembly; link-time optimization is possible on ELF")
-	case j.lto && !j.fat && j.mode != modeLink: // the linker will generate the code
+	case j.assembler && j.target.Format == asm.MachO:
+		return errors.New("-fmachine-profile-assembler-sources: assembler sources of Mach-O do not say what is a function; this is possible on ELF")
+	case j.lto && !j.fat && j.mode != modeLink && j.sources: // the linker will generate the code
 		d.discardTemp()
 		return d.passThrough(ctx, slices.Concat(argv, d.compilerFlags(j.family(), j.target), plain[len(argv):]))
 	}
@@ -260,9 +268,9 @@ func (j *gnuJob) refuse() error {
 	for _, a := range j.args {
 		switch {
 		case a.words[0] == "-emit-llvm" && j.sources:
-			return fmt.Errorf("%s: there is no machine code to instrument", a.words[0])
+			return fmt.Errorf("%s: there is no machine code to instrument; leave it out, or -fmachine-profile flags", a.words[0])
 		case a.kind == argInput && a.input == inputForeign:
-			return fmt.Errorf("%s: cannot be instrumented", a.value)
+			return fmt.Errorf("%s: cannot be instrumented, since it is compiled for two targets at once; compile it without profuse cc", a.value)
 		}
 	}
 	flag := "-fmachine-profile-generate"
@@ -271,31 +279,39 @@ func (j *gnuJob) refuse() error {
 	}
 	blocks := j.flags.Generate && j.flags.BlockCoverage
 	xray := j.last("-fno-xray-instrument", "-fxray-instrument")
-	model := j.last("", "-mcmodel")
 	split := j.last("-gno-split-dwarf", "-gsplit-dwarf")
 	coverage := j.last("", "--coverage", "-ftest-coverage", "-fprofile-arcs")
-	sections := j.last("", "-fbasic-block-sections")
-	parts := j.last("-fno-split-machine-functions", "-fsplit-machine-functions")
 	traps := j.last("-fno-non-call-exceptions", "-fnon-call-exceptions")
+	j.ignoreBlockSections(flag)
 	switch {
 	case xray != "" && j.flags.Generate:
-		return fmt.Errorf("%s: probes would break the sleds of XRay", xray)
-	case (model == "-mcmodel=large" || model == "-mcmodel=medium") && j.flags.Generate:
-		return fmt.Errorf("%s: %w", model, instrument.ErrCodeModel)
+		return fmt.Errorf("%s: probes would break the sleds of XRay; build without them", xray)
 	case !j.sources:
 		return nil
-	case split != "":
-		return fmt.Errorf("%s: not possible with %s; -gno-split-dwarf leaves debug information in the objects", split, flag)
+	case split != "" && j.last("-fno-lto", "-flto") != "":
+		return fmt.Errorf("%s: not possible with %s and -flto; -gno-split-dwarf leaves debug information in the objects", split, flag)
 	case coverage != "":
-		return fmt.Errorf("%s: not possible together with %s", coverage, flag)
-	case parts != "" && blocks:
-		return fmt.Errorf("%s: not possible with -fmachine-profile-block-coverage: the part split off has no name to record it under", parts)
-	case sections != "" && sections != "-fbasic-block-sections=none" && sections != "-fbasic-block-sections=labels":
-		return fmt.Errorf("%s: not possible with %s, which needs the blocks of a function together", sections, flag)
+		return fmt.Errorf("%s: not possible together with %s; build a program for each", coverage, flag)
 	case traps != "" && blocks && !j.flags.AllBlockProbes:
 		j.warn("%s: blocks that end in a trap may count as covered; -fmachine-profile-all-block-probes prevents that", traps)
 	}
 	return nil
+}
+
+// ignoreBlockSections drops the options that put blocks of a function into different
+// sections. They change where code is, not what it does.
+func (j *gnuJob) ignoreBlockSections(flag string) {
+	for i := range j.args {
+		a := &j.args[i]
+		name, value, _ := strings.Cut(a.words[0], "=")
+		if name != "-fsplit-machine-functions" && (name != "-fbasic-block-sections" || value == "none" || value == "labels") {
+			continue
+		}
+		a.kind = argIgnored
+		if j.sources {
+			j.warn("%s: ignored, since %s needs the blocks of a function together", a.words[0], flag)
+		}
+	}
 }
 
 // last returns the last of the options on, alone or with "=VALUE"; "" if none is

@@ -57,6 +57,9 @@ type machineFlags struct {
 	SmallRuntime string
 	ShortProbes  bool // -f[no-]machine-profile-short-probes, see instrument.Options
 	CallsReturn  bool // -f[no-]machine-profile-calls-return, see instrument.Options
+	// AssemblerSources, -f[no-]machine-profile-assembler-sources, instruments the functions
+	// of assembler sources.
+	AssemblerSources bool
 
 	// Given are the flags as arguments for another process of the driver.
 	Given []string
@@ -128,6 +131,7 @@ func (f *machineFlags) set(name string, on bool, callGraph *tristate) error {
 		"generate": &f.Generate, "function-coverage": &f.FunctionCoverage, "block-coverage": &f.BlockCoverage,
 		"runtime": &f.Runtime, "dump": &f.Dump, "all-block-probes": &f.AllBlockProbes, "atomic": &f.Atomic, "split": &f.Split,
 		"signals": &f.Signals, "short-probes": &f.ShortProbes, "calls-return": &f.CallsReturn,
+		"assembler-sources": &f.AssemblerSources,
 	}
 	if p, ok := switches[name]; ok {
 		*p = on

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
@@ -66,7 +67,9 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 	if bitcode {
 		err = j.linkBitcode(ctx, argv, rustAssembly)
 	} else {
-		err = j.runLinker(ctx, argv, nil)
+		if err = j.runLinker(ctx, argv, nil); err == nil {
+			err = j.writeDependencies(j.readDependencies())
+		}
 	}
 	if err != nil || !j.flags.Generate || !j.linksImage() {
 		return err
@@ -103,12 +106,49 @@ func (j *gnuJob) linkWords(objects map[*argument]string, runtimeFile string) (ar
 				argv = append(argv, "-x", a.language, a.value, "-x", "none")
 				continue
 			}
-		case argLanguage, argDepend, argKeep:
+		case argLanguage, argDepend, argKeep, argIgnored:
 			continue
 		}
 		argv = append(argv, a.words...)
 	}
 	return argv
+}
+
+// dependencyFile returns the makefile that the linker writes, "" for none.
+func (j *gnuJob) dependencyFile() (file string) {
+	before := ""
+	for w := range j.linkerWords() {
+		if name, ok := strings.CutPrefix(w, "--dependency-file="); ok {
+			file = name
+		} else if before == "--dependency-file" {
+			file = w
+		}
+		before = w
+	}
+	return file
+}
+
+// readDependencies returns the makefile that the linker has written, nil for none.
+func (j *gnuJob) readDependencies() []byte {
+	text, err := os.ReadFile(j.dependencyFile())
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// writeDependencies replaces the linker's makefile by one without temporary files.
+func (j *gnuJob) writeDependencies(text []byte) error {
+	var kept []byte
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte(j.temp)) {
+			kept = append(kept, line...)
+		}
+	}
+	if bytes.Equal(kept, j.readDependencies()) {
+		return nil
+	}
+	return os.WriteFile(j.dependencyFile(), kept, 0o666)
 }
 
 // runLinker runs a command that links. edit, if not nil, changes its messages.
@@ -198,6 +238,10 @@ func (j *gnuJob) missingPart(line []byte) string {
 		return "an object counts calls, so it must not be linked with -fmachine-profile-function-coverage"
 	case j.flags.RuntimeBuffer == 0 && bytes.Contains(line, []byte("__profuse_mip_sample")):
 		return "an object records call edges, so it must be linked with -fmachine-profile-runtime-buffer"
+	case j.last("", "-mcmodel") == "-mcmodel=large" && (bytes.Contains(line, []byte("relocation truncated to fit")) || bytes.Contains(line, []byte("out of range"))):
+		return "-mcmodel=large: the data of probes has to be within 2 GiB of the code; -mcmodel=medium keeps large arrays out of the way"
+	case bytes.Contains(line, []byte("failed to match split-stack sequence")), bytes.Contains(line, []byte("unable to adjust the enclosing function's stack frame")):
+		return "-fsplit-stack: gold and lld do not recognize the start of instrumented functions: link with GNU ld, or leave the option out"
 	case bytes.Contains(line, []byte(asm.MapSection+")")) && bytes.Contains(line, []byte("invalid relocation for non-allocated")):
 		return "mold cannot link the map of instrumented programs; lld, GNU ld and gold can"
 	case bytes.Contains(line, []byte(asm.MapSection+"+")) && bytes.Contains(line, []byte("defined in a discarded section")):
@@ -237,6 +281,11 @@ func (j *gnuJob) finishImage() error {
 	}
 	if image.Section(asm.MapSection) == nil {
 		j.warn("%s has lost its section %s while linking: nothing can tell what its profiles mean", name, asm.MapSection)
+	}
+	isMap := func(s *elf.Section) bool { return s.Name == asm.MapSection }
+	if first := slices.IndexFunc(image.Sections, isMap); first >= 0 && slices.ContainsFunc(image.Sections[first+1:], isMap) {
+		return fmt.Errorf("%s has two sections %s, since gold keeps apart the headers in objects that it has made with -r: "+
+			"link the objects, or the program, with another linker", name, asm.MapSection)
 	}
 	for _, section := range []string{asm.RawSection, asm.HeaderSection, asm.MapSection, blocks.Section} {
 		s := image.Section(section)

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,5 +111,43 @@ func TestLinkersOfMaps(t *testing.T) {
 		if r.code != 1 || !strings.Contains(r.stderr, "profuse cc: "+want) {
 			t.Errorf("%s: %+v, want %q", args, r, want)
 		}
+	}
+	b.build(cc, generate, "-fuse-ld=gold", "-r", "-nostdlib", "m.o", "-o", "part.o")
+	if r := b.cc(cc, generate, "-fuse-ld=gold", "part.o", "-o", "prog"); r.code != 1 || !strings.Contains(r.stderr, "profuse cc: error: prog has two sections __llvm_mipmap") {
+		t.Errorf("gold after gold -r: %+v", r)
+	}
+	b.build(cc, generate, "part.o", "-o", "prog")
+	b.run(nil, "prog")
+	b.wantCalls(b.profile("prog", "default.mipraw"), map[string]uint64{"main": 1, "dead": 0})
+}
+
+// TestDependencyFile: the makefile that linkers write has no temporary files, and names
+// what the linker reads without the driver.
+func TestDependencyFile(t *testing.T) {
+	clang := oracle.Tool(t, "clang-22")
+	for i, c := range []string{"-fuse-ld=lld", "-fuse-ld=bfd", "-fuse-ld=lld -flto=thin"} {
+		t.Run(strings.ReplaceAll(c, "=", "_"), func(t *testing.T) {
+			if i > 0 {
+				oracle.Slow(t)
+			}
+			t.Parallel()
+			b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
+			build := func(name, option string, flags ...string) string {
+				command := slices.Concat([]string{clang, "-O1", "-Wno-unused-command-line-argument"}, strings.Fields(c), flags)
+				b.build(append(command, "-c", "a.c", "b.c")...)
+				b.build(append(command, "a.o", "b.o", "-o", name, option)...)
+				return strings.Replace(string(b.read("dep")), name+":", "plain:", 1)
+			}
+			want := build("plain", "-Wl,--dependency-file=dep")
+			got := build("probed", "-Wl,--dependency-file,dep", generate)
+			if strings.Contains(got, "profuse-cc-") {
+				t.Errorf("instrumented: %s", got)
+			}
+			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "probed")
+			b.writeProfile("app.mip", b.profile("probed", "raw"))
+			if got := build("used", "-Wl,--dependency-file=dep", "-fmachine-profile-use=app.mip"); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+				t.Errorf("laid out:\n%s\nwant\n%s", got, want)
+			}
+		})
 	}
 }

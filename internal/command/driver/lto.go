@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 	"github.com/profuse-pgo/profuse/layout"
 )
@@ -44,12 +45,40 @@ func isBitcode(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("BC\xc0\xde")) || bytes.HasPrefix(head, []byte("\xde\xc0\x17\x0b"))
 }
 
-// linksBitcode reports whether any object on the command line is bitcode: lld
-// optimizes such objects, whatever the options are.
+// linksBitcode reports whether any object is bitcode, also in archives that the command
+// line names: linkers optimize such objects, whatever the options are.
 func (j *gnuJob) linksBitcode() bool {
-	return slices.ContainsFunc(j.inputs, func(a *argument) bool {
-		return a.input == inputLinker && isBitcode(headOf(a.value))
-	})
+	var words []string
+	for _, a := range j.args {
+		words = append(words, a.words...)
+	}
+	libraries := librarySearch(words)
+	for i, w := range words {
+		name, isLibrary := strings.CutPrefix(w, "-l")
+		switch {
+		case isLibrary && name == "" && i+1 < len(words):
+			w = libraries.find(i, words[i+1])
+		case isLibrary:
+			w = libraries.find(i, name)
+		}
+		if !strings.HasPrefix(w, "-") && (isBitcode(headOf(w)) || holdsBitcode(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsBitcode reports whether a file is an archive with bitcode.
+func holdsBitcode(file string) bool {
+	if !object.IsArchive(headOf(file)) {
+		return false
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	members, _ := readArchive(file, data) // the linker says what is wrong with it
+	return slices.ContainsFunc(members, func(m member) bool { return isBitcode(m.data) })
 }
 
 // headOf returns the first bytes of a file, nothing if it cannot be read.
@@ -84,11 +113,16 @@ func (j *gnuJob) linkBitcode(ctx context.Context, argv []string, rustAssembly st
 	if err != nil {
 		return err
 	}
+	// The second link depends on what the first one has read.
+	dependencies := bytes.Replace(l.readDependencies(), []byte(filepath.Join(l.dir, "image")), []byte(l.imageName()), 1)
 	objects, err := l.assembleParts(ctx)
 	if err != nil {
 		return err
 	}
-	return l.linkAgain(ctx, objects, loaded)
+	if err := l.linkAgain(ctx, objects, loaded); err != nil || len(dependencies) == 0 {
+		return err
+	}
+	return l.writeDependencies([]byte(l.asGiven.Replace(string(dependencies))))
 }
 
 // recordLinker finds out which linker the command runs, and with which arguments.

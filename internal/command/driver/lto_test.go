@@ -87,6 +87,9 @@ func (b *ltoBuild) build(name string, flags ...string) {
 		run(append(link, "main.o", "-Wl,--start-lib", "unused.o", "part.o", "used.o", "weak.o", "dead.o", "-Wl,--end-lib", "-o", name)...)
 	case "sources":
 		run(append(link, "main.c", "-L.", "-lx", "-o", name)...)
+	case "archive alone": // nothing but its members says that the linker optimizes
+		run(pic, "-c", "main.c")
+		run(append(b.link, "main.o", "-L.", "-lx", "-o", name)...)
 	case "relocatable":
 		run(append(link, "-r", "-nostdlib", "main.o", "part.o", "-o", "both.o")...)
 		run(append(link, "both.o", "-L.", "-lx", "-o", name)...)
@@ -99,7 +102,7 @@ func (b *ltoBuild) build(name string, flags ...string) {
 }
 
 // ltoShapes are the ways of linking in TestLTO.
-var ltoShapes = []string{"", "shared", "-static", "-static-pie", "-no-pie", "whole archive", "thin archive", "lib", "sources", "relocatable"}
+var ltoShapes = []string{"", "shared", "-static", "-static-pie", "-no-pie", "whole archive", "thin archive", "lib", "sources", "relocatable", "archive alone"}
 
 // TestLTO: programs whose code the linker generates behave as without the driver,
 // in every way of linking; the profile counts calls, and the functions follow it.

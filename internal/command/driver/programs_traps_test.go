@@ -374,13 +374,19 @@ func TestOtherAssembler(t *testing.T) {
 	b.wantCalls(b.profile("prog", "raw"), map[string]uint64{"main": 1, "f": 1})
 }
 
-// TestBlockSections: blocks in sections of their own are refused.
+// TestBlockSections: blocks do not get sections of their own, which is said.
 func TestBlockSections(t *testing.T) {
 	b := newBench(t, "a.c", aC, "h.h", hH)
-	r := b.cc(oracle.Tool(t, "clang-22"), "-fbasic-block-sections=all", generate, withBB, "-c", "a.c")
-	if r.code != 1 || !strings.Contains(r.stderr, "-fbasic-block-sections=all: not possible") {
-		t.Errorf("%+v", r)
+	for _, flag := range []string{"-fbasic-block-sections=all", "-fsplit-machine-functions"} {
+		r := b.cc(oracle.Tool(t, "clang-22"), flag, generate, withBB, "-S", "a.c")
+		if r.code != 0 || r.stderr != "profuse cc: warning: "+flag+": ignored, since -fmachine-profile-generate needs the blocks of a function together\n" {
+			t.Errorf("%s: %+v", flag, r)
+		}
+		if strings.Contains(string(b.read("a.s")), "main.__part.") {
+			t.Errorf("%s: not ignored", flag)
+		}
 	}
+	b.build(oracle.Tool(t, "clang-22"), "-fbasic-block-sections=none", generate, withBB, "-c", "a.c")
 }
 
 // backtraces prints how many frames there are when a function is called, by

@@ -51,14 +51,3 @@ func (t *sectionTracker) parseELFSection(operands []byte) Section {
 	}
 	return s
 }
-
-// isLargeModelSection recognizes the sections that only the medium and large
-// code models of x86_64 use.
-func isLargeModelSection(name string) bool {
-	for _, prefix := range []string{".ltext", ".ldata", ".lbss", ".lrodata"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && (rest == "" || rest[0] == '.') {
-			return true
-		}
-	}
-	return false
-}

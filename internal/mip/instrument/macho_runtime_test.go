@@ -15,19 +15,6 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// libSystem is all that the runtime may need of macOS.
-const libSystem = `--- !tapi-tbd
-tbd-version: 4
-targets: [ x86_64-macos, arm64-macos ]
-install-name: '/usr/lib/libSystem.B.dylib'
-exports:
-  - targets: [ x86_64-macos, arm64-macos ]
-    symbols: [ ___bzero, ___cxa_atexit, ___error, _bzero, _close, _exit, _getcwd, _getenv, _getpid, _issetugid, _kill, _lstat,
-               '_lstat$INODE64', _memcpy, _memset, _mmap, _munmap, _open, _rename, _sched_yield, _sigaction, _sigemptyset,
-               _strcspn, _strerror, _strlen, _strncmp, _unlink, _write, dyld_stub_binder ]
-...
-`
-
 const machOProgram = `
 static volatile int sink;
 __attribute__((noinline)) int f(int n) { return sink += n; }
@@ -37,10 +24,11 @@ int main(int c, char **v) { for (int i = 0; i < c; i++) f(i); return sink; }
 
 // TestMachORuntime compiles the runtime for macOS without a warning and links
 // it with instrumented code. That nothing is undefined says that it needs no
-// more of the system than libSystem has above.
+// more of the system than libSystem.tbd has.
 func TestMachORuntime(t *testing.T) {
 	clang, lld := oracle.Tool(t, "clang-19"), oracle.Tool(t, "ld64.lld-19")
-	declarations := filepath.Join(oracle.Root(t), "internal", "mip", "runtime", "testdata", "darwin.h")
+	testdata := filepath.Join(oracle.Root(t), "internal", "mip", "runtime", "testdata")
+	declarations, tbd := filepath.Join(testdata, "darwin.h"), filepath.Join(testdata, "libSystem.tbd")
 	for _, arch := range []string{"arm64", "x86_64"} {
 		t.Run(arch, func(t *testing.T) {
 			if arch != "arm64" {
@@ -66,14 +54,14 @@ func TestMachORuntime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source, tbd := write("runtime.c", string(runtime.Source())), write("libSystem.tbd", libSystem)
+			source := write("runtime.c", string(runtime.Source()))
 			text := must(t, dir, clang, target, "-O1", "-S", write("m.c", machOProgram), "-o", "-")
 			for _, profile := range []mip.ProfileType{coverage, counts, counts | mip.ReturnAddress, counts | mip.ReturnAddress | withBB} {
 				flags := []string{
 					target, "-nostdlibinc", "-isystem", filepath.Join(dir, "include"), "-Wall", "-Wextra", "-Werror",
 					"-Oz", "-fPIC", "-fno-stack-protector", "-c", source, "-o", filepath.Join(dir, "runtime.o"),
 				}
-				opt := runtime.Options{Coverage: profile.Has(mip.FunctionCoverage), Signals: true}
+				opt := runtime.Options{Coverage: profile.Has(mip.FunctionCoverage), Signals: profile.Has(counts)}
 				if profile.Has(mip.ReturnAddress) {
 					opt.Buffer = 4096
 				}

@@ -31,6 +31,9 @@ type Options struct {
 	// that catch exceptions. Fewer blocks need a probe; the coverage of the others is
 	// wrong where a function threw, ended the program, or jumped far away.
 	CallsReturn bool
+	// EntriesOnly gives blocks no probes even in a profile of blocks: for text that no
+	// compiler has printed.
+	EntriesOnly bool
 	// KeepAlignment keeps the alignment of blocks inside functions, which affects
 	// only speed. Without it block probes on x86_64 drop the alignment.
 	KeepAlignment bool
@@ -95,10 +98,5 @@ func (o *Options) check() error {
 	return nil
 }
 
-var (
-	// ErrOptions is returned for options that contradict each other.
-	ErrOptions = errors.New("invalid options")
-	// ErrCodeModel is returned for the medium and large code models of x86_64,
-	// where data may be out of the probes' reach.
-	ErrCodeModel = errors.New("unsupported code model")
-)
+// ErrOptions is returned for options that contradict each other.
+var ErrOptions = errors.New("invalid options")

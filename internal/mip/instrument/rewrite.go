@@ -13,16 +13,13 @@ import (
 // change src.
 //
 // The result is src with lines added. Text without functions to instrument does
-// not change. On error Rewrite returns dst as it was. The errors are
-// [ErrCodeModel], [ErrOptions] and those of package asm. All mean that the file
-// should be assembled as it is or built with other flags.
+// not change. On error Rewrite returns dst as it was. The errors are [ErrOptions] and
+// those of package asm. All mean that the file should be assembled as it is or built
+// with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	e, err := parse(src, &opt)
 	if err != nil {
 		return dst, nil, err
-	}
-	if e.Target.Arch == asm.X86_64 && e.FarData() {
-		return dst, nil, ErrCodeModel
 	}
 	e.emit()
 	return e.apply(dst), report(e.File), nil
@@ -68,7 +65,7 @@ func parse(src []byte, opt *Options) (*emitter, error) {
 			continue
 		}
 		f.FindEntry(int32(i))
-		if opt.blocks() {
+		if opt.blocks() && !opt.EntriesOnly {
 			f.BuildBlocks(int32(i), opt.CallsReturn && !opt.AllBlockProbes)
 			fn.BlocksSkip = e.checkBlocks(i)
 		}

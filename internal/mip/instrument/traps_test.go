@@ -243,9 +243,6 @@ func TestRefusals(t *testing.T) {
 		{"instrumented", again, asm.ErrInstrumented},
 		{"gcc LTO", string(gcc.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
 		{"clang LTO", string(clang.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
-		{"clang large", string(clang.assembly(t, "flow.c", "-mcmodel=large")), instrument.ErrCodeModel},
-		{"gcc large", string(gcc.assembly(t, "flow.c", "-mcmodel=large", "-fno-pie")), instrument.ErrCodeModel},
-		{"large section", "\t.section .ldata.x,\"awl\"\n\tmovq %rax, %rax\n", instrument.ErrCodeModel},
 		{"nothing", "\n", asm.ErrUnsupportedTarget},
 	}
 	for _, tt := range tests {

@@ -15,6 +15,7 @@ int *__error(void);
 #define ENOMEM 12
 #define EEXIST 17
 #define EINVAL 22
+#define ENOSYS 78
 
 #define O_WRONLY 0x1
 #define O_CREAT 0x200
