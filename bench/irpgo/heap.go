@@ -185,47 +185,49 @@ func heapDir(dir string) (string, error) {
 	return dir, err
 }
 
-// makeHeaps returns a function that makes 20 indexed heap profiles of one program, of
-// slightly different numbers of contexts.
+// makeHeaps returns a function that makes 20 raw heap profiles of one program, of slightly
+// different numbers of contexts, and the program.
 func makeHeaps(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
 		dir, err := heapDir(dir)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := p.build(dir); err != nil {
+		program, err := p.build(dir)
+		if err != nil {
 			return nil, err
 		}
 		out := make([]string, 20)
-		return out, parallel(len(out), func(i int) error {
-			raw := fmt.Sprintf("%s-%d.memprofraw", filepath.Join(dir, p.name), times+i*times/200)
-			if out[i] = strings.TrimSuffix(raw, ".memprofraw") + ".profdata"; exists(out[i]) {
-				return nil
-			}
-			if _, err := p.record(dir, times+i*times/200); err != nil {
-				return err
-			}
-			return prepare("llvm-profdata-22", "merge", "--profiled-binary="+filepath.Join(dir, p.name), raw, "-o", out[i])
+		err = parallel(len(out), func(i int) (err error) {
+			out[i], err = p.record(dir, times+i*times/200)
+			return err
 		})
+		return append(out, program), err
 	}
 }
 
 // symbolizingHeap makes an indexed profile of a raw heap profile and its program.
-func (b *bench) symbolizingHeap(inputs []string) []*command {
-	return b.mergingHeap(inputs[:1], "--profiled-binary="+inputs[1])
+func (b *bench) symbolizingHeap(inputs []string) []*command { return b.mergingHeap(inputs) }
+
+// mergingHeaps makes an indexed profile of several raw ones. llvm-profdata reads and
+// symbolizes all of them, but keeps the first alone, so that the outputs differ.
+func (b *bench) mergingHeaps(inputs []string) []*command {
+	commands := b.mergingHeap(inputs)
+	for _, c := range commands {
+		c.out = ""
+	}
+	return commands
 }
 
-// mergingHeaps merges indexed heap profiles.
-func (b *bench) mergingHeaps(inputs []string) []*command { return b.mergingHeap(inputs) }
-
-func (b *bench) mergingHeap(inputs []string, options ...string) []*command {
+func (b *bench) mergingHeap(inputs []string) []*command {
+	raw, program := inputs[:len(inputs)-1], inputs[len(inputs)-1]
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))
-		argv = append(append(append(argv, options...), "-o", out), inputs...)
+		argv = append(append(argv, "--profiled-binary="+program, "-o", out), raw...)
 		return &command{name: name, kind: kind, argv: argv, out: out}
 	}
 	own := cmd(ours, "profuse", b.profuse, "merge", "-q")
-	own.out = "" // of the newest version, and of all inputs, where llvm-profdata keeps the first
+	own.out = "" // of a newer version
 	return []*command{
 		own,
 		cmd(peer, "llvm", b.llvm, "merge"),
