@@ -14,10 +14,11 @@
 // place count in [Coverage].Unplaced. If no function and no line has a place,
 // [Coverage].Files is empty.
 //
-// Lines come from views that implement [profile.LineView], branches from stacks
-// with a [profile.LabelBranch]. The result omits lines and branches without data
-// in the profile; they never count as not run. LLVM's coverage mapping has regions and conditions (MC/DC) as well: package formats evaluates it with
-// the option Coverage of its views.
+// Lines come from views that implement [profile.LineView], branches from stacks with
+// a [profile.LabelBranch]. The result omits lines and branches without data in the
+// profile; they never count as not run. LLVM's coverage mapping has regions and
+// conditions (MC/DC) as well: package formats evaluates it with the option Coverage
+// of its views.
 //
 // # Errors and memory
 //
