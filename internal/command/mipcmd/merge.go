@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -42,7 +43,7 @@ func (c *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Exact: ".mip"}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
-func (c *adder) Refuses() []string { return []string{"weighted-input", "decay", "allow-empty"} }
+func (c *adder) Refuses() []string { return []string{"decay", "allow-empty"} }
 
 func (c *adder) Check(r *merging.Run) error {
 	r.Update = c.update
@@ -58,6 +59,9 @@ func (c *adder) Check(r *merging.Run) error {
 // Open accepts one program at most, by name: raw profiles hold no build id to search
 // folders for.
 func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	if slices.ContainsFunc(r.Weights, func(w string) bool { return strings.Contains(w, ".") }) {
+		return cli.Usagef("option --weighted-input takes whole numbers for MIP profiles")
+	}
 	if n := len(r.Programs.Paths); n > 1 {
 		return cli.Usagef("a MIP merge takes one program; --program names %d", n)
 	}
