@@ -24,9 +24,9 @@ var le = binary.LittleEndian
 const (
 	magic = 0x50494dfb // "\xfbMIP"
 
-	// VersionMax is the newest version that the package reads, and the one that it
+	// versionMax is the newest version that the package reads, and the one that it
 	// writes.
-	VersionMax = 8
+	versionMax = 8
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20
