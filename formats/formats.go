@@ -75,26 +75,27 @@ var formats = [...]struct {
 	family   Family
 	word     string   // in JSON
 	suffixes []string // the most usual first
+	text     bool
 }{
-	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}},
-	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}},
-	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}},
-	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}},
-	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}},
-	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}},
-	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}},
-	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}},
-	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}},
-	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}},
-	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}},
-	Binary:       {"ELF or Mach-O binary", MIP, "program", nil},
-	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}},
+	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}, false},
+	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false},
+	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true},
+	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}, false},
+	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}, false},
+	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}, true},
+	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false},
+	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false},
+	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}, false},
+	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false},
+	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}, true},
+	Binary:       {"ELF or Mach-O binary", MIP, "program", nil, false},
+	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true},
 
-	SampleText:     {"sample profile as text", Sample, "text", nil},
-	SampleBinary:   {"binary sample profile", Sample, "binary", nil},
-	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}},
-	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil},
-	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil},
+	SampleText:     {"sample profile as text", Sample, "text", nil, true},
+	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false},
+	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false},
+	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false},
+	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false},
 }
 
 // All returns all formats, those of a family together.
@@ -122,6 +123,10 @@ func (f Format) Word() string {
 	}
 	return formats[f].word
 }
+
+// IsText reports whether files of the format are text, which is several times larger than the
+// other forms.
+func (f Format) IsText() bool { return f >= IRPGORaw && int(f) < len(formats) && formats[f].text }
 
 // Family returns the family of the format; "" for an unknown one.
 func (f Format) Family() Family {

@@ -70,9 +70,10 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 		return viewIprof(name, data, opt)
 	case Sample:
 		return viewSample(name, data)
-	default:
+	case IRPGO:
 		return viewIRPGO(name, data, opt)
 	}
+	return nil, flaw.File(name).Field("format").Got(f).Want("one that has a view").Unsupported()
 }
 
 func (o *ViewOptions) warn(err error) {

@@ -3,6 +3,7 @@ package formats_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/classfile"
@@ -12,12 +13,14 @@ import (
 
 const memprofDir = "../testdata/memprof/raw/"
 
-// viewed are files of every format that can be shown.
-var viewed = []struct {
+type viewedFile struct {
 	file   string
 	format formats.Format
 	opt    formats.ViewOptions
-}{
+}
+
+// viewed are files of every family.
+var viewed = []viewedFile{
 	{"../testdata/irpgo/clang22/ir-run1.profraw", formats.IRPGORaw, formats.ViewOptions{}},
 	{"../testdata/irpgo/llvm22/merged.profdata", formats.IRPGOIndexed, formats.ViewOptions{}},
 	{"../testdata/irpgo/text/values.proftext", formats.IRPGOText, formats.ViewOptions{}},
@@ -26,6 +29,7 @@ var viewed = []struct {
 	{"../testdata/mip/counts.mipmap", formats.MIPMap, formats.ViewOptions{}},
 	{"../testdata/mip/counts.mip", formats.MIPProfile, formats.ViewOptions{}},
 	{"../testdata/mip/all.elf", formats.Binary, formats.ViewOptions{}},
+	{"../testdata/sampleprof/lines.afdo", formats.SampleExtended, formats.ViewOptions{}},
 	{"../testdata/iprof/fib.iprof", formats.IprofProfile, formats.ViewOptions{Classes: classfile.NewIndex(classfile.Options{})}},
 }
 
@@ -38,9 +42,14 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestViewFormats shows a file of every format: it is of the family that was
+// TestViewFormats shows files of every family: each is of the family that was
 // detected, says so, and has something to show.
 func TestViewFormats(t *testing.T) {
+	for _, f := range formats.All() {
+		if !slices.ContainsFunc(viewed, func(c viewedFile) bool { return c.format.Family() == f.Family() }) {
+			t.Errorf("no file of family %s is viewed", f.Family())
+		}
+	}
 	for _, c := range viewed {
 		data := readFile(t, c.file)
 		if f, ok := formats.Detect(data); f != c.format || !ok {

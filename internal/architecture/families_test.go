@@ -26,7 +26,6 @@ var familyRooms = []string{
 var familyExceptions = map[string]string{
 	"internal/command/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
 	"internal/command/merging/run.go":        "the family of what is unknown is IRPGO",
-	"internal/command/memory/recognize.go":   "texts of all families take more memory than their other forms",
 }
 
 // TestFamiliesAreNamedAtHome: to add a family, its own packages, families.go and

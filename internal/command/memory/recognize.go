@@ -22,15 +22,11 @@ const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
 // what they are if profuse does not read them. It is for [inputs.Options].
 func Recognize(name string, head []byte) (most int64, err error) {
 	f, ok := formats.Detect(head)
-	switch f {
-	case formats.MemProfYAML, formats.MIPYAML, formats.IprofProfile, formats.SampleText, formats.IRPGOText:
-		return maxText, nil
-	}
 	switch {
+	case f.IsText(), coverage.IsLCOV(head):
+		return maxText, nil
 	case ok:
 		return maxBinary, nil
-	case coverage.IsLCOV(head):
-		return maxText, nil
 	}
 	return 0, formats.WrongFormat(name, head, "a profile")
 }

@@ -50,7 +50,7 @@ type Result struct {
 	Family formats.Family
 	Text   bool
 	// Exact is the suffix of files of this format if they lose nothing: sums of such
-	// sums are those of all inputs. It is "" if they do, or another format is for that.
+	// sums are those of all inputs. Of the formats of each family one has it.
 	Exact string
 }
 
