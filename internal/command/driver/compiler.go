@@ -133,13 +133,9 @@ func errNotCompiler(err error) error {
 	return err
 }
 
-var (
-	clangVersion = regexp.MustCompile(`\bclang version (\d+)`)
-	gccVersion   = regexp.MustCompile(`^gcc version (\d+)`)
-)
-
 // parseVersion parses the output of a compiler for -v.
 func parseVersion(out []byte) (f facts) {
+	clangVersion, gccVersion := regexp.MustCompile(`\bclang version (\d+)`), regexp.MustCompile(`^gcc version (\d+)`)
 	s := bufio.NewScanner(bytes.NewReader(out))
 	for s.Scan() {
 		line := s.Text()

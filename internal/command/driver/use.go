@@ -136,16 +136,13 @@ func (j *gnuJob) linker(ctx context.Context) (layout.Linker, error) {
 	if err != nil {
 		return "", nil // linking will report the failure
 	}
-	for i, mark := range linkerMarks {
-		if mark.Match(out) {
-			return []layout.Linker{mold, layout.LLD, layout.Gold, layout.GNULD}[i], nil
+	for _, l := range []struct {
+		linker layout.Linker
+		line   string // which it prints for --version, within the output of the compiler
+	}{{mold, `mold \d`}, {layout.LLD, `[\w ]*LLD \d`}, {layout.Gold, `GNU gold `}, {layout.GNULD, `GNU ld `}} {
+		if regexp.MustCompile("(?m)^" + l.line).Match(out) {
+			return l.linker, nil
 		}
 	}
 	return "", nil
-}
-
-// linkerMarks match what linkers print for --version, within the output of the
-// compiler: mold, lld, gold, GNU ld.
-var linkerMarks = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^mold \d`), regexp.MustCompile(`(?m)^[\w ]*LLD \d`), regexp.MustCompile(`(?m)^GNU gold `), regexp.MustCompile(`(?m)^GNU ld `),
 }

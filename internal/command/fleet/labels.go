@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -14,7 +15,9 @@ type labeler struct {
 	pattern *regexp.Regexp // nil without one
 }
 
-var labelInPattern = regexp.MustCompile(`\{[a-z][a-z0-9_]*\}|\*`)
+var labelInPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{[a-z][a-z0-9_]*\}|\*`)
+})
 
 // newLabeler parses the pattern of a plan. {NAME} stands for a label and * for anything,
 // both without slashes; a path may go on after the pattern.
@@ -28,7 +31,7 @@ func newLabeler(p *Plan) (*labeler, error) {
 	seen := make(map[string]bool)
 	rest := p.Labels
 	for rest != "" {
-		at := labelInPattern.FindStringIndex(rest)
+		at := labelInPattern().FindStringIndex(rest)
 		if at == nil {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"unicode"
 	"unicode/utf8"
@@ -46,7 +47,9 @@ var (
 	cloudRun string
 )
 
-var jobName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
+var jobName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
+})
 
 // Render returns the definition for a scheduler. Whatever the fields hold, it is data in
 // the definition: JSON strings, which are YAML strings too, or quoted words of a shell.
@@ -55,7 +58,7 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	if text == "" {
 		return nil, fmt.Errorf("no scheduler %q; there are %s", scheduler, strings.Join(Schedulers, ", "))
 	}
-	if !jobName.MatchString(d.Name) {
+	if !jobName().MatchString(d.Name) {
 		return nil, fmt.Errorf("name %q: want lower-case letters, digits and hyphens, beginning with a letter, at most 52", d.Name)
 	}
 	words := slices.Concat([]string{d.Job, d.Output, d.Image, d.Program, d.Account}, d.Options, d.Reduce)
@@ -109,11 +112,13 @@ func (d Definition) escaped() *Definition {
 	return &d
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+})
 
 // quote returns a word for a POSIX shell.
 func quote(word string) string {
-	if plainWord.MatchString(word) {
+	if plainWord().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -3,20 +3,23 @@ package llvmcov
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // archNames matches the names of architectures in triples.
-var archNames = regexp.MustCompile(`^(i[3-9]86|x86_64h?|amd64|(arm|thumb)(eb)?(v[0-9a-z._]+)?|arm64(e|ec|_32)?|aarch64(_be|_32)?|` +
-	`(powerpc|ppc)(64)?(le)?|ppu|powerpcspe|mips(64)?(el|eb|n32|n32el)?|mipsallegrex(el)?|mips(isa)?(32|64)?r6(el)?|` +
-	`s390x|systemz|riscv(32|64)(be)?|loongarch(32|64)|sparc(v9|64|el)?|wasm(32|64)|hexagon|xscale(eb)?|msp430|avr|bpf(_le|_be|el|eb)?|` +
-	`lanai|ve|csky|m68k|xcore|xtensa|arc|tce(le)?|nvptx(64)?|amdgcn|amdil(64)?|hsail(64)?|r600|spir(64)?|spirv(32|64)?(v[0-9.]+)?|` +
-	`shave|renderscript(32|64)|dxil(v[0-9.]+)?|kalimba[0-9]?)$`)
+var archNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(i[3-9]86|x86_64h?|amd64|(arm|thumb)(eb)?(v[0-9a-z._]+)?|arm64(e|ec|_32)?|aarch64(_be|_32)?|` +
+		`(powerpc|ppc)(64)?(le)?|ppu|powerpcspe|mips(64)?(el|eb|n32|n32el)?|mipsallegrex(el)?|mips(isa)?(32|64)?r6(el)?|` +
+		`s390x|systemz|riscv(32|64)(be)?|loongarch(32|64)|sparc(v9|64|el)?|wasm(32|64)|hexagon|xscale(eb)?|msp430|avr|bpf(_le|_be|el|eb)?|` +
+		`lanai|ve|csky|m68k|xcore|xtensa|arc|tce(le)?|nvptx(64)?|amdgcn|amdil(64)?|hsail(64)?|r600|spir(64)?|spirv(32|64)?(v[0-9.]+)?|` +
+		`shave|renderscript(32|64)|dxil(v[0-9.]+)?|kalimba[0-9]?)$`)
+})
 
 // knownArch reports whether LLVM knows an architecture by this name, which may be a
 // triple.
 func knownArch(name string) bool {
 	name, _, _ = strings.Cut(name, "-")
-	return archNames.MatchString(name)
+	return archNames().MatchString(name)
 }
 
 // canonicalArch returns one of the names of an architecture.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sync"
 	"syscall"
 	"unicode"
 	"unicode/utf8"
@@ -34,11 +35,13 @@ func (m *Mode) Set(on bool) {
 
 // Enabled reports whether output to w has colours.
 func (m Mode) Enabled(w io.Writer) bool {
-	return m == On || m == Auto && IsTerminal(w) && colorTerm.MatchString(os.Getenv("TERM"))
+	return m == On || m == Auto && IsTerminal(w) && colorTerm().MatchString(os.Getenv("TERM"))
 }
 
 // colorTerm matches the values of $TERM for which LLVM uses colours.
-var colorTerm = regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
+var colorTerm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(ansi|cygwin|linux|(screen|xterm|vt100|rxvt).*|.*color)$`)
+})
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool { return screen.Terminal(w) != nil }

@@ -14,13 +14,14 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 //go:embed src
 var files embed.FS
 
 // source is one translation unit, since its parts share static functions.
-var source = func() (all []byte) {
+var source = sync.OnceValue(func() (all []byte) {
 	for _, name := range []string{"system", "fixed", "runtime", "callgraph", "arm"} {
 		part, err := files.ReadFile("src/" + name + ".c")
 		if err != nil {
@@ -29,7 +30,7 @@ var source = func() (all []byte) {
 		all = append(all, part...)
 	}
 	return all
-}()
+})
 
 // Options select the runtime's abilities. An ability that is not selected takes no
 // space in the program.
@@ -83,4 +84,4 @@ func quote(s string) string {
 }
 
 // Source returns the runtime, a file of GNU C99 for ELF systems and macOS.
-func Source() []byte { return bytes.Clone(source) }
+func Source() []byte { return bytes.Clone(source()) }
