@@ -120,7 +120,7 @@ func Create(path string, opts Options) (*File, error) {
 		}
 		f.f = f.temp.f
 	}
-	var w io.Writer = f.f
+	var w io.Writer = &steady{f: f.f}
 	if t.direct != nil {
 		w = screen.New(f.f)
 	}

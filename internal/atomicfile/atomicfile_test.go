@@ -309,3 +309,28 @@ func TestSync(t *testing.T) {
 	}
 	wantContents(t, out, "x")
 }
+
+// TestSteady: a large file holds what was written, in pieces that end beside the places from
+// where the system writes it to the disk.
+func TestSteady(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	want := make([]byte, 3*writeback+5)
+	for i := range want {
+		want[i] = byte(i * i >> 7)
+	}
+	f, err := Create(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rest := want; len(rest) > 0; {
+		n, err := f.Write(rest[:min(len(rest), writeback/3+1)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest = rest[n:]
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	wantContents(t, path, string(want))
+}
