@@ -3,6 +3,7 @@ package llvmprofdata
 import (
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -41,6 +42,7 @@ func (t *tool) merge() error {
 	case t.opt.format == gccFormat:
 		return &failure{message: "unknown format is specified"}
 	}
+	memory.CollectLate(48 << 20)
 	if t.correlate, err = t.correlator(); err != nil {
 		return err
 	}
