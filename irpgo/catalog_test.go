@@ -100,7 +100,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		if err != nil {
 			warnings = append(warnings, err.Error())
 		}
-		if refs := m.NameRefs(); refs != nil {
+		if refs := r.Info().NameRefs; refs != nil {
 			want := slices.Collect(func(yield func(uint64) bool) { NameRefs("in", in.data, yield) })
 			if got := slices.Collect(refs); !slices.Equal(got, want) {
 				t.Fatalf("input %d: the catalog has %d name references, the file %d", i, len(got), len(want))

@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"iter"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/mt19937"
@@ -75,10 +73,9 @@ type Merger struct {
 	names     *nameCache      // shared by all forks
 	catalogs  *catalogCache   // shared by all forks; nil makes no use of catalogs
 
-	fromCatalogs int      // inputs added by their catalogs, of all
-	last         *catalog // of the input added last; nil if it was added otherwise
-	numbers      numbers  // memory for those of an input
-	spare        catalog  // memory for one that is not kept
+	fromCatalogs int     // inputs added by their catalogs, of all
+	numbers      numbers // memory for those of an input
+	spare        catalog // memory for one that is not kept
 }
 
 // NewMerger returns an empty Merger.
@@ -120,7 +117,7 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 // the inputs apart for the sample of temporal traces. Where a merge is divided it is one
 // that does not depend on the division, which indexes in a part may.
 func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Added, err error) {
-	m.next, m.last = max(m.next, index+1), nil
+	m.next = max(m.next, index+1)
 	variant := m.variant
 	if !r.onlyMemProf() {
 		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
@@ -211,7 +208,7 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
 	m.fromCatalogs++
-	added.Layout, m.last = n.catalog.number, n.catalog
+	added.Layout, r.Info().NameRefs = n.catalog.number, n.catalog.nameRefs
 	m.addNames(r, !first)
 	return added, true
 }
@@ -250,15 +247,6 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 
 // empty reports whether no record was merged yet.
 func (m *Merger) empty() bool { return m.sums.empty() }
-
-// NameRefs yields what the function of this name yields of the profile added last, without
-// reading that again. It returns nil if it does not know them.
-func (m *Merger) NameRefs() iter.Seq[uint64] {
-	if m.last == nil {
-		return nil
-	}
-	return m.last.nameRefs
-}
 
 // addNames keeps the names that the caller asked for. known says that those of
 // the profile's functions are known from another of its binary.

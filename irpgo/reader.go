@@ -48,6 +48,10 @@ type Info struct {
 	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
 	BinaryIDs   [][]byte
 	Of          []*Info // partial: the formats, versions and variants of what it is the sum of
+	// NameRefs yields what the function of this name yields of the file, without reading it
+	// again. A [Merger] sets it, and it ends when that adds the next profile; nil if the
+	// Merger did not need the names.
+	NameRefs iter.Seq[uint64]
 }
 
 // sources returns the infos with those of the inputs of partials in place of their own.

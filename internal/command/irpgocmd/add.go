@@ -257,7 +257,7 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	if w.report.Quiet {
 		return brought, nil
 	}
-	refs := w.merger.NameRefs()
+	refs := r.Info().NameRefs
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
