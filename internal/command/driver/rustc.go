@@ -3,6 +3,7 @@ package driver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,7 @@ type rustCommand struct {
 	queries    bool // prints information and compiles nothing
 	thin       bool // -C lto=thin
 	bitcode    bool // -C linker-plugin-lto
+	packed     bool // -C split-debuginfo=packed
 	inputs     []string
 }
 
@@ -77,6 +79,8 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 				continue
 			case "target-cpu", "target-feature":
 				r.machine = append(r.machine, words...)
+			case "split-debuginfo":
+				r.packed = v == "packed"
 			case "lto":
 				r.thin = v == "thin"
 			case "linker-plugin-lto":
@@ -154,6 +158,9 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	target, err := d.rustTarget(ctx, argv, &r)
 	if err != nil {
 		return err
+	}
+	if r.packed && target.Format == asm.ELF {
+		return errors.New("-C split-debuginfo=packed: rustc would pack the debug information of each crate twice; -C split-debuginfo=unpacked is possible")
 	}
 	if err := d.assemblerScript(argv[len(argv)-1], r.machine); err != nil {
 		return err

@@ -70,6 +70,10 @@ func TestRustc(t *testing.T) {
 		}
 		b.checkRust("prog", "raw")
 	}
+	r := b.cc(rustc, generate, "-Csplit-debuginfo=packed", "main.rs")
+	if r.code != 1 || r.stderr != "profuse cc: error: -C split-debuginfo=packed: rustc would pack the debug information of each crate twice; -C split-debuginfo=unpacked is possible\n" {
+		t.Errorf("packed: %+v", r)
+	}
 	// A library for C.
 	b.write("api.rs", "#[no_mangle] pub extern \"C\" fn api(x: i32) -> i32 { x * 2 }\n")
 	b.write("use.c", "#include <stdio.h>\nint api(int);\nint main(void) { printf(\"%d\\n\", api(4)); return 0; }\n")

@@ -46,6 +46,7 @@ func TestRustCommands(t *testing.T) {
 		{"- --print cfg", rustCommand{inputs: []string{"-"}, queries: true, emitsLink: true}, ""},
 		{"-vV", rustCommand{queries: true, emitsLink: true}, ""},
 		{"a.rs b.rs -C lto=off -L deps -l static=z --cfg feature", rustCommand{inputs: []string{"a.rs", "b.rs"}, emitsLink: true}, ""},
+		{"a.rs -C split-debuginfo=packed", rustCommand{inputs: []string{"a.rs"}, packed: true, emitsLink: true}, ""},
 		{"a.rs -C lto=thin", rustCommand{inputs: []string{"a.rs"}, thin: true, emitsLink: true}, ""},
 		{"a.rs -Clinker-plugin-lto -oprog", rustCommand{inputs: []string{"a.rs"}, output: "prog", bitcode: true, emitsLink: true}, "a.rs -Clinker-plugin-lto -o prog"},
 		{"a.rs -C", rustCommand{inputs: []string{"a.rs"}, emitsLink: true}, ""}, // rustc says what is missing
