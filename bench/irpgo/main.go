@@ -67,7 +67,7 @@ func main() {
 	pairs := flag.Int("pairs", 15, "`N` pairs of runs to compare revisions by")
 	b := &bench{}
 	flag.IntVar(&b.rounds, "rounds", 5, "`N` rounds that count; one more comes before them")
-	flag.IntVar(&b.seconds, "seconds", 40, "no further round of a case after `N` seconds")
+	flag.IntVar(&b.seconds, "seconds", 25, "no further round of a case after `N` seconds")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
@@ -177,9 +177,11 @@ func (b *bench) one(c *benchCase) (*result, error) {
 func (b *bench) sameResults(commands []*command) error {
 	for _, c := range commands {
 		if c.canonical {
-			if err := prepare(b.profuse, "merge", "-q", "-o", c.out, c.out); err != nil {
+			same := c.out + ".canonical"
+			if err := prepare(b.profuse, "merge", "-q", "-o", same, c.out); err != nil {
 				return err
 			}
+			c.out = same
 		}
 	}
 	var first *command
