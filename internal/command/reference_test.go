@@ -50,14 +50,14 @@ func reference() string {
 		}
 	}
 	add(nil, app().Commands)
-	return "# Reference of profuse\n\nWhat `profuse help COMMAND` prints, for all commands.\n\n" + list.String() + exitCodes + sections.String()
+	return "# Reference of profuse\n\nThis page contains the output of `profuse help COMMAND` for all commands.\n\n" + list.String() + exitCodes + sections.String()
 }
 
 // exitCodes is the section about them.
 const exitCodes = `
 ## Exit codes
 
-| code | of | meaning |
+| code | command | meaning |
 |--:|---|---|
 | 0 | all commands | done |
 | 1 | all commands | failed: a file that is missing, a full disk, no profile |
