@@ -43,7 +43,7 @@ var formats = []formatEntry{
 	{Sonar, ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
 	{Codecov, ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
 	{Coveralls, ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
-	{LLVMJSON, ".llvm.json", "coverage as JSON of llvm-cov export, of LLVM profiles", writeLLVMJSON},
+	{LLVMJSON, ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
 }
 
 // Formats returns all formats.
