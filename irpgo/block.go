@@ -342,7 +342,10 @@ func (a *accumulator) take(r *Record, o *sums, e *entry) {
 
 // mergeFork adds the sums of another accumulator, which must not be used after.
 func (a *accumulator) mergeFork(o *accumulator, warn warner) {
-	if a.empty() {
+	switch {
+	case o.empty(): // a worker that got no input
+		return
+	case a.empty():
 		a.blocks, a.table, a.recordsOnly, a.repeats, a.limit = o.blocks, o.table, o.recordsOnly, o.repeats, o.limit
 		return
 	}

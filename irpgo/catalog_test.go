@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -412,5 +414,31 @@ func BenchmarkMergeRuns(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestIdleFork: a worker that got no input costs nothing: the sum stays one block.
+func TestIdleFork(t *testing.T) {
+	m := NewMerger(MergeOptions{})
+	busy, idle := m.Fork(), m.Fork()
+	name := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run1.profraw")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(name, data, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := busy.Add(r, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*Merger{idle, busy, m.Fork()} {
+		if err := m.Merge(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.sums.single() == nil {
+		t.Error("the sum of one profile is in the table, want one block")
 	}
 }
