@@ -79,6 +79,9 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warn
 	a.expect(len(c.entries))
 	b := &block{catalog: c, first: index}
 	keep := c.kept && !a.recordsOnly
+	if keep {
+		b.at = make([]int32, 0, len(c.entries)) // not nil, even if a profile has no entries
+	}
 	x, extra := extras{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}, 0
 	for i := range c.entries {
 		e, seq := &c.entries[i], uint64(index)<<32+uint64(i)

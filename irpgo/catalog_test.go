@@ -442,3 +442,31 @@ func TestIdleFork(t *testing.T) {
 		t.Error("the sum of one profile is in the table, want one block")
 	}
 }
+
+// TestNothingBesideText: profiles without functions take nothing away from a sum in the table.
+func TestNothingBesideText(t *testing.T) {
+	var empty bytes.Buffer
+	if err := WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	some := []byte(":ir\nmain\n1\n1\n7\n")
+	for at := range 4 {
+		m := NewMerger(MergeOptions{})
+		for i := range 4 {
+			data := empty.Bytes()
+			if i == at {
+				data = some
+			}
+			r, err := NewReader("a", data, ReaderOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Add(r, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p := m.Profile(); len(p.Functions) != 1 || p.Functions[0].Records[0].Counts[0] != 7 {
+			t.Errorf("text as input %d of 4: the sum is %+v", at, p.Functions)
+		}
+	}
+}
