@@ -80,7 +80,7 @@ func (a *accumulator) addToTable(n *numbers, index int, weight uint64, warn warn
 	b := &block{catalog: c, first: index}
 	keep := c.kept && !a.recordsOnly
 	if keep {
-		b.at = make([]int32, 0, len(c.entries)) // not nil, even if a profile has no entries
+		b.at = make([]int32, 0, len(c.entries))
 	}
 	x, extra := extras{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}, 0
 	for i := range c.entries {
@@ -255,7 +255,7 @@ func (x *extras) decode(r *Record, e *extra) {
 
 // single returns the block that holds all sums, or nil.
 func (a *accumulator) single() *block {
-	if len(a.blocks) == 1 && a.blocks[0].at == nil {
+	if len(a.blocks) == 1 && a.entries.len == 0 {
 		return a.blocks[0]
 	}
 	return nil
