@@ -17,11 +17,11 @@ import (
 	"log"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
+	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
 // An operation is a command on profiles of a given size.
@@ -104,11 +104,9 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 	if err := os.MkdirAll(m.dir, 0o777); err != nil {
 		return err
 	}
-	profuse := filepath.Join(m.dir, "profuse")
-	build := exec.Command("go", "build", "-trimpath", "-o", profuse, "./cmd/profuse")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, text)
+	profuse, err := trial.Build(m.dir)
+	if err != nil {
+		return err
 	}
 	var all []series
 	fmt.Printf("%-36s %10s %9s %9s\n", "", "counters", "CPU s", "MiB")

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
+	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
 // tolerated is the ratio of CPU times up to which a revision is as fast as another.
@@ -88,13 +88,11 @@ func buildRevision(revision string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, exe := filepath.Join(dir, "tree"), filepath.Join(dir, "profuse")
+	tree, exe := filepath.Join(dir, "tree"), ""
 	err = prepare("git", "worktree", "add", "--detach", tree, revision)
 	if err == nil {
-		build := exec.Command("go", "build", "-trimpath", "-o", exe, "./cmd/profuse")
-		build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
-		if out, failed := build.CombinedOutput(); failed != nil {
-			err = fmt.Errorf("%s: %w\n%s", revision, failed, out)
+		if exe, err = trial.BuildOf(tree, dir); err != nil {
+			err = fmt.Errorf("%s: %w", revision, err)
 		}
 		err = errors.Join(err, prepare("git", "worktree", "remove", "--force", tree))
 	}

@@ -206,20 +206,18 @@ func makeHeaps(p *heapProgram, times int) func(dir string) ([]string, error) {
 	}
 }
 
-// symbolizingHeap makes an indexed profile of a raw heap profile and its program.
-func (b *bench) symbolizingHeap(inputs []string) []*command { return b.mergingHeap(inputs) }
-
 // mergingHeaps makes an indexed profile of several raw ones. llvm-profdata reads and
 // symbolizes all of them, but keeps the first alone, so that the outputs differ.
 func (b *bench) mergingHeaps(inputs []string) []*command {
-	commands := b.mergingHeap(inputs)
+	commands := b.symbolizingHeap(inputs)
 	for _, c := range commands {
 		c.out = ""
 	}
 	return commands
 }
 
-func (b *bench) mergingHeap(inputs []string) []*command {
+// symbolizingHeap makes an indexed profile of raw heap profiles and their program.
+func (b *bench) symbolizingHeap(inputs []string) []*command {
 	raw, program := inputs[:len(inputs)-1], inputs[len(inputs)-1]
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))

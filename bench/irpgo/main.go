@@ -23,13 +23,12 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
+	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
 type bench struct {
@@ -78,7 +77,10 @@ func main() {
 	if b.rounds < 1 {
 		log.Fatal("irpgo: -rounds: at least 1")
 	}
-	err := b.build()
+	err := os.MkdirAll(b.dir, 0o777)
+	if err == nil {
+		b.profuse, err = trial.Build(b.dir)
+	}
 	switch {
 	case err != nil:
 	case *base != "":
@@ -89,19 +91,6 @@ func main() {
 	if err != nil {
 		log.Fatal("irpgo: ", err)
 	}
-}
-
-func (b *bench) build() error {
-	if err := os.MkdirAll(b.dir, 0o777); err != nil {
-		return err
-	}
-	b.profuse = filepath.Join(b.dir, "profuse")
-	build := exec.Command("go", "build", "-trimpath", "-o", b.profuse, "./cmd/profuse")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
 }
 
 func (b *bench) run(chosen string) error {

@@ -186,8 +186,11 @@ func inTestdata(line string) []string {
 }
 
 // Build builds profuse into a folder and returns its path.
-func Build(dir string) (string, error) {
-	if _, err := os.Stat("cmd/profuse"); err != nil {
+func Build(dir string) (string, error) { return BuildOf(".", dir) }
+
+// BuildOf is Build for the checkout of another revision.
+func BuildOf(tree, dir string) (string, error) {
+	if _, err := os.Stat(filepath.Join(tree, "cmd", "profuse")); err != nil {
 		return "", errors.New("run this in the root of the repository")
 	}
 	exe, err := filepath.Abs(filepath.Join(dir, "profuse"))
@@ -195,7 +198,7 @@ func Build(dir string) (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-o", exe, "./cmd/profuse")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	return exe, cmd.Run()
 }
