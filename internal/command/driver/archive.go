@@ -16,16 +16,17 @@ type member struct {
 	data []byte
 }
 
-// readArchive returns the members of a static archive, nil for other files.
-func readArchive(name string, data []byte) (members []member, err error) {
-	if !object.IsArchive(data) {
-		return nil, nil
+// readArchive returns the contents of a file and, of a static archive, its members; nil
+// for other files.
+func readArchive(file string) (data []byte, members []member, err error) {
+	if data, err = os.ReadFile(file); err != nil || !object.IsArchive(data) {
+		return data, nil, err
 	}
-	err = object.Members(name, data, func(name string, data []byte) error {
+	err = object.Members(file, data, func(name string, data []byte) error {
 		members = append(members, member{name, data})
 		return nil
 	})
-	return members, err
+	return data, members, err
 }
 
 // definedSymbols returns the global symbols that an ELF object defines; none for

@@ -73,11 +73,7 @@ func holdsBitcode(file string) bool {
 	if !object.IsArchive(headOf(file)) {
 		return false
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return false
-	}
-	members, _ := readArchive(file, data) // the linker says what is wrong with it
+	_, members, _ := readArchive(file) // the linker says what is wrong with it
 	return slices.ContainsFunc(members, func(m member) bool { return isBitcode(m.data) })
 }
 

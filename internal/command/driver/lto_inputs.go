@@ -118,11 +118,7 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 	if !object.IsArchive(head) && !isBitcode(head) && !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		return in, nil // no file, or a linker script
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	members, err := readArchive(path, data)
+	data, members, err := readArchive(path)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +155,7 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 // pinned members. It is "" if nothing is left.
 func (l *ltoLink) rest(in *ltoInput) (string, error) {
 	var rest []member
-	data, err := os.ReadFile(in.path)
-	if err != nil {
-		return "", err
-	}
-	members, err := readArchive(in.path, data)
+	_, members, err := readArchive(in.path)
 	if err != nil {
 		return "", err
 	}
@@ -246,11 +238,7 @@ func (l *ltoLink) wordOf(path string, at int) int {
 // pin returns arguments that load members of an archive, in that order. An object has
 // one member, of the name "".
 func (l *ltoLink) pin(in *ltoInput, names []string) ([]string, error) {
-	data, err := os.ReadFile(in.path)
-	if err != nil {
-		return nil, err
-	}
-	members, err := readArchive(in.path, data)
+	data, members, err := readArchive(in.path)
 	if err != nil {
 		return nil, err
 	}
