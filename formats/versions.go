@@ -5,6 +5,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/mip"
 )
 
 // sampleVersion is the one version of the binary sample profiles of all releases since
@@ -30,9 +31,9 @@ func (f Format) Versions() (read, written string) {
 	case IRPGOText, MemProfYAML, MIPYAML:
 		return all, all
 	case MIPRaw, MIPRet, MIPMap, Binary:
-		return mipVersions, ""
+		return fmt.Sprintf("up to %d", mip.VersionMax), ""
 	case MIPProfile:
-		return mipVersions, "8"
+		return fmt.Sprintf("up to %d", mip.VersionMax), fmt.Sprint(mip.VersionMax)
 	case IprofProfile:
 		return "0 and 1", "0.4 to 1.1"
 	case SampleText:
@@ -46,6 +47,3 @@ func (f Format) Versions() (read, written string) {
 	}
 	return "", ""
 }
-
-// mipVersions are all: package mip reads no other, and 8 was the last.
-const mipVersions = "up to 8"

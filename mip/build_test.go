@@ -11,7 +11,7 @@ import (
 
 func appendHeaderA(dst []byte, fileType uint16, p *Profile) []byte {
 	dst = le.AppendUint32(dst, magic)
-	dst = le.AppendUint16(dst, versionMax)
+	dst = le.AppendUint16(dst, VersionMax)
 	dst = le.AppendUint16(dst, fileType)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)

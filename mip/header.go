@@ -129,9 +129,9 @@ func parseHeader(data []byte) (h header, err error) {
 // check checks the fields of the header, in the order of the reference, and sets the
 // fields derived from them.
 func (h *header) check() error {
-	if h.version > versionMax {
-		return flaw.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", versionMax).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(versionMax)})
+	if h.version > VersionMax {
+		return flaw.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", VersionMax).
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(VersionMax)})
 	}
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
@@ -181,7 +181,7 @@ func firstWord(data []byte) uint32 {
 // appendHeader appends the header of a .mip of generation B.
 func appendHeader(dst []byte, p *Profile) []byte {
 	dst = le.AppendUint32(dst, magic)
-	dst = le.AppendUint16(dst, versionMax)
+	dst = le.AppendUint16(dst, VersionMax)
 	dst = le.AppendUint16(dst, fileTypeBMIP)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)

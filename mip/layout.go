@@ -24,9 +24,9 @@ var le = binary.LittleEndian
 const (
 	magic = 0x50494dfb // "\xfbMIP"
 
-	// versionMax is the newest version that the package reads, and the one that it
+	// VersionMax is the newest version that the package reads, and the one that it
 	// writes.
-	versionMax = 8
+	VersionMax = 8
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20
