@@ -3,14 +3,19 @@ package memprof
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 )
 
 // A numbering numbers distinct values by first appearance. The millions of PCs of a
 // profile have a few thousand distinct values. It is a hash table with open addressing
 // that holds numbers only: a map takes a seventh longer.
+//
+// A value whose upper half is its own number is found without the table. So are most
+// call stacks, whose last frame follows that of their callers; see [stackNode].
 type numbering[K ~uint64] struct {
 	list  []K
 	slots []int32 // index in list plus 1; 0 if empty
+	used  int     // of the slots
 	// seed randomizes the hashes, so that a hostile file cannot force collisions. No
 	// result depends on it.
 	seed [2]uint64
@@ -22,43 +27,69 @@ func (t *numbering[K]) home(v K) int {
 	return int(hi^lo) & (len(t.slots) - 1)
 }
 
-// slot returns the slot of a value, or the empty slot to put it in.
-func (t *numbering[K]) slot(v K) int {
+// add returns the number of a value, and numbers it if it is new.
+func (t *numbering[K]) add(v K) (n int32, isNew bool) {
+	if n = t.find(v); n >= 0 {
+		return n, false
+	}
+	return t.append(v), true
+}
+
+// append numbers a value that is new.
+func (t *numbering[K]) append(v K) int32 {
+	n := len(t.list)
+	if n == cap(t.list) {
+		t.list = append(make([]K, 0, max(64, n+n/2)), t.list...)
+	}
+	t.list = append(t.list, v)
+	if uint64(v)>>32 != uint64(n) {
+		if t.used++; 3*t.used > 2*len(t.slots) {
+			t.resize(max(64, 2*len(t.slots))) // enters v, too
+		} else {
+			t.enter(n)
+		}
+	}
+	return int32(n)
+}
+
+// enter puts a number into the table.
+func (t *numbering[K]) enter(n int) {
+	mask := len(t.slots) - 1
+	i := t.home(t.list[n])
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = int32(n + 1)
+}
+
+// direct returns the number of a value that is found without the table, or -1.
+func (t *numbering[K]) direct(v K) int32 {
+	if n := uint64(v) >> 32; n < uint64(len(t.list)) && t.list[n] == v {
+		return int32(n)
+	}
+	return -1
+}
+
+// find returns the number of a value, -1 if it has none.
+func (t *numbering[K]) find(v K) int32 {
+	if n := t.direct(v); n >= 0 || len(t.slots) == 0 {
+		return n
+	}
 	mask := len(t.slots) - 1
 	i := t.home(v)
 	for t.slots[i] != 0 && t.list[t.slots[i]-1] != v {
 		i = (i + 1) & mask
 	}
-	return i
-}
-
-// add returns the number of a value, and numbers it if it is new.
-func (t *numbering[K]) add(v K) (n int32, isNew bool) {
-	if 3*(len(t.list)+1) > 2*len(t.slots) {
-		t.resize(max(64, 2*len(t.slots)))
-	}
-	i := t.slot(v)
-	if t.slots[i] != 0 {
-		return t.slots[i] - 1, false
-	}
-	t.list = append(t.list, v)
-	t.slots[i] = int32(len(t.list))
-	return t.slots[i] - 1, true
-}
-
-// find returns the number of a value, -1 if it has none.
-func (t *numbering[K]) find(v K) int32 {
-	if len(t.slots) == 0 {
-		return -1
-	}
-	return t.slots[t.slot(v)] - 1
+	return t.slots[i] - 1
 }
 
 // findAll finds several values, so that the processor waits for the memory of all of them
-// at the same time. The table must not be empty.
+// at the same time.
 func (t *numbering[K]) findAll(values []K, numbers []int32) {
 	for i, v := range values {
-		numbers[i] = t.slots[t.home(v)] - 1
+		if numbers[i] = t.direct(v); numbers[i] < 0 && len(t.slots) > 0 {
+			numbers[i] = t.slots[t.home(v)] - 1
+		}
 	}
 	for i, v := range values {
 		if n := numbers[i]; n >= 0 && t.list[n] != v {
@@ -68,19 +99,21 @@ func (t *numbering[K]) findAll(values []K, numbers []int32) {
 }
 
 // expect makes room for n values.
-func (t *numbering[K]) expect(n int) { t.resize(1 << bits.Len(uint(n)+uint(n)/2)) }
+func (t *numbering[K]) expect(n int) {
+	t.list = slices.Grow(t.list, n)
+	t.resize(1 << bits.Len(uint(n)+uint(n)/2))
+}
 
-// resize changes the number of slots. It grows the list, which fills two thirds of
-// them, at the same time: append's smaller steps would leave a multiple of it as
-// garbage.
+// resize changes the number of slots.
 func (t *numbering[K]) resize(n int) {
 	if len(t.slots) == 0 {
 		seed := maphash.MakeSeed()
 		t.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
 	}
-	t.list = append(make([]K, 0, 2*n/3+1), t.list...)
 	t.slots = make([]int32, n)
 	for i, v := range t.list {
-		t.slots[t.slot(v)] = int32(i + 1)
+		if uint64(v)>>32 != uint64(i) {
+			t.enter(i)
+		}
 	}
 }

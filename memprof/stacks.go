@@ -25,7 +25,8 @@ type Stacks struct {
 }
 
 // A stackNode is a frame, in the low 32 bits, and the stack of its callers, 0 below the
-// outermost frame.
+// outermost frame. The upper half of the node that follows its callers in the numbering is
+// its own number there.
 type stackNode uint64
 
 func nodeOf(caller StackIndex, f FrameIndex) stackNode { return stackNode(caller)<<32 | stackNode(f) }
@@ -89,7 +90,11 @@ func (s *Stacks) addStack(frames []FrameIndex) StackIndex {
 // push returns the index of the call stack with frame f called from the given stack,
 // without marking it as whole.
 func (s *Stacks) push(caller StackIndex, f FrameIndex) StackIndex {
-	n, _ := s.nodes.add(nodeOf(caller, f))
+	node := nodeOf(caller, f)
+	if caller != 0 && int(caller) == s.numNodes() { // the newest one has no callees
+		return StackIndex(s.nodes.append(node) + 1)
+	}
+	n, _ := s.nodes.add(node)
 	return StackIndex(n + 1)
 }
 

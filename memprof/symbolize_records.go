@@ -67,10 +67,9 @@ func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
 		if p.call = len(p.ids) - 1; p.call < 0 {
 			continue
 		}
-		if p.next = s.chains[p.ids[p.call]].end - 1; len(nodes.list) > 0 {
-			active[n] = p
-			n++
-		}
+		p.next = s.chains[p.ids[p.call]].end - 1
+		active[n] = p
+		n++
 	}
 	for n > 0 {
 		var keys [together]stackNode
