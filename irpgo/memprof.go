@@ -141,11 +141,26 @@ func (r *Reader) onlyMemProf() bool {
 // afterwards. It is not one of the inputs that [Merger.AddAt] counts. name is
 // used in errors and warnings.
 func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) error {
+	_, err := m.heaps().AddProfile(name, p, weight)
+	return err
+}
+
+// AddRawMemProf is AddMemProf for a raw profile, see [memprof.Merger.AddRaw].
+func (m *Merger) AddRawMemProf(p *memprof.RawProfile, b *memprof.Binaries, opt memprof.SymbolizeOptions, weight uint64) (*memprof.Coverage, error) {
+	before := m.memprof
+	about, err := m.heaps().AddRaw(p, b, opt, weight)
+	if err != nil {
+		m.memprof = before
+	}
+	return about, err
+}
+
+// heaps returns the Merger of the heap profiles.
+func (m *Merger) heaps() *memprof.Merger {
 	if m.memprof == nil {
 		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
 	}
-	_, err := m.memprof.AddProfile(name, p, weight)
-	return err
+	return m.memprof
 }
 
 func (m *Merger) warnMemProf(w profile.Warning) {
@@ -159,10 +174,7 @@ func (m *Merger) mergeMemProf(o *Merger) error {
 	if o.memprof == nil {
 		return nil
 	}
-	if m.memprof == nil {
-		m.memprof = memprof.NewMerger(memprof.MergeOptions{Warn: m.warnMemProf})
-	}
-	return m.memprof.Merge(o.memprof)
+	return m.heaps().Merge(o.memprof)
 }
 
 // memProfVersion returns the version of the memprof section for an indexed

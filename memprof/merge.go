@@ -42,10 +42,11 @@ type Merger struct {
 	stacks  Stacks
 	records numbering[uint64] // GUIDs of functions
 	allocs  sites[MIBIndex]
+	first   []int32 // by StackIndex: the first of its alloc sites, plus 1
 	calls   sites[calleeList]
 	mibs    []MIB
-	uses    []uint32   // by MIBIndex: number of sites
-	free    []MIBIndex // unused places in mibs
+	uses    []uint32 // by MIBIndex: number of sites
+	scratch []int32
 	names   map[uint64]string
 	sources map[uint64]SourceLocation
 
@@ -54,31 +55,6 @@ type Merger struct {
 	has  bool                 // some input has a data-access profile
 }
 
-// sites maps pairs of function and call stack to values.
-type sites[T any] struct {
-	keys   numbering[uint64] // see siteKey
-	values []T               // by number of the key
-}
-
-// siteKey returns the key of a function, given by its number, and a call stack in it.
-func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
-
-func splitSiteKey(key uint64) (function int32, stack StackIndex) {
-	return int32(key >> 32), StackIndex(key)
-}
-
-// at returns the number of a key, which gets the zero value if it is new.
-func (s *sites[T]) at(key uint64) (n int32, isNew bool) {
-	if n, isNew = s.keys.add(key); isNew {
-		var zero T
-		s.values = append(s.values, zero)
-	}
-	return n, isNew
-}
-
-// A calleeList is a sorted list of distinct callees.
-type calleeList []uint64
-
 // NewMerger returns an empty Merger.
 func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 
@@ -86,7 +62,7 @@ func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 // it must not be changed afterwards. name is used in errors and warnings.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
 	if weight == 0 {
-		return Added{}, flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
+		return Added{}, noWeight(name)
 	}
 	if err := p.validate(); err != nil {
 		return Added{}, flaw.InFile(err, name)
@@ -103,6 +79,34 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 	m.addOnly()
 	added.Cut = m.add(name, p, weight)
 	return added, nil
+}
+
+func noWeight(name string) error {
+	return flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
+}
+
+// AddRaw symbolizes p and merges the result as AddProfile does, but does not make a
+// profile of each input: it finds the call stacks in the sum. It does not call
+// opt.Overflow for sums.
+func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight uint64) (*Coverage, error) {
+	if weight == 0 {
+		return nil, noWeight(p.Name)
+	}
+	s, err := p.symbolizer(b, opt)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.inputs == 0 && weight == 1, opt.KeepNames, len(p.contexts) == 0:
+		_, err = m.AddProfile(p.Name, s.profile(), weight)
+		return &s.about, err
+	}
+	m.inputs++
+	m.addOnly()
+	if opt.Adding != nil {
+		opt.Adding()
+	}
+	m.addRaw(s, weight)
+	return &s.about, nil
 }
 
 // addOnly adds the only input so far, which Add kept, to the accumulator.
@@ -124,8 +128,9 @@ func (m *Merger) Merge(o *Merger) error {
 		m.opt = opt
 	default:
 		m.addOnly()
+		o.addOnly()
 		m.inputs += o.inputs
-		m.add("", o.Profile(), 1)
+		m.addSums(o)
 	}
 	*o = Merger{}
 	return nil
@@ -140,132 +145,16 @@ func (m *Merger) Profile() *Profile {
 	return m.build()
 }
 
-// mibPair is a MIB of the accumulator and one of the input to be merged.
-type mibPair struct{ have, in MIBIndex }
-
-const noMIB = ^MIBIndex(0)
-
-// add accumulates p, and returns the number of contexts with sums that were cut.
-func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
-	if m.names == nil {
-		m.names = make(map[uint64]string)
-		m.sources = make(map[uint64]SourceLocation)
-		m.data = make(map[dataKey]*DataAccessRecord)
-		m.cold = make(map[dataKey]struct{})
-	}
-	stacks := m.stacks.addAll(&p.Stacks)
-	// Sites that share a MIB in both profiles share the sum, which is computed
-	// once. A MIB without sites is reused, but only for the next input: until then
-	// it identifies a pair.
-	merged := make(map[mibPair]MIBIndex, len(p.MIBs))
-	var released []MIBIndex
-	for i := range p.Records {
-		r := &p.Records[i]
-		function, _ := m.records.add(r.GUID)
-		for _, a := range r.AllocSites {
-			site, isNew := m.allocs.at(siteKey(function, stacks[a.Stack]))
-			pair := mibPair{noMIB, a.MIB}
-			if !isNew {
-				pair.have = m.allocs.values[site]
-			}
-			sum, ok := merged[pair]
-			if !ok {
-				var overflow bool
-				if sum, overflow = m.mergeMIB(pair, &p.MIBs[a.MIB], weight); overflow {
-					cut++
-				}
-				merged[pair] = sum
-			}
-			m.allocs.values[site] = sum
-			m.uses[sum]++
-			if !isNew {
-				if m.uses[pair.have]--; m.uses[pair.have] == 0 {
-					released = append(released, pair.have)
-				}
-			}
-		}
-		for j := range r.CallSites {
-			c := &r.CallSites[j]
-			site, _ := m.calls.at(siteKey(function, stacks[c.Stack]))
-			m.calls.values[site] = m.calls.values[site].unite(c.Callees)
-		}
-	}
-	// A released MIB may have got sites again.
-	slices.Sort(released)
-	for _, i := range slices.Compact(released) {
-		if m.uses[i] == 0 {
-			m.mibs[i] = MIB{}
-			m.free = append(m.free, i)
-		}
-	}
-	for id, n := range p.Names {
-		if have, ok := m.names[id]; !ok || n < have {
-			m.names[id] = n
-		}
-	}
-	for id, at := range p.Sources {
-		if have, ok := m.sources[id]; !ok || at.compare(have) < 0 {
-			m.sources[id] = at
-		}
-	}
-	cut += m.addDataAccess(p.DataAccess, weight)
-	if cut > 0 && m.opt.Warn != nil {
-		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("memprof").InFile(name).
-			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Because(flaw.ErrSaturated)})
-	}
-	return cut
-}
-
-// mergeMIB returns a place with the sum of a pair.
-func (m *Merger) mergeMIB(pair mibPair, in *MIB, weight uint64) (sum MIBIndex, overflow bool) {
-	if n := len(m.free); n > 0 {
-		sum, m.free = m.free[n-1], m.free[:n-1]
-	} else {
-		sum = MIBIndex(len(m.mibs))
-		m.mibs = append(m.mibs, MIB{})
-		m.uses = append(m.uses, 0)
-	}
-	to := &m.mibs[sum]
-	if pair.have == noMIB {
-		*to = *in
-		to.AccessHistogram = 0
-		return sum, to.scale(weight)
-	}
-	*to = m.mibs[pair.have]
-	to.Histogram = slices.Clone(to.Histogram)
-	return sum, to.merge(in, weight)
-}
-
-// unite returns the union of l and any callees.
-func (l calleeList) unite(callees []uint64) calleeList {
-	for _, c := range callees {
-		if i, ok := slices.BinarySearch(l, c); !ok {
-			l = slices.Insert(l, i, c)
-		}
-	}
-	return l
-}
-
-// addAll adds the frames and stacks of o, and returns the index in s of each stack of
-// o.
-func (s *Stacks) addAll(o *Stacks) []StackIndex {
-	frames := make([]FrameIndex, len(o.frames))
-	for i, f := range o.frames {
-		frames[i] = s.addFrame(f)
-	}
-	stacks := make([]StackIndex, len(o.nodes.list)+1)
-	for i, n := range o.nodes.list {
-		stacks[i+1] = s.push(stacks[n.caller()], frames[n.frame()])
-	}
-	return stacks
-}
-
 // addDataAccess adds a data-access profile and returns how many sums saturated.
 func (m *Merger) addDataAccess(d *DataAccess, weight uint64) (cut int) {
 	if d == nil {
 		return 0
 	}
-	m.has = true
+	if !m.has {
+		m.has = true
+		m.data = make(map[dataKey]*DataAccessRecord)
+		m.cold = make(map[dataKey]struct{})
+	}
 	for i := range d.Records {
 		in := &d.Records[i]
 		to := m.data[in.key()]

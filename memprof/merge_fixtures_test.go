@@ -90,3 +90,53 @@ func TestMergeFixtures(t *testing.T) {
 		})
 	}
 }
+
+// TestAddRaw: raw profiles that are added to a sum give what their symbolized profiles give.
+// One that cannot be symbolized leaves a single input as it is.
+func TestAddRaw(t *testing.T) {
+	foreign := rawFixtureNamed(t, "clang19-pie").read(t, RawOptions{})
+	for _, compat := range []bool{false, true} {
+		sum, whole := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
+		add := func(name string, p *Profile, weight uint64) {
+			for _, m := range []*Merger{sum, whole} {
+				if _, err := m.AddProfile(name, p, weight); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		n := 0
+		opt := SymbolizeOptions{LLVMCompat: compat}
+		for _, f := range rawFixtures(t) {
+			if compat && (f.is("clang14") || f.is("clang16")) {
+				continue // more than one segment of code
+			}
+			raw, b, weight := f.read(t, RawOptions{LLVMCompat: compat}), openBinaries(t, f.program), uint64(1+n%3)
+			p, about := symbolizeRaw(t, raw, b, opt)
+			if _, err := whole.AddProfile(f.name, p, weight); err != nil {
+				t.Fatal(err)
+			}
+			got, err := sum.AddRaw(raw, b, opt, weight)
+			if err != nil || got.Dropped != about.Dropped || got.Contexts != about.Contexts {
+				t.Fatalf("%s: %v, %+v instead of %+v", f.name, err, got, about)
+			}
+			if n++; n == 1 {
+				if _, err := sum.AddRaw(foreign, openBinaries(t, f.program), opt, 1); err == nil {
+					t.Fatal("a profile of another program was added")
+				}
+				if content(t, sum.Profile()) != content(t, p) {
+					t.Errorf("%s: a single input changed", f.name)
+				}
+			}
+			if n%4 == 0 { // only some of the alloc sites of their stacks
+				p.Records = p.Records[len(p.Records)/2:]
+				add(f.name, p, 2)
+			}
+		}
+		if n < 8 {
+			t.Errorf("only %d raw profiles", n)
+		}
+		if content(t, sum.Profile()) != content(t, whole.Profile()) {
+			t.Errorf("compat %v: the sums differ", compat)
+		}
+	}
+}

@@ -13,9 +13,10 @@ import (
 // A value whose upper half is its own number is found without the table. So are most
 // call stacks, whose last frame follows that of their callers; see [stackNode].
 type numbering[K ~uint64] struct {
-	list  []K
-	slots []int32 // index in list plus 1; 0 if empty
-	used  int     // of the slots
+	list    []K
+	entered int     // how many of the list are in the table, unless they need not be
+	slots   []int32 // index in list plus 1; 0 if empty
+	used    int     // of the slots
 	// seed randomizes the hashes, so that a hostile file cannot force collisions. No
 	// result depends on it.
 	seed [2]uint64
@@ -35,31 +36,38 @@ func (t *numbering[K]) add(v K) (n int32, isNew bool) {
 	return t.append(v), true
 }
 
-// append numbers a value that is new.
+// append numbers a value that is new. It enters the table when a value is looked up.
 func (t *numbering[K]) append(v K) int32 {
-	n := len(t.list)
-	if n == cap(t.list) {
+	if n := len(t.list); n == cap(t.list) {
 		t.list = append(make([]K, 0, max(64, n+n/2)), t.list...)
 	}
 	t.list = append(t.list, v)
-	if uint64(v)>>32 != uint64(n) {
-		if t.used++; 3*t.used > 2*len(t.slots) {
-			t.resize(max(64, 2*len(t.slots))) // enters v, too
-		} else {
-			t.enter(n)
-		}
-	}
-	return int32(n)
+	return int32(len(t.list) - 1)
 }
 
-// enter puts a number into the table.
-func (t *numbering[K]) enter(n int) {
-	mask := len(t.slots) - 1
-	i := t.home(t.list[n])
-	for t.slots[i] != 0 {
-		i = (i + 1) & mask
+// enter puts the values that were appended into the table.
+func (t *numbering[K]) enter() {
+	for i, v := range t.list[t.entered:] {
+		if uint64(v)>>32 != uint64(t.entered+i) {
+			t.used++
+		}
 	}
-	t.slots[i] = int32(n + 1)
+	if need := 3 * t.used / 2; need >= len(t.slots) {
+		t.resize(max(64, 1<<bits.Len(uint(need))))
+		t.entered = 0
+	}
+	mask := len(t.slots) - 1
+	for ; t.entered < len(t.list); t.entered++ {
+		v := t.list[t.entered]
+		if uint64(v)>>32 == uint64(t.entered) {
+			continue
+		}
+		i := t.home(v)
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = int32(t.entered + 1)
+	}
 }
 
 // direct returns the number of a value that is found without the table, or -1.
@@ -72,6 +80,9 @@ func (t *numbering[K]) direct(v K) int32 {
 
 // find returns the number of a value, -1 if it has none.
 func (t *numbering[K]) find(v K) int32 {
+	if t.entered < len(t.list) {
+		t.enter()
+	}
 	if n := t.direct(v); n >= 0 || len(t.slots) == 0 {
 		return n
 	}
@@ -86,6 +97,9 @@ func (t *numbering[K]) find(v K) int32 {
 // findAll finds several values, so that the processor waits for the memory of all of them
 // at the same time.
 func (t *numbering[K]) findAll(values []K, numbers []int32) {
+	if t.entered < len(t.list) {
+		t.enter()
+	}
 	for i, v := range values {
 		if numbers[i] = t.direct(v); numbers[i] < 0 && len(t.slots) > 0 {
 			numbers[i] = t.slots[t.home(v)] - 1
@@ -104,16 +118,11 @@ func (t *numbering[K]) expect(n int) {
 	t.resize(1 << bits.Len(uint(n)+uint(n)/2))
 }
 
-// resize changes the number of slots.
+// resize empties the table and changes the number of slots.
 func (t *numbering[K]) resize(n int) {
 	if len(t.slots) == 0 {
 		seed := maphash.MakeSeed()
 		t.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
 	}
 	t.slots = make([]int32, n)
-	for i, v := range t.list {
-		if uint64(v)>>32 != uint64(i) {
-			t.enter(i)
-		}
-	}
 }

@@ -27,6 +27,9 @@ type SymbolizeOptions struct {
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
 	// saturated.
 	Overflow func(MIBIndex)
+	// Adding, if not nil, is called when [Merger.AddRaw] begins to add to the sum. A fault
+	// in the memory of the raw profile then leaves part of it there.
+	Adding func()
 }
 
 // Coverage counts the results of symbolizing.
@@ -62,7 +65,16 @@ type ProgramUse struct {
 // Raw version 1 has no access densities. Symbolize estimates them as if all blocks of a
 // context were alike; without densities compilers would treat all contexts as cold.
 func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage, error) {
-	s := symbolizer{raw: p, opt: opt}
+	s, err := p.symbolizer(b, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.profile(), &s.about, nil
+}
+
+// symbolizer looks up the addresses of a raw profile. Nothing fails after that.
+func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions) (*symbolizer, error) {
+	s := &symbolizer{raw: p, opt: opt, out: new(Profile)}
 	s.about.Contexts = len(p.contexts)
 	var err error
 	if opt.LLVMCompat {
@@ -75,12 +87,9 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 		err = s.lookup()
 	}
 	if err == nil {
-		err = s.build()
+		err = s.checkSize()
 	}
-	if err != nil {
-		return nil, nil, flaw.InFile(err, p.Name)
-	}
-	return s.out, &s.about, nil
+	return s, flaw.InFile(err, p.Name)
 }
 
 // symbolizer is the state of a call of Symbolize.
@@ -92,7 +101,9 @@ type symbolizer struct {
 	out    *Profile
 
 	pcs    numbering[uint64]
-	chains []chain // of the distinct PCs
+	found  []StackIndex // by distinct PC: in the chains of its program
+	of     []*program   // by distinct PC
+	chains []chain      // by distinct PC
 	arena  []FrameIndex
 }
 
@@ -111,9 +122,8 @@ func (s *symbolizer) lookup() error {
 	s.collect()
 	pcs := s.pcs.list
 	s.about.PCs = len(pcs)
-	s.chains = make([]chain, len(pcs))
-	found := make([]StackIndex, len(pcs))
-	of := make([]*program, len(pcs))
+	s.found = make([]StackIndex, len(pcs))
+	s.of = make([]*program, len(pcs))
 	type group struct {
 		addrs []uint64
 		ids   []int32
@@ -135,7 +145,7 @@ func (s *symbolizer) lookup() error {
 		}
 		g.addrs = append(g.addrs, pc+at.delta)
 		g.ids = append(g.ids, int32(i))
-		of[i] = at.program
+		s.of[i] = at.program
 	}
 	s.countOutside(outside)
 	for _, prog := range order {
@@ -149,13 +159,49 @@ func (s *symbolizer) lookup() error {
 			s.warn(err)
 		}
 		for k, id := range g.ids {
-			found[id] = stacks[k]
+			s.found[id] = stacks[k]
 			if stacks[k] == 0 {
 				s.about.Unknown++
 			}
 		}
 	}
-	s.importChains(found, of)
+	if len(pcs) == s.about.Outside+s.about.Unknown && (s.about.Contexts > 0 || s.opt.LLVMCompat) {
+		return s.noFrames()
+	}
+	return nil
+}
+
+// Bounds of the frames on all stacks of a profile: per address more than compilers
+// inline on average. Only hostile programs exceed them.
+const (
+	maxFramesPerPC = 256
+	freeFrames     = 1 << 20
+)
+
+// checkSize checks the number of frames on all stacks.
+func (s *symbolizer) checkSize() error {
+	length := make([]int, len(s.found))
+	for i, stack := range s.found {
+		if stack != 0 {
+			length[i] = s.of[i].length(stack)
+		}
+	}
+	if len(length) == 0 || slices.Max(length) <= maxFramesPerPC {
+		return nil
+	}
+	calls, frames := 0, 0
+	for i := range s.raw.contexts {
+		for b := s.raw.pcs(&s.raw.contexts[i]); len(b) > 0; b = b[8:] {
+			if n := length[s.pcs.find(le.Uint64(b))]; n > 0 {
+				calls++
+				frames += n
+			}
+		}
+		if frames > freeFrames+maxFramesPerPC*calls {
+			return flaw.In("stacks").Field("frames of the call stacks").Gotf("%d of %d calls", frames, calls).
+				Wantf("at most %d of each", maxFramesPerPC).Unsupported()
+		}
+	}
 	return nil
 }
 
@@ -217,8 +263,7 @@ func (s *symbolizer) collect() {
 
 // importChains adds the frames of the programs to the profile in the order of their
 // first occurrence, as LLVM does.
-func (s *symbolizer) importChains(found []StackIndex, of []*program) {
-	s.out = new(Profile)
+func (s *symbolizer) importChains() {
 	if s.opt.KeepNames {
 		s.out.Names = make(map[uint64]string)
 		s.out.Sources = make(map[uint64]SourceLocation)
@@ -230,21 +275,23 @@ func (s *symbolizer) importChains(found []StackIndex, of []*program) {
 	known := make(map[key]chain)
 	var distinct Stacks // across programs
 	first := make(map[StackIndex]int32)
-	for i, stack := range found {
+	s.chains = make([]chain, len(s.found))
+	for i, stack := range s.found {
 		if stack == 0 {
 			continue
 		}
-		c, ok := known[key{of[i], stack}]
+		k := key{s.of[i], stack}
+		c, ok := known[k]
 		if !ok {
 			c.start = len(s.arena)
-			s.arena = of[i].export(s.arena, stack, s.out)
+			s.arena = k.program.export(s.arena, stack, s.out)
 			c.end = len(s.arena)
 			all := distinct.addStack(s.arena[c.start:c.end])
 			if c.same, ok = first[all]; !ok {
 				c.same = int32(i)
 				first[all] = c.same
 			}
-			known[key{of[i], stack}] = c
+			known[k] = c
 		}
 		if s.opt.LLVMCompat {
 			c.same = int32(i)

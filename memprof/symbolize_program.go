@@ -123,6 +123,16 @@ func isRuntimeFile(path string) bool {
 	return false
 }
 
+// length returns the number of frames on a stack of p.chains.
+func (p *program) length(stack StackIndex) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range p.chains.Walk(stack) {
+		n++
+	}
+	return n
+}
+
 // export adds the frames of a stack of p.chains to a profile, and appends their indexes.
 func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []FrameIndex {
 	p.mu.Lock()

@@ -1,30 +1,16 @@
 package memprof
 
-import (
-	"slices"
-
-	"github.com/profuse-pgo/profuse/internal/flaw"
-)
-
-// Bounds of the frames on all stacks of a profile: per address more than compilers
-// inline on average. Only hostile programs exceed them.
-const (
-	maxFramesPerPC = 256
-	freeFrames     = 1 << 20
-)
+import "slices"
 
 // A recordBuilder turns contexts into records.
 type recordBuilder struct {
 	*symbolizer
-	pathOf // the current context
 
 	records functionTable
 	callers functionTable
 	sites   [][]int32   // by index in callers: PCs of call sites
 	sited   []siteState // by PC
 	mibs    []MIBIndex  // by stack, plus 1; without LLVMCompat
-
-	calls, frames int // on all stacks
 }
 
 // together is how many contexts are followed at the same time.
@@ -60,7 +46,7 @@ func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
 		p := &paths[i]
 		*p = pathOf{ids: p.ids[:0]}
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
-			if id := s.pcs.find(le.Uint64(pcs)); s.chains[id].len() > 0 {
+			if id := s.pcs.find(le.Uint64(pcs)); id >= 0 && s.chains[id].len() > 0 {
 				p.ids = append(p.ids, id)
 			}
 		}
@@ -103,72 +89,53 @@ const (
 	allSited
 )
 
-// build makes the records.
-func (s *symbolizer) build() error {
-	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.chains))}
-	s.out.MIBs = make([]MIB, 0, len(s.raw.contexts))
+// each calls use with every context that has frames: its PCs that have some, leaf first,
+// and its stack.
+func (s *symbolizer) each(use func(c *rawContext, ids []int32, stack StackIndex)) {
+	s.importChains()
 	paths := make([]pathOf, together)
 	for contexts := range slices.Chunk(s.raw.contexts, together) {
 		s.follow(contexts, paths)
 		for i := range contexts {
-			b.pathOf = paths[i]
-			if err := b.addContext(&contexts[i]); err != nil {
-				return err
+			p := &paths[i]
+			if len(p.ids) == 0 {
+				s.about.Dropped++
+				continue
 			}
+			for ; p.call >= 0; p.step(s) {
+				p.at = s.out.Stacks.push(p.at, s.arena[p.next])
+			}
+			use(&contexts[i], p.ids, p.at)
 		}
 	}
-	if s.about.Dropped == s.about.Contexts && (s.about.Contexts > 0 || s.opt.LLVMCompat) {
-		return s.noFrames()
-	}
+}
+
+// profile makes the profile.
+func (s *symbolizer) profile() *Profile {
+	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.found))}
+	s.out.MIBs = make([]MIB, 0, len(s.raw.contexts))
+	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
+		s.out.Stacks.markWhole(stack)
+		if site, ok := b.measure(c, stack); ok {
+			b.addAllocSites(ids[0], site)
+		}
+		for i, id := range ids {
+			b.noteCallSite(id, i == 0)
+		}
+	})
 	b.addCallSites()
-	return nil
+	return s.out
 }
 
-// addContext records a context, and notes the call sites on its stack.
-func (b *recordBuilder) addContext(c *rawContext) error {
-	for _, id := range b.ids {
-		b.frames += b.chains[id].len()
-	}
-	b.calls += len(b.ids)
-	if b.frames > freeFrames+maxFramesPerPC*b.calls {
-		return flaw.In("stacks").Field("frames of the call stacks").Gotf("%d of %d calls", b.frames, b.calls).
-			Wantf("at most %d of each", maxFramesPerPC).Unsupported()
-	}
-	if len(b.ids) == 0 {
-		b.about.Dropped++
-		return nil
-	}
-	if site, ok := b.measure(c); ok {
-		b.addAllocSites(site)
-	}
-	for i, id := range b.ids {
-		b.noteCallSite(id, i == 0)
-	}
-	return nil
-}
-
-// addStack adds the current context's call stack to the profile.
-func (b *recordBuilder) addStack() StackIndex {
-	for ; b.call >= 0; b.step(b.symbolizer) {
-		b.at = b.out.Stacks.push(b.at, b.arena[b.next])
-	}
-	b.out.Stacks.markWhole(b.at)
-	return b.at
-}
-
-// measure adds the MIB of the current context. If another stack of addresses has the
-// same frames, it merges the MIB and returns false.
-func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
+// measure adds the MIB of a context. If another stack of addresses has the same frames, it
+// merges the MIB and returns false.
+func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite, ok bool) {
 	out := b.out
 	var m MIB
-	b.raw.readMIB(c, &m)
-	if c.layout == 1 {
-		estimateDensities(&m)
-	}
+	b.readMIB(c, &m)
 	if !b.opt.LLVMCompat || m.AccessHistogramSize > 0 {
 		m.AccessHistogram = 0
 	}
-	stack := b.addStack()
 	if !b.opt.LLVMCompat {
 		if n := int(stack) + 1 - len(b.mibs); n > 0 {
 			b.mibs = append(b.mibs, make([]MIBIndex, max(n, len(b.mibs)/2))...)
@@ -190,8 +157,8 @@ func (b *recordBuilder) measure(c *rawContext) (site AllocSite, ok bool) {
 
 // addAllocSites records a context in the function that allocates and those it
 // is inlined into.
-func (b *recordBuilder) addAllocSites(site AllocSite) {
-	for _, f := range b.chain(b.ids[0]) {
+func (b *recordBuilder) addAllocSites(leaf int32, site AllocSite) {
+	for _, f := range b.chain(leaf) {
 		r := b.record(f)
 		// A function inlined into itself has the context once.
 		if n := len(r.AllocSites); b.opt.LLVMCompat || n == 0 || r.AllocSites[n-1] != site {
@@ -250,8 +217,8 @@ func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
 }
 
 // chain returns the frames at a PC, innermost first.
-func (b *recordBuilder) chain(id int32) []FrameIndex {
-	return b.arena[b.chains[id].start:b.chains[id].end]
+func (s *symbolizer) chain(id int32) []FrameIndex {
+	return s.arena[s.chains[id].start:s.chains[id].end]
 }
 
 func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
@@ -268,6 +235,14 @@ func (b *recordBuilder) addCallSites() {
 			sites[k].Stack = b.out.Stacks.addStack(b.chain(id))
 		}
 		b.out.Records[r].CallSites = sites
+	}
+}
+
+// readMIB decodes a context's MIB.
+func (s *symbolizer) readMIB(c *rawContext, m *MIB) {
+	s.raw.readMIB(c, m)
+	if c.layout == 1 {
+		estimateDensities(m)
 	}
 }
 

@@ -267,12 +267,9 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 
 // addHeap adds a heap profile that is a file of its own.
 func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
-	heap, info, err := w.heapReader.Read(p.Name, p.Data, format, func(warning profile.Warning) {
+	info, err := w.heapReader.Add(w.merger, p, format, func(warning profile.Warning) {
 		w.report.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
 	})
-	if err == nil {
-		err = w.merger.AddMemProf(p.Name, heap, p.Weight)
-	}
 	if err == nil && info != nil {
 		w.report.merged(p.Place, info)
 	}

@@ -108,21 +108,15 @@ func heapWords(err error) string {
 	return llvmerr.HeapMessage(err)
 }
 
-// readRawHeap reads a raw profile and finds functions and lines in the program.
-// It calls warn for what LLVM skips silently.
-func (t *tool) readRawHeap(name string, data []byte, names bool, warn func(profile.Warning)) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage, error) {
+// readRawHeap reads a raw profile and opens its program.
+func (t *tool) readRawHeap(name string, data []byte) (*memprof.RawProfile, *memprof.Binaries, error) {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{LLVMCompat: true})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	if t.opt.profiledBin == "" {
-		_, _, err := raw.Symbolize(memprof.NewBinaries(nil), memprof.SymbolizeOptions{LLVMCompat: true})
-		return nil, nil, nil, err
+	programs := memprof.NewBinaries(nil)
+	if t.opt.profiledBin != "" {
+		programs, err = t.heap.open(t.opt.profiledBin, t.Inputs())
 	}
-	programs, err := t.heap.open(t.opt.profiledBin, t.Inputs())
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	p, about, err := raw.Symbolize(programs, memprof.SymbolizeOptions{LLVMCompat: true, KeepNames: names, Warn: warn})
-	return raw, p, about, err
+	return raw, programs, err
 }

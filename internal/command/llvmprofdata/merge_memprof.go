@@ -12,24 +12,12 @@ import (
 
 // addHeap merges a memory profile.
 func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
-	var p *memprof.Profile
-	var err error
-	warn := once(c.warn)
-	switch kind {
-	case rawHeap:
-		_, p, _, err = c.t.readRawHeap(in.name, data, false, warn)
-		if err != nil {
-			// This error ends the run with any --failure-mode.
-			c.fatal = &failure{whence: in.name, message: heapWords(err)}
-			return
-		}
-	default:
-		p, err = memprof.ReadYAML(in.name, data)
-	}
-	switch {
-	case clash(c.kind, irpgo.HasMemProf) && kind == rawHeap:
-		c.complain(in.name, "Cannot merge MemProf profile with Clang generated profile.")
+	if kind == rawHeap {
+		c.addRawHeap(in, data)
 		return
+	}
+	p, err := memprof.ReadYAML(in.name, data)
+	switch {
 	case clash(c.kind, irpgo.HasMemProf):
 		c.complain(in.name, "Cannot merge MemProf profile with incompatible profile.")
 		return
@@ -44,6 +32,27 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 	c.kind |= irpgo.HasMemProf
 	if err := c.merger.AddMemProf(in.name, p, in.weight); err != nil {
 		c.complain(in.name, heapWords(err))
+	}
+}
+
+// addRawHeap merges a raw memory profile. It calls warn for what LLVM skips silently.
+func (c *mergeContext) addRawHeap(in weightedFile, data []byte) {
+	to := c.merger
+	mixed := clash(c.kind, irpgo.HasMemProf)
+	if mixed {
+		to = irpgo.NewMerger(irpgo.MergeOptions{})
+	}
+	raw, programs, err := c.t.readRawHeap(in.name, data)
+	if err == nil {
+		_, err = to.AddRawMemProf(raw, programs, memprof.SymbolizeOptions{LLVMCompat: true, Warn: once(c.warn)}, in.weight)
+	}
+	switch {
+	case err != nil: // ends the run with any --failure-mode
+		c.fatal = &failure{whence: in.name, message: heapWords(err)}
+	case mixed:
+		c.complain(in.name, "Cannot merge MemProf profile with Clang generated profile.")
+	default:
+		c.kind |= irpgo.HasMemProf
 	}
 }
 

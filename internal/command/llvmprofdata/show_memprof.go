@@ -18,7 +18,11 @@ func (t *tool) showHeap(out io.Writer) error {
 	return t.read(name, func(data []byte) error {
 		if heapKindOf(data) == rawHeap {
 			warn := func(w profile.Warning) { t.msg.warn(name, details(w.Err)) }
-			raw, p, about, err := t.readRawHeap(name, data, true, warn)
+			raw, programs, err := t.readRawHeap(name, data)
+			if err != nil {
+				return &failure{message: heapWords(err)}
+			}
+			p, about, err := raw.Symbolize(programs, memprof.SymbolizeOptions{LLVMCompat: true, KeepNames: true, Warn: warn})
 			if err != nil {
 				return &failure{message: heapWords(err)}
 			}

@@ -16,11 +16,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Reader reads heap profiles for the workers of a merge, at the same time.
+// A Reader adds heap profiles for the workers of a merge, at the same time.
 type Reader struct {
 	binaries *memprof.Binaries
 
@@ -36,30 +37,33 @@ func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Read reads a raw heap profile or one in YAML from data, which it does not retain. It
-// passes warnings to warn.
+// Add adds a raw heap profile or one in YAML. It passes warnings to warn.
 //
 // info describes the writer of a raw profile, for the choice of an indexed version; it is
 // nil for YAML, which does not name its writer.
-func (h *Reader) Read(name string, data []byte, format formats.Format, warn func(profile.Warning)) (p *memprof.Profile, info *irpgo.Info, err error) {
+func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format, warn func(profile.Warning)) (info *irpgo.Info, err error) {
 	if format == formats.MemProfYAML {
-		p, err = memprof.ReadYAML(name, data)
-		return p, nil, err
+		p, err := memprof.ReadYAML(in.Name, in.Data)
+		if err == nil {
+			err = to.AddMemProf(in.Name, p, in.Weight)
+		}
+		return nil, err
 	}
 	cut := 0
-	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{Overflow: func(uint64) { cut++ }})
+	raw, err := memprof.ReadRaw(in.Name, in.Data, memprof.RawOptions{Overflow: func(uint64) { cut++ }})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, about, err := raw.Symbolize(h.binaries, memprof.SymbolizeOptions{
+	about, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
 		Warn:     warn,
 		Overflow: func(memprof.MIBIndex) { cut++ },
-	})
+		Adding:   in.Adding,
+	}, in.Weight)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if cut > 0 {
-		warn(profile.Warning{File: name, Err: flaw.File(name).
+		warn(profile.Warning{File: in.Name, Err: flaw.File(in.Name).
 			Field("number of contexts with a sum too large for its field").Got(cut).Want("0").
 			Mismatch()})
 	}
@@ -71,7 +75,7 @@ func (h *Reader) Read(name string, data []byte, format formats.Format, warn func
 	for _, m := range about.Missing {
 		h.outside[hex.EncodeToString(m.BuildID)] += m.PCs
 	}
-	return p, irpgo.RawMemProfInfo(raw.Version()), nil
+	return irpgo.RawMemProfInfo(raw.Version()), nil
 }
 
 // Contents sums up a heap profile in words; "" if it is empty.

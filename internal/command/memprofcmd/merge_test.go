@@ -9,6 +9,8 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -31,7 +33,7 @@ func TestHeapMergeShares(t *testing.T) {
 		done := make(chan error, 1)
 		group = append(group, done)
 		go func() {
-			_, _, err := h.Read("raw", data, formats.MemProfRaw, func(w profile.Warning) { t.Error(w) })
+			_, err := h.Add(irpgo.NewMerger(irpgo.MergeOptions{}), &merge.Profile{Name: "raw", Data: data, Weight: 1}, formats.MemProfRaw, func(w profile.Warning) { t.Error(w) })
 			done <- err
 		}()
 	}

@@ -1,0 +1,308 @@
+package memprof
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// sites maps pairs of function and call stack to values.
+type sites[T any] struct {
+	keys   numbering[uint64] // see siteKey
+	values []T               // by number of the key
+}
+
+// siteKey returns the key of a function, given by its number, and a call stack in it.
+func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
+
+func splitSiteKey(key uint64) (function int32, stack StackIndex) {
+	return int32(key >> 32), StackIndex(key)
+}
+
+// append returns the number of a key that is new, and gives it a value.
+func (s *sites[T]) append(key uint64, value T) int32 {
+	s.values = append(s.values, value)
+	return s.keys.append(key)
+}
+
+// at returns the number of a key, which gets the value if it is new.
+func (s *sites[T]) at(key uint64, value T) int32 {
+	if n := s.keys.find(key); n >= 0 {
+		return n
+	}
+	return s.append(key, value)
+}
+
+// An allocSite is an alloc site of an input.
+type allocSite struct {
+	function int32 // in the accumulator
+	mib      MIBIndex
+}
+
+// A calleeList is a sorted list of distinct callees.
+type calleeList []uint64
+
+// unite returns the union of l and any callees.
+func (l calleeList) unite(callees []uint64) calleeList {
+	for _, c := range callees {
+		if i, ok := slices.BinarySearch(l, c); !ok {
+			l = slices.Insert(l, i, c)
+		}
+	}
+	return l
+}
+
+// addAllocSites merges the alloc sites of an input with one call stack, and returns how
+// many sums saturated. It sorts the sites.
+//
+// Most stacks have the same sites in all inputs. They are added together and therefore
+// found without a hash table.
+func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, weight uint64) (cut int) {
+	slices.SortFunc(in, func(a, b allocSite) int { return cmp.Compare(a.function, b.function) })
+	if n := int(stack) + 1 - len(m.first); n > 0 {
+		m.first = append(m.first, make([]int32, max(n, len(m.first)/2))...)
+	}
+	numbers := m.scratch[:0]
+	isNew := m.first[stack] == 0
+	next := m.first[stack] - 1
+	for i, a := range in {
+		key := siteKey(a.function, stack)
+		switch {
+		case i > 0 && a.function == in[i-1].function:
+			numbers = append(numbers, numbers[i-1])
+			continue
+		case isNew:
+			numbers = append(numbers, m.allocs.append(key, noMIB))
+			continue
+		case int(next) < len(m.allocs.keys.list) && m.allocs.keys.list[next] == key:
+			numbers = append(numbers, next)
+		default:
+			numbers = append(numbers, m.allocs.at(key, noMIB))
+		}
+		next++
+	}
+	if isNew {
+		m.first[stack] = numbers[0] + 1
+	}
+	m.scratch = numbers
+	// Sites that share a MIB in both share the sum, which is computed once.
+	for i, n := 0, 0; i < len(in); i += n {
+		have := m.allocs.values[numbers[i]]
+		for n = 1; i+n < len(in) && in[i+n].mib == in[i].mib && numbers[i+n] != numbers[i+n-1] && m.allocs.values[numbers[i+n]] == have; n++ {
+		}
+		sum, overflow := m.addMIB(have, n, &mibs[in[i].mib], weight)
+		if overflow {
+			cut++
+		}
+		for _, site := range numbers[i : i+n] {
+			m.allocs.values[site] = sum
+		}
+	}
+	return cut
+}
+
+const noMIB = ^MIBIndex(0)
+
+// addMIB adds a MIB to that of some sites, noMIB if they have none yet, and returns the
+// place of the sum.
+func (m *Merger) addMIB(have MIBIndex, sites int, in *MIB, weight uint64) (sum MIBIndex, overflow bool) {
+	if have != noMIB && int(m.uses[have]) == sites {
+		return have, m.mibs[have].merge(in, weight)
+	}
+	sum = MIBIndex(len(m.mibs))
+	m.uses = append(m.uses, uint32(sites))
+	if have == noMIB {
+		m.mibs = append(m.mibs, *in)
+	} else {
+		m.mibs = append(m.mibs, m.mibs[have])
+		m.uses[have] -= uint32(sites)
+	}
+	to := &m.mibs[sum]
+	to.AccessHistogram = 0
+	to.Histogram = slices.Clone(to.Histogram)
+	if have == noMIB {
+		return sum, to.scale(weight)
+	}
+	return sum, to.merge(in, weight)
+}
+
+// addCallSite merges a call site.
+func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64) {
+	to := &m.calls.values[m.calls.at(siteKey(function, stack), nil)]
+	*to = to.unite(callees)
+}
+
+// add accumulates p, and returns the number of contexts with sums that were cut.
+func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
+	stacks := m.stacks.addAll(&p.Stacks)
+	functions := make([]int32, len(p.Records))
+	ends := make([]int, len(stacks)+1) // by stack: where its sites end among the sorted ones
+	for i := range p.Records {
+		r := &p.Records[i]
+		functions[i], _ = m.records.add(r.GUID)
+		for _, a := range r.AllocSites {
+			ends[a.Stack+1]++
+		}
+		for _, c := range r.CallSites {
+			m.addCallSite(functions[i], stacks[c.Stack], c.Callees)
+		}
+	}
+	for i := range stacks {
+		ends[i+1] += ends[i]
+	}
+	sorted := make([]allocSite, ends[len(stacks)])
+	for i := range p.Records {
+		for _, a := range p.Records[i].AllocSites {
+			sorted[ends[a.Stack]] = allocSite{functions[i], a.MIB}
+			ends[a.Stack]++
+		}
+	}
+	start := 0
+	for i, stack := range stacks {
+		if ends[i] > start {
+			cut += m.addAllocSites(stack, sorted[start:ends[i]], p.MIBs, weight)
+		}
+		start = ends[i]
+	}
+	m.addSources(p.Names, p.Sources)
+	cut += m.addDataAccess(p.DataAccess, weight)
+	m.warn(name, cut)
+	return cut
+}
+
+// addSums accumulates the sums of another Merger.
+func (m *Merger) addSums(o *Merger) {
+	stacks := m.stacks.addAll(&o.stacks)
+	functions := make([]int32, len(o.records.list))
+	for i, guid := range o.records.list {
+		functions[i], _ = m.records.add(guid)
+	}
+	cut := 0
+	keys := o.allocs.keys.list
+	var group []allocSite
+	for i := 0; i < len(keys); {
+		_, stack := splitSiteKey(keys[i])
+		group = group[:0]
+		for ; i < len(keys) && StackIndex(keys[i]) == stack; i++ {
+			function, _ := splitSiteKey(keys[i])
+			group = append(group, allocSite{functions[function], o.allocs.values[i]})
+		}
+		cut += m.addAllocSites(stacks[stack], group, o.mibs, 1)
+	}
+	for i, key := range o.calls.keys.list {
+		function, stack := splitSiteKey(key)
+		m.addCallSite(functions[function], stacks[stack], o.calls.values[i])
+	}
+	m.addSources(o.names, o.sources)
+	cut += m.addDataAccess(o.dataAccess(), 1)
+	m.warn("", cut)
+}
+
+// addRaw accumulates a raw profile.
+func (m *Merger) addRaw(s *symbolizer, weight uint64) {
+	s.out.Stacks = m.stacks
+	leaves := make([][]allocSite, len(s.found)) // by PC: the sites of contexts that it allocates in
+	const outer, all = 1, 2
+	called := make([]uint8, len(s.found)) // by PC: which of its frames are call sites
+	mib := make([]MIB, 1)
+	cut := 0
+	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
+		leaf := ids[0]
+		if leaves[leaf] == nil {
+			leaves[leaf] = m.allocating(s, leaf)
+		}
+		s.readMIB(c, &mib[0])
+		cut += m.addAllocSites(stack, leaves[leaf], mib, weight)
+		called[leaf] |= outer
+		for _, id := range ids[1:] {
+			called[id] |= all
+		}
+	})
+	for id, which := range called {
+		if which == 0 {
+			continue
+		}
+		frames := s.chain(int32(id))
+		stack := StackIndex(0)
+		for _, f := range slices.Backward(frames) {
+			stack = s.out.Stacks.push(stack, f)
+		}
+		if which == outer {
+			frames = frames[1:]
+		}
+		for _, f := range frames {
+			function, _ := m.records.add(s.out.Stacks.Frame(f).GUID)
+			m.addCallSite(function, stack, nil)
+		}
+	}
+	m.stacks = s.out.Stacks
+	m.warn(s.raw.Name, cut)
+}
+
+// allocating returns the alloc sites of a context that allocates at a PC: in the function
+// that allocates and those that it is inlined into.
+func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
+	for _, f := range s.chain(leaf) {
+		frame := s.out.Stacks.Frame(f)
+		function, _ := m.records.add(frame.GUID)
+		if site := (allocSite{function: function}); !slices.Contains(sites, site) {
+			sites = append(sites, site)
+		}
+		if !frame.Inline {
+			break
+		}
+	}
+	return sites
+}
+
+// addSources adds names and places of functions.
+func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLocation) {
+	if m.names == nil {
+		m.names = make(map[uint64]string)
+		m.sources = make(map[uint64]SourceLocation)
+	}
+	for id, n := range names {
+		if have, ok := m.names[id]; !ok || n < have {
+			m.names[id] = n
+		}
+	}
+	for id, at := range sources {
+		if have, ok := m.sources[id]; !ok || at.compare(have) < 0 {
+			m.sources[id] = at
+		}
+	}
+}
+
+// warn warns of sums that were cut.
+func (m *Merger) warn(name string, cut int) {
+	if cut > 0 && m.opt.Warn != nil {
+		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("memprof").InFile(name).
+			Field("number of contexts with a sum that outgrew its field and was cut").Got(cut).Want(0).Because(flaw.ErrSaturated)})
+	}
+}
+
+// addAll adds the frames and stacks of o, and returns the index in s of each stack of
+// o.
+func (s *Stacks) addAll(o *Stacks) []StackIndex {
+	if len(s.frames) == 0 && s.numNodes() == 0 {
+		s.frames, s.frameIndex = slices.Clone(o.frames), maps.Clone(o.frameIndex)
+		s.nodes.list = slices.Clone(o.nodes.list)
+		stacks := make([]StackIndex, s.numNodes()+1)
+		for i := range stacks {
+			stacks[i] = StackIndex(i)
+		}
+		return stacks
+	}
+	frames := make([]FrameIndex, len(o.frames))
+	for i, f := range o.frames {
+		frames[i] = s.addFrame(f)
+	}
+	stacks := make([]StackIndex, o.numNodes()+1)
+	for i, n := range o.nodes.list {
+		stacks[i+1] = s.push(stacks[n.caller()], frames[n.frame()])
+	}
+	return stacks
+}
