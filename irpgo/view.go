@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/slab"
@@ -134,7 +135,7 @@ func (v *view) readNames() []refName {
 	for _, n := range v.p.VTableNames {
 		names = append(names, refName{NameRef(n), n})
 	}
-	slices.SortStableFunc(names, func(a, b refName) int { return cmp.Compare(a.ref, b.ref) })
+	slices.SortFunc(names, func(a, b refName) int { return cmp.Or(cmp.Compare(a.ref, b.ref), strings.Compare(a.name, b.name)) })
 	return names
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,15 +18,36 @@ import (
 // A nameTable numbers the names in the data of a profile's pages: the data holds
 // numbers, and profile.names[number] is the name in the browser.
 type nameTable struct {
+	*nameList
+	turn func() // nil, or waits until the pages before have added their names
+}
+
+// A nameList is what the tables of pages that are made at the same time share.
+type nameList struct {
 	numbers map[string]int
 	list    []string
 }
 
-func newNameTable() *nameTable { return &nameTable{numbers: make(map[string]int)} }
+func newNameTable() *nameTable {
+	return &nameTable{nameList: &nameList{numbers: make(map[string]int)}}
+}
+
+// after returns a table with the same names for another page. The page waits for its turn
+// before it adds the first name.
+func (t *nameTable) after(turn func()) *nameTable { return &nameTable{t.nameList, turn} }
+
+// wait waits for the turn of the page.
+func (t *nameTable) wait() {
+	if t.turn != nil {
+		t.turn()
+		t.turn = nil
+	}
+}
 
 // add returns the number of a name. It cleans names first; names that are then equal
 // have one number.
 func (t *nameTable) add(name string) int {
+	t.wait()
 	n, ok := t.numbers[name]
 	if ok {
 		return n
@@ -125,7 +147,7 @@ const (
 func encodeBlock(id string, data any) (block, error) {
 	w := &blockWriter{}
 	if err := json.NewEncoder(w).Encode(data); err != nil { // not Marshal, which copies the text
-		return block{}, err
+		return block{}, fmt.Errorf("data of %s: %w", id, err)
 	}
 	if w.z == nil {
 		return block{id, plainBlock, bytes.TrimSpace(w.text.Bytes())}, nil

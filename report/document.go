@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -50,46 +51,77 @@ type setFacts struct {
 	Pages    []string `json:"pages"`
 }
 
-// addPages makes the pages of a set and adds them with their data. It omits a set
+// addPages makes the pages of a set, as many at a time as there are CPUs, and adds them with
+// their data. Numbers of names follow the order of the pages all the same. It omits a set
 // without pages, two profiles that cannot be compared.
 func (d *document) addPages(s *set, progress func(label, page string) error) error {
 	names, index := newNameTable(), len(d.Sets)
-	var pages []*page
-	for _, m := range s.pages {
-		if progress != nil {
-			if err := progress(s.label, m.id); err != nil {
-				return err
-			}
-		}
-		p, err := m.make(names)
-		if err != nil {
-			return err
-		}
-		if p == nil {
-			continue
-		}
-		pages = append(pages, p)
-		if p.data == nil {
-			continue
-		}
-		id := fmt.Sprintf("data-%d-%s", index, p.ID)
-		if err := d.add(id, p.data); err != nil {
-			return err
-		}
-		if err := d.addParts(id, p.parts); err != nil {
-			return err
-		}
-		p.data, p.parts = nil, nil
+	made, errs := make([]*page, len(s.pages)), make([]error, len(s.pages))
+	blocks, done := make([][]block, len(s.pages)), make([]chan struct{}, len(s.pages))
+	for i := range done {
+		done[i] = make(chan struct{})
 	}
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var work sync.WaitGroup
+	var stopped error
+	for _, i := range s.starts() {
+		busy <- struct{}{}
+		m := s.pages[i]
+		if progress != nil && stopped == nil {
+			stopped = progress(s.label, m.id)
+		}
+		if stopped != nil {
+			close(done[i])
+			<-busy
+			continue
+		}
+		work.Go(func() {
+			defer func() { <-busy }()
+			own := names.after(func() {
+				if i > 0 {
+					<-busy
+					<-done[i-1]
+					busy <- struct{}{}
+				}
+			})
+			made[i], errs[i] = m.make(own)
+			own.wait()
+			close(done[i])
+			if errs[i] == nil {
+				blocks[i], errs[i] = made[i].encode(fmt.Sprintf("data-%d-%s", index, m.id))
+			}
+		})
+	}
+	work.Wait()
+	if err := cmp.Or(stopped, cmp.Or(errs...)); err != nil {
+		return err
+	}
+	pages := slices.DeleteFunc(made, func(p *page) bool { return p == nil })
 	if len(pages) == 0 {
 		return nil
 	}
+	d.Blocks = append(d.Blocks, slices.Concat(blocks...)...)
 	// After the pages, which have put their names into the table.
 	if err := d.add(fmt.Sprintf("names-%d", index), names.encode()); err != nil {
 		return err
 	}
 	d.addSet(s, pages)
 	return nil
+}
+
+// encode returns the blocks of a page's data, and drops the data.
+func (p *page) encode(id string) ([]block, error) {
+	if p == nil || p.data == nil {
+		return nil, nil
+	}
+	data, parts := p.data, p.parts
+	p.data, p.parts = nil, nil
+	first, err := encodeBlock(id, data)
+	if err != nil {
+		return nil, err
+	}
+	more, err := encodeParts(id, parts)
+	return append([]block{first}, more...), err
 }
 
 // addSet adds a set, and the facts about it for scripts.
@@ -112,15 +144,15 @@ func (d *document) addSet(s *set, pages []*page) {
 func (d *document) add(id string, data any) error {
 	b, err := encodeBlock(id, data)
 	if err != nil {
-		return fmt.Errorf("data of %s: %w", id, err)
+		return err
 	}
 	d.Blocks = append(d.Blocks, b)
 	return nil
 }
 
-// addParts adds the blocks of further data of a page. It encodes as many at a time as there
-// are CPUs.
-func (d *document) addParts(id string, parts []func() any) error {
+// encodeParts returns the blocks of further data of a page. It encodes as many at a time as
+// there are CPUs.
+func encodeParts(id string, parts []func() any) ([]block, error) {
 	blocks, errs := make([]block, len(parts)), make([]error, len(parts))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -132,8 +164,7 @@ func (d *document) addParts(id string, parts []func() any) error {
 		})
 	}
 	workers.Wait()
-	d.Blocks = append(d.Blocks, blocks...)
-	return errors.Join(errs...)
+	return blocks, errors.Join(errs...)
 }
 
 // coreScripts come before the scripts of the pages, which use them.

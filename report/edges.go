@@ -1,6 +1,10 @@
 package report
 
-import "github.com/profuse-pgo/profuse/profile"
+import (
+	"iter"
+
+	"github.com/profuse-pgo/profuse/profile"
+)
 
 // An edgeTable has the edges of a profile. Several pages show them, and most of the time of a
 // walk over those of a view is finding the names of targets.
@@ -39,4 +43,27 @@ func newEdgeTable(v profile.View) *edgeTable {
 	}
 	t.symbols = symbols.keys
 	return t
+}
+
+// An edgeView is a view with a table of its edges.
+type edgeView struct {
+	profile.View
+	table *edgeTable
+}
+
+// ReusedEdges is for [profile.ReusedEdges].
+func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		t := v.table
+		for i := range t.edges {
+			e := &t.edges[i]
+			edge := profile.Edge{Kind: e.kind, Caller: t.symbols[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
+			if e.target >= 0 {
+				edge.Target = t.symbols[e.target]
+			}
+			if !yield(&edge) {
+				return
+			}
+		}
+	}
 }

@@ -78,6 +78,23 @@ func TestProgressEndsComparison(t *testing.T) {
 	}
 }
 
+// An interrupt before any page ends the work, though other pages wait for that one.
+func TestProgressEndsAnywhere(t *testing.T) {
+	stop := errors.New("stop")
+	for last := range pageFuncs {
+		begun := 0
+		err := Write(io.Discard, []Source{{View: locatedView()}}, Options{Progress: func(string, string) error {
+			if begun++; begun > last {
+				return stop
+			}
+			return nil
+		}})
+		if !errors.Is(err, stop) || begun != last+1 {
+			t.Errorf("stopped at page %d of %d: %v", begun, last+1, err)
+		}
+	}
+}
+
 // Of too much coverage the files in which most ran stay, and the rest is counted.
 func TestCoverageLimits(t *testing.T) {
 	const extraFiles, extraFunctions, extraLines = 7, 5, 3

@@ -70,7 +70,7 @@ func flamePage(src *source) (*page, error) {
 	title := "Flame graph"
 	sets := src.view.Stacks()
 	if len(sets) == 0 && src.features.Has(profile.HasEdges) {
-		edges := profile.EdgeStacks(src.view)
+		edges := profile.EdgeStacks(edgeView{src.view, src.edges()})
 		edges.Description, edges.Partial = "calls seen at one place of a function", true
 		sets = []profile.StackSet{edges}
 		if !src.features.Has(profile.HasBytecodes) && src.features.Has(profile.HasBlocks) {

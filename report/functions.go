@@ -60,6 +60,9 @@ type collectedFunctions struct {
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
+	if !src.opt.Mangled {
+		src.readable.functions() // while another page makes the table of edges
+	}
 	c.callers.read(src.edges())
 	for f := range profile.ReusedFunctions(src.view) {
 		row := functionRow{
@@ -104,7 +107,7 @@ func (c *collectedFunctions) rank() {
 	})
 	if len(c.rows) > maxFunctionRows {
 		c.omitted = len(c.rows) - maxFunctionRows
-		c.rows = c.rows[:maxFunctionRows]
+		c.rows = slices.Clone(c.rows[:maxFunctionRows])
 	}
 }
 
@@ -148,14 +151,6 @@ func (c *callers) read(t *edgeTable) {
 		}
 	}
 	c.listed = make([]bool, len(c.keys))
-}
-
-// find returns the number of a caller, -1 if the function has no edges.
-func (c *callers) find(key functionKey) int32 {
-	if n, ok := c.numbers[key]; ok {
-		return n
-	}
-	return -1
 }
 
 // stackValues are the values of stacks by function.

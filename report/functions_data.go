@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -80,7 +81,8 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 	for h := never; h <= ran; h++ {
 		d.HeatName = append(d.HeatName, h.String())
 	}
-	c.numberNames(src.names)
+	var naming sync.WaitGroup
+	naming.Go(func() { c.numberNames(src.names) })
 	w := c.newColumns(src, d)
 	place := 0
 	for f := range profile.ReusedFunctions(src.view) {
@@ -94,6 +96,7 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 		})
 		place++
 	}
+	naming.Wait()
 	w.number(src.names)
 	c.addEdges(src, d)
 	return d

@@ -126,11 +126,10 @@ func uniqueLabels(all []*source) {
 // symbolName returns the name of a function or type for display, with its signature.
 // Different symbols may have the same name.
 func (s *source) symbolName(sym *profile.Symbol) string {
-	name := sym.String()
-	if !s.opt.Mangled {
-		name = s.readable.symbol(name)
+	if s.opt.Mangled {
+		return clean(sym.String() + sym.Signature)
 	}
-	return clean(name + sym.Signature)
+	return s.readable.symbol(sym.String()) + clean(sym.Signature)
 }
 
 // functionName is symbolName for the function at a place of the view.

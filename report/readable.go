@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,44 +18,58 @@ type readableNames struct {
 	functions func() []string // those of all functions, in the order of the view, cleaned
 
 	mu sync.Mutex
-	of map[string]string // by the symbol; "" for one not demangled yet
+	of map[string]string // by the symbol; nil until the first is asked for
 }
 
 func newReadableNames(src *source) *readableNames {
-	r := &readableNames{src: src, of: make(map[string]string)}
+	r := &readableNames{src: src}
 	r.functions = sync.OnceValue(r.readFunctions)
 	return r
 }
 
-// symbol returns a name as people write it.
+// symbol returns a name as people write it, cleaned.
 func (r *readableNames) symbol(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	readable := r.of[name]
-	if readable == "" {
-		readable = symbols.Demangle(name)
+	if r.of == nil {
+		r.readEdges()
+	}
+	readable, ok := r.of[name]
+	if !ok {
+		readable = clean(symbols.Demangle(name))
 		r.of[name] = readable
 	}
 	return readable
 }
 
-// readFunctions demangles the names of all functions, with a worker for each CPU. It keeps
-// those of the functions in edges for symbol, too.
-func (r *readableNames) readFunctions() []string {
-	r.mu.Lock()
+// readEdges takes over the names of the functions in edges, most of what symbol is asked for.
+func (r *readableNames) readEdges() {
+	r.of = make(map[string]string)
 	for _, s := range r.src.edges().symbols {
-		if r.of[s.Name] == "" {
-			r.of[s.Name] = ""
-		}
+		r.of[s.String()] = ""
 	}
-	r.mu.Unlock()
+	if len(r.of) == 0 {
+		return
+	}
+	place := 0
+	for f := range profile.ReusedFunctions(r.src.view) {
+		if _, ok := r.of[f.Symbol.String()]; ok {
+			r.of[f.Symbol.String()] = r.functions()[place]
+		}
+		place++
+	}
+	maps.DeleteFunc(r.of, func(_, readable string) bool { return readable == "" })
+}
+
+// readFunctions demangles the names of all functions, with a worker for each CPU.
+func (r *readableNames) readFunctions() []string {
 	const some = 1024
 	lists := make(chan []string)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for list := range lists {
-				r.demangle(list)
+				demangle(list)
 			}
 		})
 	}
@@ -76,7 +91,7 @@ func (r *readableNames) readFunctions() []string {
 }
 
 // demangle replaces names. It keeps those that change in one piece of memory.
-func (r *readableNames) demangle(names []string) {
+func demangle(names []string) {
 	var text strings.Builder
 	ends := make([]int, len(names))
 	for i, name := range names {
@@ -85,15 +100,10 @@ func (r *readableNames) demangle(names []string) {
 		}
 		ends[i] = text.Len()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	start := 0
-	for i, name := range names {
+	for i := range names {
 		if start < ends[i] {
 			names[i] = text.String()[start:ends[i]]
-		}
-		if _, ok := r.of[name]; ok {
-			r.of[name] = names[i]
 		}
 		names[i], start = clean(names[i]), ends[i]
 	}

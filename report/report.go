@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
@@ -57,6 +59,10 @@ var pageFuncs = []struct {
 	{"allocations", allocationsPage},
 	{coverageID, coveragePage},
 }
+
+// startFirst are the pages that are begun first: the treemap takes most memory, and gives it
+// back before the rows of functions come.
+var startFirst = []string{"treemap", "overview", "flame"}
 
 // coverageID names the page of coverage.
 const coverageID = "coverage"
@@ -130,6 +136,22 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 		sets = append(sets, s)
 	}
 	return sets, nil
+}
+
+// starts returns the indexes of the pages in the order in which they are begun.
+func (s *set) starts() []int {
+	order := make([]int, len(s.pages))
+	for i := range order {
+		order[i] = i
+	}
+	rank := func(i int) int {
+		if at := slices.Index(startFirst, s.pages[i].id); at >= 0 {
+			return at
+		}
+		return len(startFirst)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return order
 }
 
 // add adds a page.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -201,6 +202,25 @@ func TestProgressEnds(t *testing.T) {
 	err := Write(&w, []Source{{View: &madeView{}}}, Options{Progress: func(label, page string) error { return stop }})
 	if !errors.Is(err, stop) || w.Len() > 0 {
 		t.Errorf("%v, %d bytes", err, w.Len())
+	}
+}
+
+// The file does not depend on how many pages are made at a time.
+func TestPagesAtATime(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []byte
+	for _, cpus := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(cpus)
+		var w bytes.Buffer
+		if err := Write(&w, []Source{{View: largeView(2000)}, {View: locatedView()}}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = w.Bytes()
+		}
+		if !bytes.Equal(w.Bytes(), want) {
+			t.Errorf("%d CPUs make another file than one", cpus)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func newTimeline(v profile.View) *timeline {
 	for i := range t.functions {
 		t.functions[i].mean = sums[i] / weights[i]
 	}
-	t.findPlaces(v, at.numbers)
+	t.findPlaces(v, &at)
 	t.sort()
 	for i := range t.runs {
 		t.runs[i].agreement = agreement(t.runs[i].calls)
@@ -93,9 +93,9 @@ func newTimeline(v profile.View) *timeline {
 }
 
 // findPlaces finds the functions among those of the profile.
-func (t *timeline) findPlaces(v profile.View, at map[profile.Symbol]int32) {
+func (t *timeline) findPlaces(v profile.View, at *numbering[profile.Symbol]) {
 	for f := range profile.ReusedFunctions(v) {
-		if i, ok := at[f.Symbol]; ok && t.functions[i].place < 0 {
+		if i := at.find(f.Symbol); i >= 0 && t.functions[i].place < 0 {
 			t.functions[i].place, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
 		}
 		t.listed++

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"cmp"
-	"hash/maphash"
 	"html/template"
 	"slices"
 
@@ -81,19 +79,23 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	labels  []treemapLabel   // of the nodes without the root
-	byHash  map[uint64]int32 // nodes by a hash of parent and label, or the next free one
-	seed    maphash.Seed
-	last    namePath // of the last function, with its nodes
+	boxes   numbering[treemapBox] // of the nodes without the root
+	last    namePath              // of the last function, with its nodes
 	nodes   []int32
 	heats   map[profile.Symbol]heat
+}
+
+// A treemapBox is the node of a parent with a label.
+type treemapBox struct {
+	parent int32
+	treemapLabel
 }
 
 // A treemapLabel is a part of names, and the whole name if it is a function's.
 type treemapLabel struct{ part, full string }
 
 func newTreemap(src *source) *treemap {
-	m := &treemap{src: src, seed: maphash.MakeSeed(), heats: make(map[profile.Symbol]heat)}
+	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
 	if src.java() {
 		m.data.Separator = "."
@@ -111,17 +113,18 @@ func newTreemap(src *source) *treemap {
 		m.data.Values = append(m.data.Values, f.flameValue)
 	}
 	m.weights = newWeightTree(values, len(m.data.Classes))
+	readable := src.readable.functions() // before there is memory for all nodes
 	functions := int(src.summary.Functions)
 	nodes := functions*2 + functions/8 // there may be a class for each
 	m.weights.expect(nodes, functions)
-	m.labels, m.byHash = make([]treemapLabel, 0, nodes), make(map[uint64]int32, functions)
+	m.boxes.expect(nodes)
 	amounts, place := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
 			amounts[len(additive)+i] = ofFunctions[i].of(f)
 		}
 		h := src.heat.of(f)
-		m.weights.add(m.leaf(src.pathOf(&f.Symbol, src.readable.functions()[place]), src.functionName(place, &f.Symbol)), uint8(h), amounts)
+		m.weights.add(m.leaf(src.pathOf(&f.Symbol, readable[place]), src.functionName(place, &f.Symbol)), uint8(h), amounts)
 		place++
 		if len(additive) > 0 {
 			m.heats[f.Symbol] = h
@@ -207,17 +210,11 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 
 // down returns the child of a node with a label and creates it if necessary.
 func (m *treemap) down(parent int32, l treemapLabel) int32 {
-	for key := maphash.String(m.seed, cmp.Or(l.full, l.part)) ^ uint64(parent); ; key++ {
-		n, ok := m.byHash[key]
-		if !ok {
-			n = m.weights.node(parent, int32(len(m.labels)))
-			m.byHash[key], m.labels = n, append(m.labels, l)
-			return n
-		}
-		if m.weights.parent[n] == parent && m.labels[m.weights.label[n]] == l {
-			return n
-		}
+	box := m.boxes.of(treemapBox{parent, l})
+	if node := box + 1; int(node) < len(m.weights.parent) {
+		return node
 	}
+	return m.weights.node(parent, box)
 }
 
 // pathOf returns the path of a function with the demangled name readable.
@@ -240,16 +237,16 @@ func (m *treemap) finish() *treemapData {
 		if label < 0 {
 			return ""
 		}
-		return m.labels[label].part
+		return m.boxes.keys[label].part
 	})
-	names := m.src.names
 	var kept numbering[treemapLabel]
 	for i, label := range d.Tree.Label {
 		if label >= 0 {
-			d.Tree.Label[i] = kept.of(m.labels[label])
+			d.Tree.Label[i] = kept.of(m.boxes.keys[label].treemapLabel)
 		}
 	}
-	l := &d.Labels
+	names, l := m.src.names, &d.Labels
+	*m = treemap{} // the page may wait for its turn
 	l.Name, l.Full, l.Colour = []int{}, []int{}, []int{}
 	for _, label := range kept.keys {
 		l.Name, l.Full, l.Colour = append(l.Name, names.add(label.part)), append(l.Full, names.addOrNone(label.full)), append(l.Colour, colourOf(label.part))

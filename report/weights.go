@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -274,25 +275,40 @@ func shareOut(trees []*grownTree, limit int) {
 	}
 }
 
+// heaviest returns up to limit nodes, by share, of equal ones those that were made first.
+func (t *weightTree) heaviest(limit int) []int32 {
+	shares := t.shares()
+	// Most nodes are small, and need not be sorted: what sorts before them by the leading
+	// bits of the share reaches the limit.
+	leading := func(n int) int { return int(math.Float64bits(shares[n]) >> 48) }
+	var number [1 << 16]int
+	for n := range shares {
+		number[leading(n)]++
+	}
+	least, some := len(number)-1, 0
+	for ; least > 0 && some+number[least] < limit; least-- {
+		some += number[least]
+	}
+	order := make([]int32, 0, some+number[least])
+	for n := range shares {
+		if leading(n) >= least {
+			order = append(order, int32(n))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b)) })
+	return slices.Clone(order[:min(limit, len(order))])
+}
+
 // grow takes up to limit nodes, by share, of equal ones those that were made first. No
 // node has a greater share than its parent, so parents come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
-	type ranked struct {
-		share float64
-		node  int32
-	}
-	order := make([]ranked, len(t.parent))
-	for n, share := range t.shares() {
-		order[n] = ranked{share, int32(n)}
-	}
-	slices.SortFunc(order, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.node, b.node)) })
-	order = order[:min(limit, len(order))]
+	order := t.heaviest(limit)
 	within := make([]int32, len(t.parent)) // the taken node that has the values of each
 	for n := range within {
 		within[n] = -1
 	}
-	for at, r := range order {
-		within[r.node] = int32(at)
+	for at, node := range order {
+		within[node] = int32(at)
 	}
 	for n := range within {
 		if within[n] < 0 {
@@ -300,23 +316,23 @@ func (t *weightTree) grow(limit int) *grownTree {
 		}
 	}
 	g := &grownTree{kids: make([]int32, len(order))}
-	for _, r := range order {
-		parent := t.parent[r.node]
+	for _, node := range order {
+		parent := t.parent[node]
 		if parent >= 0 {
 			parent = within[parent]
 		}
-		g.parent, g.label = append(g.parent, parent), append(g.label, t.label[r.node])
+		g.parent, g.label = append(g.parent, parent), append(g.label, t.label[node])
 	}
 	for n := 1; n < len(t.parent); n++ {
-		if p := within[t.parent[n]]; order[p].node == t.parent[n] {
+		if p := within[t.parent[n]]; order[p] == t.parent[n] {
 			g.kids[p]++
 		}
 	}
 	additive, other := t.columns()
 	for _, col := range additive {
 		self, total := make([]uint64, len(order)), make([]uint64, len(order))
-		for at, r := range order {
-			self[at] = t.ends(r.node, col).value
+		for at, node := range order {
+			self[at] = t.ends(node, col).value
 		}
 		for n, at := range within {
 			total[at] = saturate.Add(total[at], t.ends(int32(n), col).value)
@@ -328,8 +344,8 @@ func (t *weightTree) grow(limit int) *grownTree {
 	}
 	for _, col := range other {
 		totals, own := t.totals(col), make([]uint64, len(order))
-		for at, r := range order {
-			own[at] = totals[r.node]
+		for at, node := range order {
+			own[at] = totals[node]
 		}
 		g.other = append(g.other, own)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -273,6 +274,22 @@ func TestArrangeIsDeterministic(t *testing.T) {
 		tree := treeOf(paths, classes, values)
 		if got := fmt.Sprintf("%+v", *tree.grow(10000).arrange(2, labelName)); got != want {
 			t.Fatalf("another order of stacks makes another tree:\n%s\n%s", got, want)
+		}
+	}
+}
+
+// The heaviest nodes are the first of all that are sorted.
+func TestHeaviest(t *testing.T) {
+	tree := treeOf(randomPaths(rand.New(rand.NewPCG(7, 7)), 400, 8, 5))
+	shares := tree.shares()
+	all := make([]int32, len(shares))
+	for n := range all {
+		all[n] = int32(n)
+	}
+	slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(shares[b], shares[a]) })
+	for limit := 1; limit < len(all)+10; limit += 7 {
+		if got, want := tree.heaviest(limit), all[:min(limit, len(all))]; !slices.Equal(got, want) {
+			t.Fatalf("limit %d: %v, want %v", limit, got, want)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func secondsText(v float64) string {
 // does: "\u202e". An attacker may have chosen the names.
 func clean(s string) string {
 	for i, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+		if (r < ' ' || r > '~') && (!unicode.IsPrint(r) || r == unicode.ReplacementChar) {
 			quoted := strconv.Quote(s[i:])
 			return s[:i] + strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 		}

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"strings"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -21,7 +23,7 @@ func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.Vie
 }
 
 // openViews reads the profiles of any format that the arguments name, one each, and
-// prints warnings. look, if not nil, is called with each file.
+// prints warnings. look, if not nil, is called with each file while it is read.
 func openViews(env *cli.Env, args []string, programs *sources.Programs, look func(name string, data []byte)) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {
@@ -54,10 +56,16 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 		if v != nil {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
 		}
-		if v, err = formats.View(d.Name(), d.Bytes(), opt); err == nil && look != nil {
-			look(d.Name(), d.Bytes())
+		var looking sync.WaitGroup
+		var lookErr error
+		if look != nil {
+			looking.Go(func() {
+				lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
+			})
 		}
-		return err
+		v, err = formats.View(d.Name(), d.Bytes(), opt)
+		looking.Wait()
+		return cmp.Or(err, lookErr)
 	})
 	if err == nil && v == nil {
 		err = inputs.EmptyArchive(arg)
