@@ -5,8 +5,6 @@ package command
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -20,18 +18,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
-// The bombs are files of up to 16 MB that ask for as much memory or time as they can: by
+// The bombs are files of up to 8 MB that ask for as much memory or time as they can, or of
+// twice as many that inflate to more: by
 // compression, by sizes that they announce, by parts that they name many times, by the
 // smallest records that a format has.
 const (
-	maxBomb       = 16_000_000
-	maxBombMemory = 1 << 30         // of a command that reads one, bytes
+	maxBomb       = 8_000_000
+	maxBombMemory = 512 << 20       // of a command that reads one, bytes
 	bombCeiling   = 8 << 30         // of address space; the machine must survive a failing test
+	bombLevel     = 5               // of compression: the fastest that makes one byte of a thousand zeros
 	bombTimeout   = 5 * time.Minute // for a failing test; nobody measures time here, and machines are busy
 )
 
@@ -41,6 +43,9 @@ type bomb struct {
 	// dense is set for healthy profiles of the smallest records there are, of which
 	// commands make up to 200 times as many bytes.
 	dense bool
+	// inflates is set for compressed contents, of which the readers' own limits decide: twice
+	// the size and memory.
+	inflates bool
 	// commands read the bomb; nil for bombCommands and one of viewCommands.
 	commands []string
 }
@@ -52,6 +57,9 @@ var (
 		"top BOMB", "compare BOMB irpgo/clang22/ir-run1.profraw", "export --to json -o OUT BOMB", "report -o OUT BOMB",
 	}
 )
+
+// rawStart is how a raw IRPGO profile begins.
+var rawStart = []byte("\x81rforpl\xff")
 
 // bombEnv in the environment has the test binary write the bomb of that name to standard
 // output. The system counts the memory of the process that starts a command as the
@@ -84,10 +92,17 @@ func (b *bomb) write(t *testing.T, dir string) string {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := f.Stat(); err != nil || info.Size() == 0 || info.Size() > maxBomb {
+	if info, err := f.Stat(); err != nil || info.Size() == 0 || info.Size() > b.scale()*maxBomb {
 		t.Fatalf("%v: %d bytes", err, info.Size())
 	}
 	return name
+}
+
+func (b *bomb) scale() int64 {
+	if b.inflates {
+		return 2
+	}
+	return 1
 }
 
 func init() {
@@ -97,16 +112,17 @@ func init() {
 	}
 }
 
-// TestBombs: no command takes more than a gigabyte for a small file.
+// TestBombs: no command takes more than half a gigabyte for a small file.
 func TestBombs(t *testing.T) {
 	oracle.Slow(t)
+	t.Parallel()
 	profuse := asProfuse(t)
 	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs(), sampleBombs()) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			name := b.write(t, dir)
-			limit := int64(maxBombMemory)
+			limit := b.scale() * maxBombMemory
 			if b.dense {
 				limit = 200 * maxBomb
 			}
@@ -126,8 +142,8 @@ func TestBombs(t *testing.T) {
 						args[i] = filepath.Join(oracle.Root(t), "testdata", a)
 					}
 				}
-				used, took, code, text := limited(t, profuse, args)
-				t.Logf("%s: %d MiB, %v, exit code %d, %.200s", c, used>>20, took.Round(time.Millisecond), code, text)
+				used, spent, code, text := limited(t, profuse, args)
+				t.Logf("%s: %d MiB, %v of processor time, exit code %d, %.200s", c, used>>20, spent.Round(time.Millisecond), code, text)
 				if used > limit {
 					t.Errorf("%s: %d MiB", c, used>>20)
 				}
@@ -140,13 +156,12 @@ func TestBombs(t *testing.T) {
 }
 
 // limited runs a command in limited address space. It returns the most memory, in bytes,
-// that it had at any time.
-func limited(t *testing.T, profuse string, args []string) (used int64, took time.Duration, code int, text string) {
+// that it had at any time, and its processor time.
+func limited(t *testing.T, profuse string, args []string) (used int64, spent time.Duration, code int, text string) {
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, bombCeiling>>10), "sh", profuse}, args...)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &out
-	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +169,7 @@ func limited(t *testing.T, profuse string, args []string) (used int64, took time
 	_ = cmd.Wait()
 	stop.Stop()
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return int64(usage.Maxrss) << 10, time.Since(start), cmd.ProcessState.ExitCode(), out.String()
+	return int64(usage.Maxrss) << 10, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), cmd.ProcessState.ExitCode(), out.String()
 }
 
 func zeros(n int) []byte { return make([]byte, n) }
@@ -180,90 +195,91 @@ func bombs() []bomb {
 	}
 	names := func(text []byte) []byte { return rawBomb{records: 1, counters: 1, names: chunkOf(text)}.build() }
 	return []bomb{
-		{name: "names of one byte", contents: func() []byte { return names(text(127<<20, "a\x01")) }},
-		{name: "one long name", contents: func() []byte { return names(text(1<<30, "a")) }},
-		{name: "one name within the limit", contents: func() []byte { return names(text(127<<20, "a")) }},
-		{name: "many short names", contents: func() []byte { return names(bytes.Trim(numbered(16<<20, "%x\x01"), "\x01")) }},
-		{name: "as many names as allowed", contents: func() []byte {
+		{name: "names of one byte", inflates: true, contents: func() []byte { return names(text(127<<20, "a\x01")) }},
+		{name: "one long name", inflates: true, contents: func() []byte { return names(text(1<<30, "a")) }},
+		{name: "one name within the limit", inflates: true, contents: func() []byte { return names(text(127<<20, "a")) }},
+		{name: "as many names as allowed", inflates: true, contents: func() []byte {
 			return rawBomb{records: 1, counters: 1, names: chunkOf(bytes.Trim(numbered(30<<20, "%x\x01"), "\x01"))}.build()
 		}},
 		{name: "stored names", contents: func() []byte {
-			all := bytes.Trim(numbered(15<<20, "%x\x01"), "\x01")
+			all := bytes.Trim(numbered(7<<20, "%x\x01"), "\x01")
 			b := binary.AppendUvarint(nil, uint64(len(all)))
 			return rawBomb{records: 1, counters: 1, names: append(append(b, 0), all...)}.build()
 		}},
-		{name: "names of chunks", contents: func() []byte {
+		{name: "names of chunks", inflates: true, contents: func() []byte {
 			return rawBomb{records: 1, counters: 1, names: bytes.Repeat(chunkOf(text(200<<20, "ab\x01")), 10)}.build()
 		}},
 		{name: "shared counters", contents: func() []byte {
-			return rawBomb{records: 100_000, counters: 1_000_000, each: 1_000_000, names: chunkOf([]byte("a"))}.build()
+			return rawBomb{records: 50_000, counters: 500_000, each: 500_000, names: chunkOf([]byte("a"))}.build()
 		}},
 		{name: "small records", contents: func() []byte {
-			return rawBomb{records: 250_000, counters: 250_000, each: 1, names: chunkOf(numbered(2<<20, "f%d\x01"))}.build()
+			return rawBomb{records: 120_000, counters: 120_000, each: 1, names: chunkOf(numbered(1<<20, "f%d\x01"))}.build()
 		}},
 		{name: "value sites", contents: func() []byte {
-			return rawBomb{records: 100, counters: 100, each: 1, sites: 65535, names: chunkOf([]byte("a")), values: zeros(8 << 20)}.build()
+			return rawBomb{records: 100, counters: 100, each: 1, sites: 65535, names: chunkOf([]byte("a")), values: zeros(7 << 20)}.build()
 		}},
 		{name: "shared value sites", contents: func() []byte {
-			return rawBomb{records: 300_000, counters: 1, each: 1, sites: 65535, names: chunkOf([]byte("a")), values: zeros(1 << 20)}.build()
+			return rawBomb{records: 140_000, counters: 1, each: 1, sites: 65535, names: chunkOf([]byte("a")), values: zeros(1 << 20)}.build()
 		}},
 		// Of 15 MB, report takes 2.4 GB, and more where the collector has to wait.
-		{name: "text functions", dense: true, contents: func() []byte { return numbered(10<<20, "f%d\n0\n1\n0\n") }},
-		{name: "text without counters", contents: func() []byte { return numbered(15<<20, "f%d\n0\n0\n") }},
+		{name: "text functions", dense: true, contents: func() []byte { return numbered(7<<20, "f%d\n0\n1\n0\n") }},
+		{name: "text without counters", contents: func() []byte { return numbered(7<<20, "f%d\n0\n0\n") }},
 		{name: "text counters announced", contents: func() []byte { return []byte("f\n0\n4000000000\n0\n") }},
-		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n5000000\n"), text(10<<20, "0\n")...) }},
-		{name: "text counters gzip", contents: func() []byte {
-			return gzipOf(append([]byte("f\n0\n7500000\n"), text(15_000_000, "0\n")...))
+		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n3500000\n"), text(7<<20, "0\n")...) }},
+		{name: "text counters gzip", inflates: true, contents: func() []byte {
+			return gzipOf(again{[]byte("f\n0\n7500000\n"), 1}, again{[]byte("0\n"), 7_500_000})
 		}},
-		{name: "yes gzip", contents: func() []byte { return gzipOf(text(1<<30, "y\n")) }},
-		{name: "gzip zeros", contents: func() []byte { return gzipOf(zeros(3 << 30)) }},
-		{name: "gzip raw zeros", contents: func() []byte {
-			return gzipOf(append(rawBomb{records: 1, counters: 1, each: 1, names: chunkOf([]byte("a"))}.build(), zeros(1<<30)...))
+		{name: "yes gzip", inflates: true, contents: func() []byte { return gzipOf(again{text(1<<20, "y\n"), 1 << 10}) }},
+		{name: "gzip zeros", inflates: true, contents: func() []byte { return gzipOf(again{zeros(1 << 20), 3 << 10}) }},
+		{name: "gzip raw zeros", inflates: true, contents: func() []byte {
+			return gzipOf(again{rawBomb{records: 1, counters: 1, each: 1, names: chunkOf([]byte("a"))}.build(), 1}, again{zeros(1 << 20), 1 << 10})
 		}},
-		{name: "zstd zeros", contents: func() []byte { return zstdOf(append([]byte("\x7fELF"), zeros(1<<30)...)) }},
-		{name: "gzip gzip", contents: func() []byte { return gzipOf(gzipOf(append([]byte("\x81rforpl\xff"), zeros(1<<30)...))) }},
-		{name: "gzip empty gzips", contents: func() []byte { return gzipOf(bytes.Repeat(gzipOf(nil), 10_000_000)) }},
-		{name: "empty gzips", contents: func() []byte { return bytes.Repeat(gzipOf(nil), 500_000) }},
-		{name: "tar of members", contents: func() []byte { return tarOf(15_000, []byte("x")) }},
-		{name: "tar gzip of members", contents: func() []byte { return gzipOf(tarOf(100_000, nil)) }},
-		{name: "tar gzip of large members", contents: func() []byte { return gzipOf(tarOf(20, append([]byte("\x81rforpl\xff"), zeros(200<<20)...))) }},
-		{name: "tar gzip of bombs", contents: func() []byte { return gzipOf(tarOf(100, gzipOf(append([]byte("\x81rforpl\xff"), zeros(200<<20)...)))) }},
+		{name: "zstd zeros", inflates: true, contents: func() []byte { return zstdOf(append([]byte("\x7fELF"), zeros(1<<30)...)) }},
+		{name: "gzip gzip", inflates: true, contents: func() []byte { return gzipOf(again{gzipOf(again{rawStart, 1}, again{zeros(1 << 20), 1 << 10}), 1}) }},
+		{name: "gzip empty gzips", inflates: true, contents: func() []byte { return gzipOf(again{bytes.Repeat(gzipOf(), 10_000), 1000}) }},
+		{name: "empty gzips", contents: func() []byte { return bytes.Repeat(gzipOf(), 300_000) }},
+		{name: "tar of members", contents: func() []byte { return tarOf(7500, []byte("x")) }},
+		{name: "tar gzip of members", inflates: true, contents: func() []byte { return gzipOf(again{tarOf(100_000, nil), 1}) }},
+		{name: "tar gzip of large members", inflates: true, contents: func() []byte { return gzipOf(largeMembers(20)...) }},
+		{name: "tar gzip of bombs", inflates: true, contents: func() []byte {
+			return gzipOf(again{tarOf(100, gzipOf(again{rawStart, 1}, again{zeros(1 << 20), 200})), 1})
+		}},
 		{name: "memprof yaml nested", contents: func() []byte {
-			return append([]byte("---\nHeapProfileRecords:\n  - GUID: 1\n    AllocSites:\n      - Callstack: "), text(15<<20, "[")...)
+			return append([]byte("---\nHeapProfileRecords:\n  - GUID: 1\n    AllocSites:\n      - Callstack: "), text(7<<20, "[")...)
 		}},
 		{name: "memprof yaml records", contents: func() []byte {
-			return append([]byte("---\nHeapProfileRecords:\n"), numbered(15<<20, "  - GUID: %d\n")...)
+			return append([]byte("---\nHeapProfileRecords:\n"), numbered(7<<20, "  - GUID: %d\n")...)
 		}},
 		{name: "memprof yaml frames", contents: func() []byte {
-			return append([]byte("---\nHeapProfileRecords:\n  - GUID: 1\n    AllocSites:\n      - Callstack:\n"), numbered(15<<20, "          - { Function: %d }\n")...)
+			return append([]byte("---\nHeapProfileRecords:\n  - GUID: 1\n    AllocSites:\n      - Callstack:\n"), numbered(7<<20, "          - { Function: %d }\n")...)
 		}},
-		{name: "memprof yaml gzip", contents: func() []byte {
-			return gzipOf(append([]byte("---\nHeapProfileRecords:\n"), numbered(15<<20, "  - GUID: %d\n")...))
+		{name: "memprof yaml gzip", inflates: true, contents: func() []byte {
+			return gzipOf(again{[]byte("---\nHeapProfileRecords:\n"), 1}, again{numbered(7<<20, "  - GUID: %d\n"), 1})
 		}},
 		{name: "mip yaml", contents: func() []byte {
-			return append([]byte("- Function Name:   a\n"), numbered(15<<20, "- Function Name:   a%d\n")...)
+			return append([]byte("- Function Name:   a\n"), numbered(7<<20, "- Function Name:   a%d\n")...)
 		}},
-		{name: "mip yaml gzip", contents: func() []byte { return gzipOf(numbered(15<<20, "- Function Name:   a%d\n")) }},
-		{name: "yaml spaces", contents: func() []byte { return append([]byte("---\nHeapProfileRecords:\n"), text(15<<20, " ")...) }},
-		{name: "iprof nested", contents: func() []byte { return append([]byte(`{"version":"1.0.0","types":`), text(15<<20, "[")...) }},
+		{name: "mip yaml gzip", inflates: true, contents: func() []byte { return gzipOf(again{numbered(7<<20, "- Function Name:   a%d\n"), 1}) }},
+		{name: "yaml spaces", contents: func() []byte { return append([]byte("---\nHeapProfileRecords:\n"), text(7<<20, " ")...) }},
+		{name: "iprof nested", contents: func() []byte { return append([]byte(`{"version":"1.0.0","types":`), text(7<<20, "[")...) }},
 		{name: "iprof types", contents: func() []byte {
-			return append([]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}`), append(numbered(15<<20, `,{"id":%d,"name":"a"}`), `]}`...)...)
+			return append([]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}`), append(numbered(7<<20, `,{"id":%d,"name":"a"}`), `]}`...)...)
 		}},
 		{name: "iprof empties", contents: func() []byte {
-			return append([]byte(`{"version":"1.0.0","types":[],"methods":[],"samplingProfiles":[{}`), append(text(15<<20, `,{}`), `]}`...)...)
+			return append([]byte(`{"version":"1.0.0","types":[],"methods":[],"samplingProfiles":[{}`), append(text(7<<20, `,{}`), `]}`...)...)
 		}},
 		{name: "iprof contexts", contents: func() []byte {
 			return append([]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}],"methods":[{"id":0,"name":"a","signature":[0]}],"samplingProfiles":[{"ctx":"0:0","records":[1]}`),
-				append(numbered(14<<20, `,{"ctx":"0:%d","records":[1]}`), `]}`...)...)
+				append(numbered(7<<20, `,{"ctx":"0:%d","records":[1]}`), `]}`...)...)
 		}},
 		{name: "iprof deep context", dense: true, contents: func() []byte {
 			return append([]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}],"methods":[{"id":0,"name":"a","signature":[0]}],"samplingProfiles":[{"ctx":"0:0`),
-				append(text(14<<20, `<0:0`), `","records":[1]}]}`...)...)
+				append(text(7<<20, `<0:0`), `","records":[1]}]}`...)...)
 		}},
-		{name: "iprof gzip", contents: func() []byte {
-			return gzipOf(append([]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}`), append(numbered(15<<20, `,{"id":%d,"name":"a"}`), `]}`...)...))
+		{name: "iprof gzip", inflates: true, contents: func() []byte {
+			return gzipOf(again{[]byte(`{"version":"1.0.0","types":[{"id":0,"name":"a"}`), 1}, again{numbered(7<<20, `,{"id":%d,"name":"a"}`), 1}, again{[]byte(`]}`), 1})
 		}},
-		{name: "random", contents: func() []byte { return random(15 << 20) }},
+		{name: "random", contents: func() []byte { return random(7 << 20) }},
 	}
 }
 
@@ -309,7 +325,7 @@ func (r rawBomb) build() []byte {
 // chunkOf compresses names as LLVM stores them.
 func chunkOf(text []byte) []byte {
 	var z bytes.Buffer
-	w := zlib.NewWriter(&z)
+	w, _ := zlib.NewWriterLevel(&z, bombLevel)
 	_, _ = w.Write(text)
 	w.Close()
 	b := binary.AppendUvarint(nil, uint64(len(text)))
@@ -317,10 +333,20 @@ func chunkOf(text []byte) []byte {
 	return append(b, z.Bytes()...)
 }
 
-func gzipOf(data []byte) []byte {
+// again are bytes that follow each other so many times, without being in memory so often.
+type again struct {
+	bytes []byte
+	times int
+}
+
+func gzipOf(parts ...again) []byte {
 	var z bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression)
-	_, _ = w.Write(data)
+	w, _ := gzip.NewWriterLevel(&z, bombLevel)
+	for _, p := range parts {
+		for range p.times {
+			_, _ = w.Write(p.bytes)
+		}
+	}
 	w.Close()
 	return z.Bytes()
 }
@@ -329,6 +355,17 @@ func zstdOf(data []byte) []byte {
 	w, _ := zstd.NewWriter(nil)
 	defer w.Close()
 	return w.EncodeAll(data, nil)
+}
+
+// largeMembers are an archive of n raw profiles of 200 MB of zeros.
+func largeMembers(n int) (parts []again) {
+	for i := range n {
+		var header bytes.Buffer
+		_ = tar.NewWriter(&header).WriteHeader(&tar.Header{Name: fmt.Sprint(i), Mode: 0o644, Size: 200 << 20})
+		start := append(bytes.Clone(rawStart), zeros(1<<20-len(rawStart))...)
+		parts = append(parts, again{header.Bytes(), 1}, again{start, 1}, again{zeros(1 << 20), 199})
+	}
+	return append(parts, again{zeros(1024), 1})
 }
 
 func tarOf(n int, member []byte) []byte {

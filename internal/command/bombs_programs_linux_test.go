@@ -9,8 +9,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/klauspost/compress/flate"
 
 	"github.com/profuse-pgo/profuse/irpgo"
 )
@@ -92,64 +95,68 @@ func programBombs() []bomb {
 			return fmt.Appendf(le.AppendUint64([]byte{4}, uint64(code+i%codeSize)), "\x08f%x\x00", i)
 		})
 	}
-	program15 := func(name string, contents func() []byte) bomb {
+	inflated := func(b bomb) bomb {
+		b.inflates = true
+		return b
+	}
+	dwarfBomb := func(name string, contents func() []byte) bomb {
 		return bomb{name: name, contents: contents, commands: debugCommands}
 	}
 	all := []bomb{
-		program15("dwarf units", func() []byte { return dwarf(repeat(15<<20, func(int) []byte { return unit([]byte(nothing)) })) }),
-		program15("dwarf empty functions", func() []byte { return dwarf(unit(same(15<<20, "\x02"))) }),
-		program15("dwarf nested blocks", func() []byte { return dwarf(unit(same(15<<20, "\x03"))) }),
-		program15("dwarf functions", func() []byte { return dwarf(unit(functions(15 << 20))) }),
-		program15("dwarf inlined functions", func() []byte {
-			return dwarf(unit(append([]byte("\x04\xe0\x82\x02\x00\x00\x00\x00\x00\xfff\x00"), repeat(15<<20, func(i int) []byte {
+		dwarfBomb("dwarf units", func() []byte { return dwarf(repeat(7<<20, func(int) []byte { return unit([]byte(nothing)) })) }),
+		dwarfBomb("dwarf empty functions", func() []byte { return dwarf(unit(same(7<<20, "\x02"))) }),
+		dwarfBomb("dwarf nested blocks", func() []byte { return dwarf(unit(same(7<<20, "\x03"))) }),
+		dwarfBomb("dwarf functions", func() []byte { return dwarf(unit(functions(7 << 20))) }),
+		dwarfBomb("dwarf inlined functions", func() []byte {
+			return dwarf(unit(append([]byte("\x04\xe0\x82\x02\x00\x00\x00\x00\x00\xfff\x00"), repeat(7<<20, func(i int) []byte {
 				return le.AppendUint64(le.AppendUint64([]byte{6, 28, 0, 0, 0}, code), codeSize)
 			})...)))
 		}),
-		program15("dwarf shared ranges", func() []byte {
-			ranges := append(repeat(7<<20, func(i int) []byte {
+		dwarfBomb("dwarf shared ranges", func() []byte {
+			ranges := append(repeat(3<<20, func(i int) []byte {
 				return le.AppendUint64(le.AppendUint64(nil, uint64(2*i)), uint64(2*i+1))
 			}), make([]byte, 16)...)
 			return elfRenamed(program(map[string][]byte{
-				".debug_info":     unit(repeat(7<<20, func(int) []byte { return []byte("\x05\x00\x00\x00\x00f\x00") })),
+				".debug_info":     unit(repeat(3<<20, func(int) []byte { return []byte("\x05\x00\x00\x00\x00f\x00") })),
 				".debug_abbrev":   abbrevs,
 				".debug_rnglists": ranges, ".debug_line": lineTable(nil),
 			}), ".debug_rnglists", ".debug_ranges\x00\x00")
 		}),
-		program15("dwarf rows", func() []byte {
-			return program(map[string][]byte{".debug_line": lineTable(same(15<<20, "\x83")), ".debug_info": unit(functions(1000)), ".debug_abbrev": abbrevs})
+		dwarfBomb("dwarf rows", func() []byte {
+			return program(map[string][]byte{".debug_line": lineTable(same(7<<20, "\x83")), ".debug_info": unit(functions(1000)), ".debug_abbrev": abbrevs})
 		}),
-		program15("dwarf rows shared by units", func() []byte {
+		dwarfBomb("dwarf rows shared by units", func() []byte {
 			return program(map[string][]byte{
-				".debug_line": lineTable(same(7<<20, "\x83")), ".debug_abbrev": abbrevs,
-				".debug_info": repeat(7<<20, func(int) []byte { return unit([]byte(nothing)) }),
+				".debug_line": lineTable(same(3<<20, "\x83")), ".debug_abbrev": abbrevs,
+				".debug_info": repeat(3<<20, func(int) []byte { return unit([]byte(nothing)) }),
 			})
 		}),
-		program15("dwarf abbreviations", func() []byte {
+		dwarfBomb("dwarf abbreviations", func() []byte {
 			return program(map[string][]byte{
-				".debug_abbrev": append(bytes.TrimSuffix(abbrevs, []byte(nothing)), repeat(7<<20, func(i int) []byte {
+				".debug_abbrev": append(bytes.TrimSuffix(abbrevs, []byte(nothing)), repeat(3<<20, func(i int) []byte {
 					return append(binary.AppendUvarint(nil, uint64(i+7)), 0x2e, 0, 0, 0)
 				})...),
-				".debug_info": repeat(7<<20, func(int) []byte { return unit([]byte(nothing)) }), ".debug_line": lineTable(nil),
+				".debug_info": repeat(3<<20, func(int) []byte { return unit([]byte(nothing)) }), ".debug_line": lineTable(nil),
 			})
 		}),
-		program15("dwarf compressed rows", func() []byte {
+		inflated(dwarfBomb("dwarf compressed rows", func() []byte {
 			return packed(".debug_line", lineTable(same(340<<20, "\x83")), map[string][]byte{".debug_info": unit(functions(1000)), ".debug_abbrev": abbrevs})
-		}),
-		program15("dwarf compressed functions", func() []byte {
+		})),
+		inflated(dwarfBomb("dwarf compressed functions", func() []byte {
 			return packed(".debug_info", unit(same(340<<20, "\x04\xe0\x82\x02\x00\x00\x00\x00\x00\x08f\x00")),
 				map[string][]byte{".debug_abbrev": abbrevs, ".debug_line": lineTable(nil)})
-		}),
-		program15("dwarf compressed blocks", func() []byte {
+		})),
+		inflated(dwarfBomb("dwarf compressed blocks", func() []byte {
 			return packed(".debug_info", unit(same(340<<20, "\x03")), map[string][]byte{".debug_abbrev": abbrevs, ".debug_line": lineTable(nil)})
-		}),
-		program15("symbols of one name", func() []byte {
-			symbols := repeat(8<<20, func(i int) []byte {
+		})),
+		dwarfBomb("symbols of one name", func() []byte {
+			symbols := repeat(4<<20, func(i int) []byte {
 				s := le.AppendUint32(nil, uint32(i))
 				s = append(s, 2, 0, 15, 0) // a function, in .text
 				return le.AppendUint64(le.AppendUint64(s, uint64(code+i%codeSize)), 4)
 			})
 			return elfSymbols(program(map[string][]byte{
-				".comment": symbols, ".debug_str": append(same(7<<20, "a"), 0), ".debug_info": nil,
+				".comment": symbols, ".debug_str": append(same(3<<20, "a"), 0), ".debug_info": nil,
 			}))
 		}),
 		{name: "sections", commands: debugCommands, contents: func() []byte { return manySections(65000) }},
@@ -159,34 +166,37 @@ func programBombs() []bomb {
 	}
 	all = append(all,
 		mapped("mapping headers", func() []byte {
-			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covmap": same(15<<20, "\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x06\x00\x00\x00\x01\x00\x01a\x00\x00\x00\x00")}, nil)
+			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covmap": same(7<<20, "\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x06\x00\x00\x00\x01\x00\x01a\x00\x00\x00\x00")}, nil)
 		}),
-		mapped("mapping headers compressed", func() []byte {
+		inflated(mapped("mapping headers compressed", func() []byte {
 			return elfWith(fixture(bombMapped), nil, map[string][]byte{
 				"__llvm_covmap": compressedSection(same(300<<20, "\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x06\x00\x00\x00\x01\x00\x01a\x00\x00\x00\x00"), 24),
 			})
-		}),
+		})),
 		mapped("mapped functions", func() []byte {
-			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covfun": mappedFunctions(15<<20, 0)}, nil)
+			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covfun": mappedFunctions(7<<20, 0)}, nil)
 		}),
 		mapped("mapped regions", func() []byte {
-			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covfun": mappedFunctions(15<<20, 2<<20)}, nil)
+			return elfWith(fixture(bombMapped), map[string][]byte{"__llvm_covfun": mappedFunctions(7<<20, 2<<20)}, nil)
 		}),
-		mapped("mapped regions compressed", func() []byte {
+		inflated(mapped("mapped regions compressed", func() []byte {
 			return elfWith(fixture(bombMapped), nil, map[string][]byte{"__llvm_covfun": compressedSection(mappedFunctions(300<<20, 2<<20), 24)})
-		}),
+		})),
 	)
 	class := func(name string, contents func() []byte) bomb {
 		return bomb{name: name, contents: contents, commands: classCommands}
 	}
 	return append(all,
-		class("jar of zeros", func() []byte { return jar(10, false, func(int) []byte { return make([]byte, 256<<20) }) }),
-		class("jar of classes", func() []byte { return jar(60_000, false, func(i int) []byte { return classOf(i, 1) }) }),
+		class("jar of zeros", func() []byte {
+			z := zeros(256 << 20)
+			return jar(10, false, func(int) []byte { return z })
+		}),
+		class("jar of classes", func() []byte { return jar(45_000, false, func(i int) []byte { return classOf(i, 1) }) }),
 		class("jar of methods", func() []byte { return jar(1900, false, func(i int) []byte { return classOf(i, 65_000) }) }),
-		class("jar of overlapping classes", func() []byte { return jar(200_000, true, func(i int) []byte { return classOf(i, 65_000) }) }),
+		class("jar of overlapping classes", func() []byte { return jar(130_000, true, func(i int) []byte { return classOf(i, 65_000) }) }),
 		class("jar of jars", func() []byte {
 			inner := jar(200, false, func(i int) []byte { return classOf(i, 65_000) })
-			return jarOf(1000, false, "BOOT-INF/lib/%d.jar", func(int) []byte { return inner })
+			return jarOf(800, false, "BOOT-INF/lib/%d.jar", func(int) []byte { return inner })
 		}),
 	)
 }
@@ -348,6 +358,11 @@ func jarOf(n int, overlap bool, name string, contents func(i int) []byte) []byte
 	if !overlap {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)
+		z, _ := flate.NewWriter(nil, bombLevel)
+		w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+			z.Reset(out)
+			return z, nil
+		})
 		for i := range n {
 			if f, err := w.Create(fmt.Sprintf(name, i)); err != nil {
 				panic(err)
@@ -367,9 +382,10 @@ func jarOf(n int, overlap bool, name string, contents func(i int) []byte) []byte
 	_, c := binary.Uvarint(z[a:])
 	z = z[a+c:]
 	z = z[2 : len(z)-4] // deflate alone
+	sum := crc32.ChecksumIEEE(data)
 	fields := func(b []byte) []byte {
 		b = append(b, 20, 0, 0, 0, 8, 0, 0, 0, 0, 0)
-		return le.AppendUint32(le.AppendUint32(le.AppendUint32(b, crc32.ChecksumIEEE(data)), uint32(len(z))), uint32(len(data)))
+		return le.AppendUint32(le.AppendUint32(le.AppendUint32(b, sum), uint32(len(z))), uint32(len(data)))
 	}
 	local := fmt.Sprintf(name, 100_000)
 	b := append(fields([]byte("PK\x03\x04")), byte(len(local)), 0, 0, 0)

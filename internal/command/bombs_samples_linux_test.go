@@ -30,45 +30,48 @@ func sampleBombs() []bomb {
 	file := func(name string, contents func() []byte) bomb {
 		return bomb{name: "sample " + name, contents: contents}
 	}
+	inflated := func(name string, contents func() []byte) bomb {
+		return bomb{name: "sample inflated " + name, inflates: true, contents: contents}
+	}
 	return []bomb{
-		{name: "sample text functions", dense: true, contents: func() []byte { return numbered(15<<20, "f%d:1:1\n") }},
-		file("text lines", func() []byte { return append([]byte("f:1:1\n"), numbered(15<<20, " 1.%d: 1\n")...) }),
-		file("text targets", func() []byte { return append([]byte("f:1:1\n 1: 1"), numbered(15<<20, " %d:1")...) }),
+		{name: "sample text functions", dense: true, contents: func() []byte { return numbered(7<<20, "f%d:1:1\n") }},
+		file("text lines", func() []byte { return append([]byte("f:1:1\n"), numbered(7<<20, " 1.%d: 1\n")...) }),
+		file("text targets", func() []byte { return append([]byte("f:1:1\n 1: 1"), numbered(7<<20, " %d:1")...) }),
 		file("text nested", func() []byte {
 			var b strings.Builder
 			b.WriteString("f:1:1\n")
-			for i := 1; b.Len() < 15<<20; i++ {
+			for i := 1; b.Len() < 7<<20; i++ {
 				b.WriteString(strings.Repeat(" ", i) + "1: f:1\n")
 			}
 			return []byte(b.String())
 		}),
-		file("text contexts", func() []byte { return numbered(15<<20, "[a:%d @ a:1 @ a:2 @ a:3 @ b]:1:1\n") }),
-		file("text one context", func() []byte { return append(append([]byte("["), text(15<<20, "a:1 @ ")...), "b]:1:1\n"...) }),
+		file("text contexts", func() []byte { return numbered(7<<20, "[a:%d @ a:1 @ a:2 @ a:3 @ b]:1:1\n") }),
+		file("text one context", func() []byte { return append(append([]byte("["), text(7<<20, "a:1 @ ")...), "b]:1:1\n"...) }),
 		file("names", func() []byte {
-			return append(append([]byte(plain), announced(15<<20, zeros(15<<20))...), 0, 0, 0, 0, 0)
+			return append(append([]byte(plain), announced(7<<20, zeros(7<<20))...), 0, 0, 0, 0, 0)
 		}),
 		file("names announced", func() []byte { return append([]byte(plain), announced(1<<60, zeros(1000))...) }),
-		file("one function", func() []byte { return append([]byte(plain+"\x01f\x00"), zeros(15<<20)...) }),
+		file("one function", func() []byte { return append([]byte(plain+"\x01f\x00"), zeros(7<<20)...) }),
 		file("callsites", func() []byte {
-			b := append([]byte(plain+"\x01f\x00\x00\x00\x00\x00"), binary.AppendUvarint(nil, 2_500_000)...)
-			for i := range 2_500_000 {
+			b := append([]byte(plain+"\x01f\x00\x00\x00\x00\x00"), binary.AppendUvarint(nil, 1_250_000)...)
+			for i := range 1_250_000 {
 				b = append(b, byte(i>>14)&0x7f|0x80, byte(i>>7)&0x7f, byte(i)&0x7f, 0, 0, 0, 0)
 			}
-			return b[:15<<20]
+			return b[:7<<20]
 		}),
 		file("nested", func() []byte {
-			return append([]byte(plain+"\x01f\x00\x00"), text(15<<20, "\x00\x00\x00\x01\x01\x00")...)
+			return append([]byte(plain+"\x01f\x00\x00"), text(7<<20, "\x00\x00\x00\x01\x01\x00")...)
 		}),
-		file("inflated names", func() []byte { return sections(chunkOf(zeros(6)), chunkOf(announced(64<<20, zeros(64<<20)))) }),
-		file("inflated contexts", func() []byte {
+		inflated("names", func() []byte { return sections(chunkOf(zeros(6)), chunkOf(announced(64<<20, zeros(64<<20)))) }),
+		inflated("contexts", func() []byte {
 			return sections(chunkOf(zeros(6)), chunkOf([]byte("\x01f\x00")), chunkOf(announced(8_000_000, zeros(8_000_000))))
 		}),
-		file("inflated functions", func() []byte {
+		inflated("functions", func() []byte {
 			return sections(chunkOf(zeros(6)), chunkOf([]byte("\x01f\x00")), chunkOf(zeros(1)), chunkOf(zeros(8_000_000)))
 		}),
 		file("many sections", func() []byte {
 			var all [][]byte
-			names := chunkOf(announced(8_000_000, zeros(8_000_000)))
+			names := chunkOf(announced(7_000_000, zeros(7_000_000)))
 			for range 1000 {
 				all = append(all, names)
 			}

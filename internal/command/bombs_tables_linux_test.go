@@ -74,26 +74,26 @@ func tableBombs() []bomb {
 	}
 	return []bomb{
 		table("table of nameless entries", func() []byte {
-			return indexed(names(9<<20, func(int) []byte { return item("", nil) }), 1<<19)
+			return indexed(names(4<<20, func(int) []byte { return item("", nil) }), 1<<18)
 		}),
 		table("table of small functions", func() []byte {
-			return indexed(names(11<<20, func(i int) []byte { return item(fmt.Sprintf("%x", i), record(1, 1, none)) }), 1<<18)
+			return indexed(names(5<<20, func(i int) []byte { return item(fmt.Sprintf("%x", i), record(1, 1, none)) }), 1<<18)
 		}),
 		table("table of one chain", func() []byte { // every bucket leads to it
 			b := indexed(names(3<<20, func(i int) []byte { return item(fmt.Sprintf("%x", i), record(1, 1, none)) }), 1)
 			index := le.Uint64(b[32:])
-			le.PutUint64(b[index:], 1<<20)
-			return append(b, bytes.Repeat(b[index+16:][:8], 1<<20-1)...)
+			le.PutUint64(b[index:], 1<<19)
+			return append(b, bytes.Repeat(b[index+16:][:8], 1<<19-1)...)
 		}),
-		table("table of empty buckets", func() []byte { return indexed(item("a", record(1, 1, none)), 1<<20) }),
+		table("table of empty buckets", func() []byte { return indexed(item("a", record(1, 1, none)), 1<<19) }),
 		table("table of one name", func() []byte {
 			return indexed(names(3<<20, func(i int) []byte { return item("a", record(uint64(i), 1, none)) }), 1)
 		}),
 		table("records of one function", func() []byte {
-			return indexed(item("a", names(14<<20, func(i int) []byte { return record(uint64(i), 1, none) })), 1)
+			return indexed(item("a", names(7<<20, func(i int) []byte { return record(uint64(i), 1, none) })), 1)
 		}),
 		table("records of no counters", func() []byte {
-			return indexed(item("a", names(14<<20, func(i int) []byte { return record(uint64(i), 0, none) })), 1)
+			return indexed(item("a", names(7<<20, func(i int) []byte { return record(uint64(i), 0, none) })), 1)
 		}),
 		table("counters announced", func() []byte {
 			r := record(1, 1, none)
@@ -105,46 +105,46 @@ func tableBombs() []bomb {
 			sites := 65535
 			values := le.AppendUint32(le.AppendUint32(nil, uint32(8+8+(sites+7)/8*8)), 1)
 			values = append(le.AppendUint32(le.AppendUint32(values, 0), uint32(sites)), make([]byte, (sites+7)/8*8)...)
-			return indexed(names(10<<20, func(i int) []byte { return item(fmt.Sprintf("%x", i), record(1, 1, values)) }), 256)
+			return indexed(names(6<<20, func(i int) []byte { return item(fmt.Sprintf("%x", i), record(1, 1, values)) }), 256)
 		}},
 		profile("mip functions", func() []byte {
-			r := names(14<<20, func(i int) []byte { return mipRecord(i, 0, 0, 0) })
+			r := names(7<<20, func(i int) []byte { return mipRecord(i, 0, 0, 0) })
 			return mipFile(bombMIP, count(uint64(len(r)/60), r))
 		}),
 		profile("mip functions announced", func() []byte { return mipFile(bombMIP, count(1<<60, make([]byte, 1000))) }),
 		profile("mip blocks", func() []byte {
-			return mipFile(bombMIP, append(count(1, mipRecord(1, 2_900_000, 0, 5*2_900_000)), count(1, []byte("a\x00"))...))
+			return mipFile(bombMIP, append(count(1, mipRecord(1, 1_450_000, 0, 5*1_450_000)), count(1, []byte("a\x00"))...))
 		}),
 		profile("mip blocks announced", func() []byte { return mipFile(bombMIP, count(1, mipRecord(1, 1<<32-1, 0, 1000))) }),
 		profile("mip edges announced", func() []byte { return mipFile(bombMIP, count(1, mipRecord(1, 0, 1<<32-1, 1000))) }),
 		profile("mip names", func() []byte {
-			return mipFile(bombMIP, append(count(1, mipRecord(1, 0, 0, 0)), count(7_000_000, bytes.Repeat([]byte("a\x00"), 7_000_000))...))
+			return mipFile(bombMIP, append(count(1, mipRecord(1, 0, 0, 0)), count(3_500_000, bytes.Repeat([]byte("a\x00"), 3_500_000))...))
 		}),
 		mapFile("mipmap functions", func() []byte {
 			at := 0
-			return mipFile(bombMipmap, names(15<<20, func(i int) []byte {
+			return mipFile(bombMipmap, names(7<<20, func(i int) []byte {
 				r := mapRecord(i, at, 0, fmt.Sprintf("%x", i))
 				at += len(r)
 				return r
 			}))
 		}),
-		mapFile("mipmap blocks", func() []byte { return mipFile(bombMipmap, mapRecord(0, 0, 3_700_000, "a")) }),
+		mapFile("mipmap blocks", func() []byte { return mipFile(bombMipmap, mapRecord(0, 0, 1_850_000, "a")) }),
 		mapFile("mipmap blocks announced", func() []byte {
 			r := mapRecord(0, 0, 1000, "a")
 			le.PutUint32(r[24:], 1<<32-1)
 			return mipFile(bombMipmap, r)
 		}),
 		heap("heap dumps", func() []byte {
-			return bytes.Repeat(heapDump(nil, nil, nil), 200_000)
+			return bytes.Repeat(heapDump(nil, nil, nil), 100_000)
 		}),
 		heap("heap segments", func() []byte {
 			s := fixture(bombHeap)[56:][:64]
-			return heapDump(bytes.Repeat(s, 240_000), nil, nil)
+			return heapDump(bytes.Repeat(s, 120_000), nil, nil)
 		}),
 		heap("heap blocks and stacks", func() []byte {
 			s, mib := heapParts()
 			var mibs, stacks []byte
-			for i := range uint64(75_000) {
+			for i := range uint64(37_000) {
 				mibs = append(le.AppendUint64(mibs, i), mib...)
 				stacks = le.AppendUint64(le.AppendUint64(le.AppendUint64(stacks, i), 1), heapAddress(i))
 			}
@@ -152,7 +152,7 @@ func tableBombs() []bomb {
 		}),
 		{name: "heap stack, deep", dense: true, commands: heapCommands, contents: func() []byte {
 			s, mib := heapParts()
-			const frames = 1_800_000
+			const frames = 900_000
 			stack := le.AppendUint64(le.AppendUint64(nil, 1), frames)
 			for i := range uint64(frames) {
 				stack = le.AppendUint64(stack, heapAddress(i))
@@ -162,7 +162,7 @@ func tableBombs() []bomb {
 		heap("heap stacks, deep", func() []byte {
 			s, mib := heapParts()
 			var mibs, stacks []byte
-			for i := range uint64(1000) {
+			for i := range uint64(500) {
 				mibs = append(le.AppendUint64(mibs, i), mib...)
 				stacks = le.AppendUint64(le.AppendUint64(stacks, i), 1800)
 				for j := range uint64(1800) {
@@ -177,8 +177,8 @@ func tableBombs() []bomb {
 		}),
 		heap("heap histograms", func() []byte {
 			s, mib := heapParts()
-			le.PutUint32(mib[132:], 7_000_000)
-			mibs := append(append(le.AppendUint64(nil, 1), mib...), make([]byte, 2*7_000_000)...)
+			le.PutUint32(mib[132:], 3_500_000)
+			mibs := append(append(le.AppendUint64(nil, 1), mib...), make([]byte, 2*3_500_000)...)
 			return heapDump(s, mibs, le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, 1), 1), heapAddress(0)))
 		}),
 		heap("heap histograms announced", func() []byte {

@@ -35,6 +35,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a hundred processes")
 	}
+	t.Parallel()
 	profuse := asProfuse(t)
 	dir := t.TempDir()
 	root := oracle.Root(t)

@@ -20,44 +20,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
-// fleetInputs are profiles of each family, in folders, with what a merge of them needs.
-func fleetInputs(t *testing.T) map[string]fleetCase {
-	root := filepath.Join(oracle.Root(t), "testdata")
-	at := func(names ...string) (files []string) {
-		for _, name := range names {
-			files = append(files, filepath.Join(root, filepath.FromSlash(name)))
-		}
-		return files
-	}
-	return map[string]fleetCase{
-		"IRPGO": {
-			files: at("irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw"), suffix: ".profdata",
-		},
-		"front end": {
-			files: at("irpgo/clang14/fe.profraw", "irpgo/clang14/fe-values.profraw"), suffix: ".profdata",
-		},
-		"MemProf": {
-			files: at("memprof/raw/clang22-pie.memprofraw"), suffix: ".profdata",
-			programs: map[string]string{"": filepath.Join(root, "memprof/raw/clang22-pie.debug")},
-			options:  []string{"--memprof-full-schema"},
-		},
-		"MIP": {
-			files: at("mip/all-1.mipraw", "mip/all-2.mipraw"), suffix: ".mip",
-			programs: map[string]string{"": filepath.Join(root, "mip/all.mipmap")},
-		},
-		"iprof": {
-			files: at("iprof/small.iprof", "iprof/fib.iprof", "iprof/even-odd.iprof", "iprof/twin-x3.iprof"), suffix: ".iprof",
-		},
-		"many values": {files: manyValues(t), suffix: ".profdata"},
-		"many traces": {files: manyTraces(t), suffix: ".profdata"},
-		"samples of builds": {
-			files:  append(at("sampleprof/probes.afdo", "sampleprof/calls-probes.prof"), otherBuild(t, root)),
-			suffix: ".afdo",
-		},
-		"samples": {files: at("sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/calls.prof"), suffix: ".afdo"},
-	}
-}
-
 // manyValues writes profiles that have more than 255 values of one site together, which
 // indexed profiles do not hold.
 func manyValues(t *testing.T) (files []string) {
@@ -99,21 +61,20 @@ func manyTraces(t *testing.T) (files []string) {
 	return files
 }
 
-type fleetCase struct {
-	files    []string
-	suffix   string
-	programs map[string]string // by what they are called below --programs; "" for the name that profuse says
-	options  []string          // of what is written
-}
-
 // TestFleet merges profiles of each family by plans, tasks in any order, and reduces: the
 // bytes are those of one merge. Tasks are killed, repeated, and run at the same time.
 func TestFleet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes")
 	}
+	t.Parallel()
 	program := asProfuse(t)
-	for name, c := range fleetInputs(t) {
+	cases := familyCases(t)
+	cases["front end"] = mergeCase{files: fixtures(t, "irpgo/clang14/fe.profraw", "irpgo/clang14/fe-values.profraw"), suffix: ".profdata"}
+	cases["many values"] = mergeCase{files: manyValues(t), suffix: ".profdata"}
+	cases["many traces"] = mergeCase{files: manyTraces(t), suffix: ".profdata"}
+	cases["samples of builds"] = samplesOfBuilds(t)
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -126,7 +87,7 @@ func TestFleet(t *testing.T) {
 			}
 			slices.Sort(files)
 			flat := filepath.Join(dir, "flat"+c.suffix)
-			options := slices.Clone(c.options)
+			options := slices.Clone(c.result)
 			for _, path := range c.programs {
 				options = append(options, "--program", path)
 			}
@@ -139,12 +100,12 @@ func TestFleet(t *testing.T) {
 			}
 			runTasks(t, rng, program, job, 5)
 			result := filepath.Join(dir, "result"+c.suffix)
-			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.options)...)
+			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.result)...)
 			wantSame(t, result, flat)
 
 			// Rubbish of tasks that died does no harm, nor does its collection.
 			profuse(t, "fleet", "gc", job, "--age", "0s")
-			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.options)...)
+			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.result)...)
 			wantSame(t, result, flat)
 		})
 	}

@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes, which is slow under the race detector")
 	}
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,

@@ -39,6 +39,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // section one after the other.
 func TestRecipes(t *testing.T) {
 	oracle.Slow(t)
+	t.Parallel()
 	root := oracle.Root(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "recipes.md"))
 	if err != nil {

@@ -25,6 +25,7 @@ func TestSignals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes that wait")
 	}
+	t.Parallel()
 	profuse := asProfuse(t)
 	root := oracle.Root(t)
 	raw := filepath.Join(root, "testdata", "irpgo", "clang22", "ir-run1.profraw")

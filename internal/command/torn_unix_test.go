@@ -22,6 +22,7 @@ func TestRacingProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	clang := oracle.Tool(t, "clang-22", "/usr/lib/llvm-22/bin/clang", "clang")
 	profuse := asProfuse(t)
 	dir := t.TempDir()
@@ -74,7 +75,7 @@ func TestRacingProgram(t *testing.T) {
 		})
 	}
 	merged, refused, last := 0, 0, uint64(0)
-	for range 400 / oracle.Step(10) {
+	for range 100 / oracle.Step(4) {
 		out := filepath.Join(dir, "out.profdata")
 		os.Remove(out)
 		text, err := exec.Command(profuse, "merge", "-q", "-o", out, pool).CombinedOutput()

@@ -9,95 +9,105 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 )
+
+// A mergeCase are profiles that merge with each other, and what merges of them need.
+type mergeCase struct {
+	files    []string
+	suffix   string // of what is written
+	programs []string
+	part     []string // options for merges whose result is merged
+	result   []string // and for other merges
+}
+
+// familyCases are profiles of each family, by its name.
+func familyCases(t *testing.T) map[string]mergeCase {
+	t.Helper()
+	partial := []string{"--format", "partial"}
+	cases := map[string]mergeCase{
+		string(formats.IRPGO): {
+			files:  fixtures(t, "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw"),
+			suffix: ".profdata", part: partial,
+		},
+		string(formats.MemProf): {
+			files: fixtures(t, "memprof/raw/clang22-pie.memprofraw", "memprof/raw/clang22-pie.memprofraw"), suffix: ".profdata",
+			programs: fixtures(t, "memprof/raw/clang22-pie.debug"), part: partial, result: []string{"--memprof-full-schema"},
+		},
+		string(formats.MIP): {
+			files: fixtures(t, "mip/all-1.mipraw", "mip/all-2.mipraw", "mip/all-1.mipraw"), suffix: ".mip",
+			programs: fixtures(t, "mip/all.mipmap"),
+		},
+		string(formats.Iprof): {
+			files:  fixtures(t, "iprof/small.iprof", "iprof/fib.iprof", "iprof/even-odd.iprof", "iprof/app.iprof", "iprof/twin-x3.iprof", "iprof/small-0.4.iprof"),
+			suffix: ".iprof",
+		},
+		string(formats.Sample): {
+			files:  fixtures(t, "sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/lines-md5.afdo", "sampleprof/lines-binary.prof", "sampleprof/calls.prof"),
+			suffix: ".afdo", part: partial,
+		},
+	}
+	for _, f := range formats.All() {
+		if _, ok := cases[string(f.Family())]; !ok {
+			t.Errorf("no profiles of family %s", f.Family())
+		}
+	}
+	return cases
+}
+
+// samplesOfBuilds are sample profiles of two builds, whose checksums differ.
+func samplesOfBuilds(t *testing.T) mergeCase {
+	files := fixtures(t, "sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof")
+	text, err := os.ReadFile(fixtures(t, "sampleprof/probes.prof")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other.prof")
+	if err := os.WriteFile(other, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return mergeCase{files: append(files, other), suffix: ".afdo", part: []string{"--format", "partial"}}
+}
+
+// fixtures returns the paths of files of testdata.
+func fixtures(t testing.TB, names ...string) (files []string) {
+	t.Helper()
+	for _, name := range names {
+		files = append(files, filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(name)))
+	}
+	return files
+}
 
 // TestTrees: merges of merges, in random trees, have the bytes of one merge in every
 // family. Trees of LLVM profiles are made of partial sums; see irpgo TestPartials for
 // harder ones.
 func TestTrees(t *testing.T) {
-	root := filepath.Join(oracle.Root(t), "testdata")
-	var programs []string
-	for _, name := range []string{"clang22-pie", "clang22-split", "clang22-dumps"} {
-		programs = append(programs, "--program", filepath.Join(root, "memprof/raw", name+".debug"))
+	cases := familyCases(t)
+	heaps := cases["MemProf"]
+	heaps.files = append(fixtures(t, "memprof/raw/clang22-split.memprofraw", "memprof/raw/clang22-dumps.memprofraw", "memprof/temperatures.memprof.yaml"), heaps.files...)
+	heaps.programs = append(fixtures(t, "memprof/raw/clang22-split.debug", "memprof/raw/clang22-dumps.debug"), heaps.programs...)
+	cases["heaps of programs"] = heaps
+	cases["programs"] = mergeCase{
+		files: append(fixtures(t, "irpgo/clang22/dispatch.profraw"), cases["IRPGO"].files...), suffix: ".profdata", part: cases["IRPGO"].part,
 	}
-	for name, c := range map[string]struct {
-		files        []string
-		suffix       string
-		part, result []string // options
-	}{
-		"IRPGO": {
-			[]string{"irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw", "irpgo/clang22/dispatch.profraw"},
-			".profdata",
-			[]string{"--format", "partial"},
-			nil,
-		},
-		"MemProf": {
-			[]string{
-				"memprof/raw/clang22-pie.memprofraw", "memprof/raw/clang22-split.memprofraw", "memprof/raw/clang22-dumps.memprofraw",
-				"memprof/raw/clang22-pie.memprofraw", "memprof/temperatures.memprof.yaml",
-			},
-			".profdata", append([]string{"--format", "partial"}, programs...), append([]string{"--memprof-full-schema"}, programs...),
-		},
-		"MIP": {
-			[]string{"mip/all-1.mipraw", "mip/all-2.mipraw", "mip/all-1.mipraw", "mip/all-1.mipraw"},
-			".mip",
-			[]string{"--program", filepath.Join(root, "mip/all.mipmap")},
-			[]string{"--program", filepath.Join(root, "mip/all.mipmap")},
-		},
-		"iprof": {
-			[]string{"iprof/small.iprof", "iprof/fib.iprof", "iprof/even-odd.iprof", "iprof/app.iprof", "iprof/twin-x3.iprof", "iprof/small-0.4.iprof"},
-			".iprof", nil, nil,
-		},
-		"samples": {
-			[]string{"sampleprof/lines.afdo", "sampleprof/calls.afdo", "sampleprof/lines-md5.afdo", "sampleprof/lines-binary.prof", "sampleprof/calls.prof"},
-			".afdo",
-			[]string{"--format", "partial"},
-			nil,
-		},
-		"samples of probes": {
-			[]string{"sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof", otherBuild(t, root)},
-			".afdo",
-			[]string{"--format", "partial"},
-			nil,
-		},
-		"samples with contexts": {
-			[]string{"sampleprof/contexts.afdo", "sampleprof/contexts.prof", "sampleprof/contexts.afdo"},
-			".afdo", nil, nil,
-		},
-	} {
+	cases["samples of probes"] = samplesOfBuilds(t)
+	cases["samples with contexts"] = mergeCase{files: fixtures(t, "sampleprof/contexts.afdo", "sampleprof/contexts.prof", "sampleprof/contexts.afdo"), suffix: ".afdo"}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			tree := &mergeTree{t: t, dir: t.TempDir(), suffix: c.suffix, part: c.part, rng: rand.New(rand.NewPCG(1, 2))}
-			var files []string
-			for _, name := range c.files {
-				if !filepath.IsAbs(name) {
-					name = filepath.Join(root, filepath.FromSlash(name))
-				}
-				files = append(files, name)
+			for _, p := range c.programs {
+				c.part, c.result = append(c.part, "--program", p), append(c.result, "--program", p)
 			}
-			flat := tree.merge(files, c.result)
+			tree := &mergeTree{t: t, dir: t.TempDir(), suffix: c.suffix, part: c.part, rng: rand.New(rand.NewPCG(1, 2))}
+			flat := tree.merge(c.files, c.result)
 			for range 4 {
 				// The order of the inputs stays: of some families it decides.
-				if got := tree.merge(tree.parts(files), c.result); !bytes.Equal(got, flat) {
+				if got := tree.merge(tree.parts(c.files), c.result); !bytes.Equal(got, flat) {
 					t.Fatalf("a tree has other bytes, %d in place of %d", len(got), len(flat))
 				}
 			}
 		})
 	}
-}
-
-// otherBuild returns a sample profile of another build, with other checksums and fewer samples.
-func otherBuild(t *testing.T, root string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "sampleprof", "probes.prof"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "other.prof")
-	if err := os.WriteFile(name, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // A mergeTree merges files in random trees.

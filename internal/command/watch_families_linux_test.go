@@ -20,28 +20,22 @@ import (
 // and is killed at random moments. Whoever reads the output meanwhile finds a
 // whole profile. In the end it has the bytes that "profuse merge" writes.
 func TestWatchFamilies(t *testing.T) {
-	kills := 40
+	t.Parallel()
+	kills := 20
 	if !oracle.Everything() {
 		kills = 4
 	}
-	testdata := filepath.Join(oracle.Root(t), "testdata")
-	elf := filepath.Join(testdata, "mip", "all.elf")
-	debug := filepath.Join(testdata, "memprof", "raw", "clang22-pie.debug")
-	for name, family := range map[string]struct {
-		out     string
-		files   []string
-		options []string // of watch
-		merge   []string // arguments of merge
-	}{
-		"iprof":   {out: "out.iprof", files: []string{"iprof/app.iprof", "iprof/fib.iprof", "iprof/even-odd.iprof"}},
-		"mip":     {out: "out.mip", files: []string{"mip/all-1.mipraw", "mip/all-2.mipraw"}, options: []string{"--program", elf}, merge: []string{elf}},
-		"heap":    {out: "out.profdata", files: []string{"memprof/raw/clang22-pie.memprofraw"}, options: []string{"--profiled-binary", debug}, merge: []string{"--profiled-binary", debug}},
-		"irpgo":   {out: "out.profdata", files: []string{"irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw"}},
-		"gzipped": {out: "out.iprof.gz", files: []string{"iprof/app.iprof", "iprof/fib.iprof"}},
-	} {
+	cases := familyCases(t)
+	cases["gzipped"] = mergeCase{files: cases[string(formats.Iprof)].files, suffix: ".iprof.gz"}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := newFarmOf(t, family.out, family.files...)
-			options := append([]string{"--settle", "10ms", "--every", "0s", "--batch", "3", "--delete"}, family.options...)
+			t.Parallel()
+			f := newFarmOf(t, "out"+c.suffix, c.files...)
+			var programs []string
+			for _, p := range c.programs {
+				programs = append(programs, "--program", p)
+			}
+			options := append([]string{"--settle", "10ms", "--every", "0s", "--batch", "3", "--delete"}, programs...)
 			run := f.measure(options...)
 			var stop atomic.Bool
 			var reader sync.WaitGroup
@@ -58,8 +52,8 @@ func TestWatchFamilies(t *testing.T) {
 			if got := landed(t, f.in); got != 0 {
 				t.Errorf("%d files are left", got)
 			}
-			want := filepath.Join(f.dir, "want-"+family.out)
-			args := append([]string{"merge", "-q", "-o", want, f.all()}, family.merge...)
+			want := filepath.Join(f.dir, "want"+c.suffix)
+			args := append([]string{"merge", "-q", "-o", want, f.all()}, programs...)
 			if log, err := combined(exec.Command("profuse", args...)); err != nil {
 				t.Fatalf("%v: %s", err, log)
 			}

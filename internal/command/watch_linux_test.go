@@ -37,18 +37,18 @@ type farm struct {
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
-	f := newFarmOf(t, "out.profdata", "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw")
+	f := newFarmOf(t, "out.profdata", fixtures(t, "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw")...)
 	f.only = func(n int) []byte { return fmt.Appendf(nil, ":ir\nonly%d\n1\n1\n1\n", n) }
 	return f
 }
 
-// newFarmOf returns a farm in which copies of files of testdata land.
+// newFarmOf returns a farm in which copies of files land.
 func newFarmOf(t *testing.T, out string, files ...string) *farm {
 	t.Helper()
 	f := &farm{t: t, dir: t.TempDir(), ext: filepath.Ext(files[0])}
 	f.in, f.out = filepath.Join(f.dir, "in"), filepath.Join(f.dir, out)
 	for _, name := range files {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", name))
+		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,6 +203,7 @@ func (f *farm) killWatches(run time.Duration, kills int, options []string, said 
 // TestWatchKilled kills "profuse watch" at random moments while profiles land,
 // and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
+	t.Parallel()
 	kills := 67 // in each of the three ways
 	modes := []string{"delete", "keep", "archive"}
 	if !oracle.Everything() {
@@ -210,6 +211,7 @@ func TestWatchKilled(t *testing.T) {
 	}
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			f := newFarm(t)
 			archive := filepath.Join(f.dir, "archive")
 			options := []string{"--settle", "10ms", "--every", "0s", "--batch", "3"}
@@ -311,8 +313,10 @@ func await(t *testing.T, what string, ok func() bool) {
 
 // TestWatchSignals ends runs as a service manager or a person does.
 func TestWatchSignals(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			f := newFarm(t)
 			f.land()
 			cmd := f.watch("--settle", "10ms", "--every", "1h", "--delete")

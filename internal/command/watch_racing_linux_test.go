@@ -27,6 +27,7 @@ func TestWatchRacingWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	const functions, versions = 3000, 26
 	var names []byte
 	for i := range functions {
@@ -45,63 +46,70 @@ func TestWatchRacingWriter(t *testing.T) {
 		}
 		return b
 	}
-	merged := 0
-	rounds := 40 / oracle.Step(10)
-	for round := range rounds {
-		dir := t.TempDir()
-		in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out.profdata")
-		if err := os.Mkdir(in, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		settle := []string{"0s", "1ms", "20ms"}[round%3]
-		cmd := exec.Command("profuse", "watch", "--settle", settle, "--every", "0s", "-o", out, in)
-		var log strings.Builder
-		cmd.Stderr = &log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		name := filepath.Join(in, "a.profraw")
-		if err := os.WriteFile(name, version(0), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		for k := 1; k < versions; k++ {
-			time.Sleep(rand.N(40 * time.Millisecond))
-			writeOver(t, name, version(k), round%2 == 0)
-		}
-		// What the writer left is settled at the end.
-		time.Sleep(50 * time.Millisecond)
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("%v: %s", err, log.String())
-		}
-		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatalf("%v: %s", err, log.String())
-		}
-		p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := p.Functions[0].Records[0].Counts[0]
-		for _, f := range p.Functions {
-			if n := f.Records[0].Counts[0]; n != sum {
-				t.Fatalf("%s ran %#x times, %s %#x times: a mixture of versions\n%s", p.Functions[0].Name, sum, f.Name, n, log.String())
-			}
-		}
-		for k := range versions {
-			switch n := sum >> (2 * k) & 3; {
-			case n > 1:
-				t.Errorf("settle %s: version %d is in the sum %d times\n%s", settle, k, n, log.String())
-			case n == 1:
-				merged++
-			case k == versions-1:
-				t.Errorf("settle %s: the last version is not in the sum %#x\n%s", settle, sum, log.String())
-			}
+	for round := range 40 / oracle.Step(10) {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			raceWatch(t, round, versions, version)
+		})
+	}
+}
+
+// raceWatch writes versions of a file over each other.
+func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out.profdata")
+	if err := os.Mkdir(in, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	settle := []string{"0s", "1ms", "20ms"}[round%3]
+	cmd := exec.Command("profuse", "watch", "--settle", settle, "--every", "0s", "-o", out, in)
+	var log strings.Builder
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(in, "a.profraw")
+	if err := os.WriteFile(name, version(0), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for k := 1; k < versions; k++ {
+		time.Sleep(rand.N(40 * time.Millisecond))
+		writeOver(t, name, version(k), round%2 == 0)
+	}
+	// What the writer left is settled at the end.
+	time.Sleep(50 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, log.String())
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatalf("%v: %s", err, log.String())
+	}
+	p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := p.Functions[0].Records[0].Counts[0]
+	for _, f := range p.Functions {
+		if n := f.Records[0].Counts[0]; n != sum {
+			t.Fatalf("%s ran %#x times, %s %#x times: a mixture of versions\n%s", p.Functions[0].Name, sum, f.Name, n, log.String())
 		}
 	}
-	t.Logf("%d of %d versions merged", merged, rounds*versions)
+	merged := 0
+	for k := range versions {
+		switch n := sum >> (2 * k) & 3; {
+		case n > 1:
+			t.Errorf("settle %s: version %d is in the sum %d times\n%s", settle, k, n, log.String())
+		case n == 1:
+			merged++
+		case k == versions-1:
+			t.Errorf("settle %s: the last version is not in the sum %#x\n%s", settle, sum, log.String())
+		}
+	}
+	t.Logf("%d of %d versions merged", merged, versions)
 }
 
 // writeOver writes over a file of the same size, piece by piece, at once or with rests.

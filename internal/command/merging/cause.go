@@ -11,7 +11,7 @@ import (
 // takes, such as "an IRPGO profile".
 func WrongFormat(name string, data []byte, want string) error {
 	if f, ok := formats.Detect(data); ok && f != formats.Binary {
-		return formats.WrongFormat(name, data, want+" like the other inputs")
+		return formats.WrongFormat(name, data, want+", which this merge takes")
 	}
 	return formats.WrongFormat(name, data, "a profile")
 }
