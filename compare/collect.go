@@ -25,7 +25,8 @@ type item struct {
 	more    []uint64 // other hashes
 	hashed  bool
 	ran     bool
-	matched bool // with an item of the base
+	matched bool  // with an item of the base
+	place   int32 // among the items
 }
 
 // A collection holds the items of a profile, by first appearance and by their keys.
@@ -43,7 +44,7 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 		return it, false
 	}
 	it = &c.room.Make(1)[0]
-	it.key = key
+	it.key, it.place = key, int32(len(c.items))
 	c.byKey[key] = it
 	c.items = append(c.items, it)
 	return it, true
@@ -88,6 +89,9 @@ func anyNameless(v profile.View, opt Options) bool {
 	return false
 }
 
+// maxExpected bounds the items for which there is room from the beginning.
+const maxExpected = 1 << 20
+
 // collect sums the records of each item and computes the thresholds of temperature.
 func collect(v profile.View, opt Options, byID bool) (*collection, error) {
 	c := &collection{byKey: make(map[string]*item), byID: byID}
@@ -97,6 +101,7 @@ func collect(v profile.View, opt Options, byID bool) (*collection, error) {
 	if opt.Table == profile.FunctionSet {
 		s := profile.Summarize(v, shares)
 		d = s.Counts
+		c.byKey = make(map[string]*item, min(s.Functions, maxExpected))
 		c.functions(v, s.OfCalls)
 	} else {
 		set, at, err := findSet(v, opt)
@@ -261,8 +266,16 @@ func pair(base, other *collection) []Change {
 	changes := make([]Change, 0, max(len(base.items), len(other.items)))
 	add := func(b, n *item) { changes = append(changes, base.change(other, b, n)) }
 	var baseOnly, otherOnly []*item
+	next := 0 // most items come in the same order in both
 	for _, b := range base.items {
-		if n := other.byKey[b.key]; n != nil {
+		var n *item
+		if next < len(other.items) && other.items[next].key == b.key {
+			n = other.items[next]
+		} else {
+			n = other.byKey[b.key]
+		}
+		if n != nil {
+			next = int(n.place) + 1
 			n.matched = true
 			add(b, n)
 		} else {

@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
+
+	"github.com/profuse-pgo/profuse/internal/parallel"
 )
 
 // A document is the file, with the fields of its template.
@@ -150,20 +151,12 @@ func (d *document) add(id string, data any) error {
 	return nil
 }
 
-// encodeParts returns the blocks of further data of a page. It encodes as many at a time as
-// there are CPUs.
+// encodeParts returns the blocks of further data of a page.
 func encodeParts(id string, parts []func() any) ([]block, error) {
 	blocks, errs := make([]block, len(parts)), make([]error, len(parts))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(parts)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				blocks[i], errs[i] = encodeBlock(fmt.Sprintf("%s-%d", id, i), parts[i]())
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(parts), func(i int) {
+		blocks[i], errs[i] = encodeBlock(fmt.Sprintf("%s-%d", id, i), parts[i]())
+	})
 	return blocks, errors.Join(errs...)
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/tally"
-	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -109,11 +108,9 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	if fit, err := g.fit(env, file); fit != nil || err != nil {
 		return judgeFit(fit, limits), err
 	}
-	var views [2]profile.View
-	for i, name := range []string{g.base, file} {
-		if views[i], err = openView(env, name, g.programs); err != nil {
-			return nil, err
-		}
+	views, err := openViews(env, []string{g.base, file}, g.programs, nil)
+	if err != nil {
+		return nil, err
 	}
 	r, err := compare.Views(views[0], views[1], compare.Options{})
 	if err != nil {

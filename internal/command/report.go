@@ -67,15 +67,15 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 	if err := all.open(env, &o.programs); err != nil {
 		return nil, err
 	}
-	var out []report.Source
-	look := func(name string, data []byte) {
+	out := make([]report.Source, len(args))
+	look := func(i int, name string, data []byte) {
 		checked, _ := all.check(name, data)
-		out = append(out, report.Source{Checked: true, Findings: checked.Lines()})
+		out[i] = report.Source{Checked: true, Findings: checked.Lines()}
 	}
 	views, err := openViews(env, args, &o.programs, look)
 	if errors.Is(err, profile.ErrEmpty) && len(o.programs.Paths) > 0 {
 		// Programs without a coverage mapping leave a page out, no more.
-		o.programs.Coverage, out = false, nil
+		o.programs.Coverage = false
 		var others error
 		if views, others = openViews(env, args, &o.programs, look); others == nil {
 			console.Warnings(env)(profile.Warning{Err: err})

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/parallel"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -23,17 +24,37 @@ func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.Vie
 }
 
 // openViews reads the profiles of any format that the arguments name, one each, and
-// prints warnings. look, if not nil, is called with each file while it is read.
-func openViews(env *cli.Env, args []string, programs *sources.Programs, look func(name string, data []byte)) ([]profile.View, error) {
+// prints warnings. look, if not nil, is called with the number of each argument and its file,
+// while the file is read.
+func openViews(env *cli.Env, args []string, programs *sources.Programs, look func(i int, name string, data []byte)) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {
 		return nil, err
 	}
-	bytecode := false
-	views := make([]profile.View, len(args))
-	for i, arg := range args {
-		if views[i], err = readView(env, arg, opt, look); err != nil {
-			return nil, err
+	views, errs, warnings := make([]profile.View, len(args)), make([]error, len(args)), make([][]profile.Warning, len(args))
+	read := func(i int) {
+		own := opt
+		own.Warn = func(w profile.Warning) { warnings[i] = append(warnings[i], w) }
+		views[i], errs[i] = readView(env, args[i], own, func(name string, data []byte) {
+			if look != nil {
+				look(i, name, data)
+			}
+		})
+	}
+	if opt.Classes != nil || opt.Coverage {
+		for i := range args { // one after the other, since they share what is read of programs
+			read(i)
+		}
+	} else {
+		parallel.Each(len(args), read)
+	}
+	bytecode, warn := false, console.Warnings(env)
+	for i := range args {
+		for _, w := range warnings[i] {
+			warn(w)
+		}
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
 		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
 	}
@@ -48,7 +69,6 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	if err != nil {
 		return nil, err
 	}
-	opt.Warn = console.Warnings(env)
 	var v profile.View
 	var r inputs.Reader
 	defer r.Close()
@@ -58,11 +78,9 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 		}
 		var looking sync.WaitGroup
 		var lookErr error
-		if look != nil {
-			looking.Go(func() {
-				lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
-			})
-		}
+		looking.Go(func() {
+			lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
+		})
 		v, err = formats.View(d.Name(), d.Bytes(), opt)
 		looking.Wait()
 		return cmp.Or(err, lookErr)

@@ -8,14 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/parallel"
 )
 
 // A candidate is a file of a batch.
@@ -129,17 +127,10 @@ func (w *watcher) choose() []candidate {
 			break
 		}
 	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(batch)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
-				c := &batch[i]
-				c.content, c.err = contentOf(c.path, c.file.id)
-			}
-		})
-	}
-	group.Wait()
+	parallel.Each(len(batch), func(i int) {
+		c := &batch[i]
+		c.content, c.err = contentOf(c.path, c.file.id)
+	})
 	return slices.DeleteFunc(batch, func(c candidate) bool {
 		switch {
 		case c.err == nil:
