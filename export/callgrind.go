@@ -241,10 +241,10 @@ func (g *callgrindWriter) stacks(set profile.StackSet) {
 		if s.caller != last {
 			last = s.caller
 			g.print("\n")
-			g.position("", &g.e.symbols.list[s.caller])
+			g.position("", &g.e.symbols.table.Keys[s.caller])
 		}
 		if s.callee >= 0 {
-			g.position("c", &g.e.symbols.list[s.callee])
+			g.position("c", &g.e.symbols.table.Keys[s.callee])
 			fmt.Fprintf(g.e, "calls=%d %d\n", s.costs[g.calls], s.calleeLine)
 		} else {
 			g.total(s.costs)

@@ -89,8 +89,8 @@ func (r *recordWriter) done() {
 	e := r.e
 	if !r.lines {
 		r.array("symbols") // last, when all symbols have numbers
-		for i := range e.symbols.list {
-			r.element("symbol", func() { r.symbol(&e.symbols.list[i]) })
+		for i := range e.symbols.table.Keys {
+			r.element("symbol", func() { r.symbol(&e.symbols.table.Keys[i]) })
 		}
 		r.endArray()
 		r.j.close('}')

@@ -11,6 +11,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -62,11 +63,22 @@ type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
 	functions []*pprof.Function // by number of the symbol; nil for one without
+	room      pprofRoom
 	locations map[string]*pprof.Location
 	key       []byte
 	numbers   []int // of the symbols of frames
 
 	beyond, zero, negative uint64
+}
+
+// pprofRoom is memory for the library's objects, which are many and small.
+type pprofRoom struct {
+	samples   slab.Slab[pprof.Sample]
+	locations slab.Slab[pprof.Location]
+	functions slab.Slab[pprof.Function]
+	lines     slab.Slab[pprof.Line]
+	values    slab.Slab[int64]
+	stacks    slab.Slab[*pprof.Location]
 }
 
 // mapping adds the only mapping, which contains all locations, and marks it as fully
@@ -81,7 +93,8 @@ func (b *pprofBuilder) mapping() {
 
 // sample adds a stack as a sample with the given values and its labels.
 func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
-	sample := &pprof.Sample{Value: make([]int64, len(values))}
+	sample := &b.room.samples.Make(1)[0]
+	sample.Value = b.room.values.Make(len(values))
 	any := false
 	for i, at := range values {
 		v := s.Values[at]
@@ -97,6 +110,7 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	}
 	// A location is a machine address: the frames inlined there and the frame that
 	// they are inlined into.
+	sample.Location = b.room.stacks.Make(len(s.Frames))[:0]
 	for frames := s.Frames; len(frames) > 0; {
 		n := 1
 		for n < len(frames) && frames[n-1].Inlined {
@@ -134,7 +148,8 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	if l, ok := b.locations[string(key)]; ok {
 		return l
 	}
-	l := &pprof.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0], Line: make([]pprof.Line, len(frames))}
+	l := &b.room.locations.Make(1)[0]
+	*l = pprof.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0], Line: b.room.lines.Make(len(frames))}
 	for i := range frames {
 		f := &frames[i]
 		l.Line[i] = pprof.Line{Function: b.function(b.numbers[i]), Line: int64(b.e.line(f)), Column: int64(f.Column)}
@@ -152,8 +167,9 @@ func (b *pprofBuilder) function(n int) *pprof.Function {
 	if f := b.functions[n]; f != nil {
 		return f
 	}
-	s := &b.e.symbols.list[n]
-	f := &pprof.Function{
+	s := &b.e.symbols.table.Keys[n]
+	f := &b.room.functions.Make(1)[0]
+	*f = pprof.Function{
 		ID: uint64(len(b.p.Function) + 1), Name: b.e.symbols.nameOf(n), SystemName: s.String() + s.Signature,
 		Filename: s.File, StartLine: int64(s.StartLine),
 	}

@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -15,7 +16,7 @@ func (e *exporter) speedscope() error {
 	if err != nil {
 		return err
 	}
-	s := speedscopeWriter{e: e, numbers: make(map[speedscopeFrame]int)}
+	s := speedscopeWriter{e: e}
 	s.j.w = e
 	j := &s.j
 	j.open('{')
@@ -51,10 +52,9 @@ func (e *exporter) speedscope() error {
 }
 
 type speedscopeWriter struct {
-	e       *exporter
-	j       jsonWriter
-	numbers map[speedscopeFrame]int
-	list    []speedscopeFrame
+	e     *exporter
+	j     jsonWriter
+	table numbering.Table[speedscopeFrame]
 
 	labels, inexact uint64
 }
@@ -123,13 +123,7 @@ func (s *speedscopeWriter) frame(f *profile.Frame) int {
 	if s.e.opt.Lines {
 		key.line, key.column = s.e.line(f), f.Column
 	}
-	n, ok := s.numbers[key]
-	if !ok {
-		n = len(s.list)
-		s.numbers[key] = n
-		s.list = append(s.list, key)
-	}
-	return n
+	return int(s.table.Of(key))
 }
 
 // frames writes the table of frames. It is last, when all frames have numbers.
@@ -138,8 +132,8 @@ func (s *speedscopeWriter) frames() {
 	j.line()
 	j.key("shared").open('{')
 	j.key("frames").open('[')
-	for _, f := range s.list {
-		symbol := s.e.symbols.list[f.symbol]
+	for _, f := range s.table.Keys {
+		symbol := s.e.symbols.table.Keys[f.symbol]
 		j.line()
 		j.open('{')
 		j.key("name").string(s.e.symbols.name(&symbol))

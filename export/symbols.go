@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	mangled "github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -10,27 +11,21 @@ import (
 // symbols numbers the symbols of a file in the order of their first use and caches their
 // display names.
 type symbols struct {
-	opt     Options
-	numbers map[profile.Symbol]int
-	list    []profile.Symbol
-	names   []string
+	opt   Options
+	table numbering.Table[profile.Symbol]
+	names []string
 	// overloads reports that symbols have signatures which their names lack.
 	overloads bool
 }
 
 func newSymbols(opt Options) *symbols {
-	return &symbols{opt: opt, numbers: make(map[profile.Symbol]int)}
+	return &symbols{opt: opt}
 }
 
 // number returns the number of s and whether it is new.
 func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
-	if n, ok := t.numbers[*s]; ok {
-		return n, false
-	}
-	n = len(t.list)
-	t.numbers[*s] = n
-	t.list = append(t.list, *s)
-	return n, true
+	number, fresh := t.table.Add(*s)
+	return int(number), fresh
 }
 
 // name returns the display name of s.
@@ -42,7 +37,7 @@ func (t *symbols) name(s *profile.Symbol) string {
 // nameOf returns the display name of the symbol with a number.
 func (t *symbols) nameOf(n int) string {
 	for len(t.names) <= n {
-		t.names = append(t.names, t.display(&t.list[len(t.names)]))
+		t.names = append(t.names, t.display(&t.table.Keys[len(t.names)]))
 	}
 	return t.names[n]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -169,7 +170,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		at[h.contexts[i].order] = i
 	}
 	stacks := make([][]int32, kept)
-	var frames numbering[profile.Frame]
+	var frames numbering.Table[profile.Frame]
 	order := 0
 	for s := range set.ReusedStacks {
 		i, ok := at[order]
@@ -179,18 +180,18 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		}
 		stacks[i] = make([]int32, len(s.Frames))
 		for k, f := range s.Frames {
-			stacks[i][k] = frames.of(f)
+			stacks[i][k] = frames.Of(f)
 		}
 	}
-	var nodes numbering[stackNode]
+	var nodes numbering.Table[stackNode]
 	for i, stack := range stacks {
-		if len(nodes.keys)+len(stack) > maxStackNodes {
+		if len(nodes.Keys)+len(stack) > maxStackNodes {
 			kept = i
 			break
 		}
 		node := int32(-1)
 		for _, frame := range slices.Backward(stack) {
-			node = nodes.of(stackNode{frame, node})
+			node = nodes.Of(stackNode{frame, node})
 		}
 		h.contexts[i].node = node
 	}
@@ -198,7 +199,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		h.Left.add(&h.contexts[kept+i])
 	}
 	h.contexts = h.contexts[:kept]
-	h.frames, h.nodes = frames.keys, nodes.keys
+	h.frames, h.nodes = frames.Keys, nodes.Keys
 }
 
 // stack returns the frames of a context, the innermost first.

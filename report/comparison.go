@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/compare"
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -124,7 +125,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 		symbol profile.Symbol
 		frames string
 	}
-	var rows numbering[key]
+	var rows numbering.Table[key]
 	for i, list := range comparedLists(r) {
 		c.counts = append(c.counts, len(list.changes))
 		for j := range list.changes {
@@ -133,7 +134,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 			if ch.Frames != nil {
 				k.frames = fmt.Sprint(ch.Frames)
 			}
-			row := int(rows.of(k))
+			row := int(rows.Of(k))
 			if row == len(c.rows) {
 				c.rows = append(c.rows, comparedRow{Change: *ch})
 			}

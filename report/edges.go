@@ -3,6 +3,7 @@ package report
 import (
 	"iter"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -28,20 +29,20 @@ func newEdgeTable(v profile.View) *edgeTable {
 	if !v.Features().Has(profile.HasEdges) {
 		return t
 	}
-	var symbols numbering[profile.Symbol]
+	var symbols numbering.Table[profile.Symbol]
 	for e := range profile.ReusedEdges(v) {
 		own := tableEdge{e.Kind, 0, -1, e.Site, e.Line, e.Hash, e.Size, e.Count}
-		if n := len(t.edges); n > 0 && symbols.keys[t.edges[n-1].caller] == e.Caller {
+		if n := len(t.edges); n > 0 && symbols.Keys[t.edges[n-1].caller] == e.Caller {
 			own.caller = t.edges[n-1].caller
 		} else {
-			own.caller = symbols.of(e.Caller)
+			own.caller = symbols.Of(e.Caller)
 		}
 		if e.Target.Name != "" || e.Target.ID != 0 {
-			own.target = symbols.of(e.Target)
+			own.target = symbols.Of(e.Target)
 		}
 		t.edges = append(t.edges, own)
 	}
-	t.symbols = symbols.keys
+	t.symbols = symbols.Keys
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -112,7 +113,7 @@ type callTree struct {
 	set     *profile.StackSet
 	stacks  uint64
 	classes []string
-	frames  numbering[frameKey]
+	frames  numbering.Table[frameKey]
 	weights *weightTree
 
 	down, up *grownTree
@@ -148,7 +149,7 @@ func (t *callTree) add(s *profile.Stack) {
 	t.stacks++
 	node := int32(0)
 	for i := range slices.Backward(s.Frames) {
-		node = t.weights.down(node, t.frames.of(frameKey{Symbol: s.Frames[i].Symbol}))
+		node = t.weights.down(node, t.frames.Of(frameKey{Symbol: s.Frames[i].Symbol}))
 	}
 	class := uint8(0)
 	for _, l := range s.Labels {
@@ -156,7 +157,7 @@ func (t *callTree) add(s *profile.Stack) {
 			class = t.class(l.Value)
 			continue
 		}
-		node = t.weights.down(node, t.frames.of(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
+		node = t.weights.down(node, t.frames.Of(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
 	}
 	t.weights.add(node, class, s.Values)
 }
@@ -180,7 +181,7 @@ func (t *callTree) name(label int32) string {
 	if label < 0 {
 		return ""
 	}
-	f := &t.frames.keys[label]
+	f := &t.frames.Keys[label]
 	if f.label != "" {
 		return clean(f.label + ": " + f.Name)
 	}
@@ -189,7 +190,7 @@ func (t *callTree) name(label int32) string {
 
 // place returns the group of a box and its short name.
 func (t *callTree) place(label int32) (group, short string) {
-	f := &t.frames.keys[label]
+	f := &t.frames.Keys[label]
 	if f.label != "" {
 		return clean("(" + f.label + ")"), f.Name
 	}
@@ -225,7 +226,7 @@ func (t *callTree) data() *flameSet {
 	d.Up = t.up.arrange(len(d.Classes), t.name)
 	d.Cut = slices.ContainsFunc(d.Down.Left, func(n int32) bool { return n > 0 }) ||
 		slices.ContainsFunc(d.Up.Left, func(n int32) bool { return n > 0 })
-	d.labelled = slices.ContainsFunc(t.frames.keys, func(f frameKey) bool { return f.label != "" })
+	d.labelled = slices.ContainsFunc(t.frames.Keys, func(f frameKey) bool { return f.label != "" })
 	d.About = d.about()
 	t.functions(d)
 	return d
@@ -234,20 +235,20 @@ func (t *callTree) data() *flameSet {
 // functions fills in the functions that boxes refer to and numbers them in that
 // order.
 func (t *callTree) functions(d *flameSet) {
-	var kept numbering[int32]
-	var groups numbering[string]
+	var kept numbering.Table[int32]
+	var groups numbering.Table[string]
 	for _, tree := range []*treeData{d.Down, d.Up} {
 		for i, label := range tree.Label {
 			if label >= 0 {
-				tree.Label[i] = kept.of(label)
+				tree.Label[i] = kept.Of(label)
 			}
 		}
 	}
 	f, g := &d.Functions, &d.Groups
 	f.Name, f.Short, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}, []int{}
-	for _, label := range kept.keys {
+	for _, label := range kept.Keys {
 		group, short := t.place(label)
-		at := int(groups.of(group))
+		at := int(groups.Of(group))
 		if at == len(g.Name) {
 			g.Name, g.Colour = append(g.Name, t.src.names.add(group)), append(g.Colour, colourOf(group))
 		}
@@ -258,8 +259,8 @@ func (t *callTree) functions(d *flameSet) {
 		if t.set.Values[v].Combine != profile.Sum {
 			continue
 		}
-		total, self := t.weights.labelTotals(len(t.frames.keys), v)
-		f.Total, f.Self = append(f.Total, pickAll(total, kept.keys)), append(f.Self, pickAll(self, kept.keys))
+		total, self := t.weights.labelTotals(len(t.frames.Keys), v)
+		f.Total, f.Self = append(f.Total, pickAll(total, kept.Keys)), append(f.Self, pickAll(self, kept.Keys))
 	}
 }
 

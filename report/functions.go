@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -83,7 +84,7 @@ func collectFunctions(src *source) *collectedFunctions {
 	}
 	for n, listed := range c.callers.listed {
 		if !listed {
-			c.addExtra(src, c.callers.keys[n], "edges alone", nil)
+			c.addExtra(src, c.callers.Keys[n], "edges alone", nil)
 		}
 	}
 	c.rank()
@@ -113,7 +114,7 @@ func (c *collectedFunctions) rank() {
 
 // add adds a row.
 func (c *collectedFunctions) add(row functionRow, symbol profile.Symbol) {
-	row.caller = c.callers.find(functionKey{symbol, row.hash})
+	row.caller = c.callers.Find(functionKey{symbol, row.hash})
 	if row.caller >= 0 {
 		c.callers.listed[row.caller] = true
 	}
@@ -135,7 +136,7 @@ type functionKey struct {
 
 // callers numbers the callers of edges.
 type callers struct {
-	numbering[functionKey]
+	numbering.Table[functionKey]
 	of     []int32 // by edge
 	listed []bool  // has a row
 }
@@ -147,10 +148,10 @@ func (c *callers) read(t *edgeTable) {
 		if i > 0 && t.edges[i-1].caller == e.caller && t.edges[i-1].hash == e.hash {
 			c.of[i] = c.of[i-1]
 		} else {
-			c.of[i] = c.numbering.of(functionKey{t.symbols[e.caller], e.hash})
+			c.of[i] = c.Of(functionKey{t.symbols[e.caller], e.hash})
 		}
 	}
-	c.listed = make([]bool, len(c.keys))
+	c.listed = make([]bool, len(c.Keys))
 }
 
 // stackValues are the values of stacks by function.

@@ -272,7 +272,7 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 		}
 		d.Edges.KindName = append(d.Edges.KindName, name)
 	}
-	rows := make([]int32, len(c.callers.keys))
+	rows := make([]int32, len(c.callers.Keys))
 	for i := range rows {
 		rows[i] = -1
 	}

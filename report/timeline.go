@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -52,13 +53,13 @@ func newTimeline(v profile.View) *timeline {
 		return nil
 	}
 	t := &timeline{addresses: v.Features().Has(profile.HasSizes)}
-	var at numbering[profile.Symbol]
+	var at numbering.Table[profile.Symbol]
 	var sums, weights []float64
 	for trace := range v.Traces() {
 		r := run{weight: max(trace.Weight, 1), mean: trace.Mean, calls: make([]int32, 0, len(trace.Functions))}
 		called := make(map[int32]bool, len(trace.Functions))
 		for _, s := range trace.Functions {
-			i := at.of(s)
+			i := at.Of(s)
 			if int(i) == len(t.functions) {
 				t.functions = append(t.functions, starter{symbol: s, min: math.MaxInt, place: -1})
 				sums, weights = append(sums, 0), append(weights, 0)
@@ -93,9 +94,9 @@ func newTimeline(v profile.View) *timeline {
 }
 
 // findPlaces finds the functions among those of the profile.
-func (t *timeline) findPlaces(v profile.View, at *numbering[profile.Symbol]) {
+func (t *timeline) findPlaces(v profile.View, at *numbering.Table[profile.Symbol]) {
 	for f := range profile.ReusedFunctions(v) {
-		if i := at.find(f.Symbol); i >= 0 && t.functions[i].place < 0 {
+		if i := at.Find(f.Symbol); i >= 0 && t.functions[i].place < 0 {
 			t.functions[i].place, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
 		}
 		t.listed++

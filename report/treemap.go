@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -79,8 +80,8 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	boxes   numbering[treemapBox] // of the nodes without the root
-	last    namePath              // of the last function, with its nodes
+	boxes   numbering.Table[treemapBox] // of the nodes without the root
+	last    namePath                    // of the last function, with its nodes
 	nodes   []int32
 	heats   map[profile.Symbol]heat
 }
@@ -117,7 +118,7 @@ func newTreemap(src *source) *treemap {
 	functions := int(src.summary.Functions)
 	nodes := functions*2 + functions/8 // there may be a class for each
 	m.weights.expect(nodes, functions)
-	m.boxes.expect(nodes)
+	m.boxes.Expect(nodes)
 	amounts, place := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
@@ -210,7 +211,7 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 
 // down returns the child of a node with a label and creates it if necessary.
 func (m *treemap) down(parent int32, l treemapLabel) int32 {
-	box := m.boxes.of(treemapBox{parent, l})
+	box := m.boxes.Of(treemapBox{parent, l})
 	if node := box + 1; int(node) < len(m.weights.parent) {
 		return node
 	}
@@ -237,18 +238,18 @@ func (m *treemap) finish() *treemapData {
 		if label < 0 {
 			return ""
 		}
-		return m.boxes.keys[label].part
+		return m.boxes.Keys[label].part
 	})
-	var kept numbering[treemapLabel]
+	var kept numbering.Table[treemapLabel]
 	for i, label := range d.Tree.Label {
 		if label >= 0 {
-			d.Tree.Label[i] = kept.of(m.boxes.keys[label].treemapLabel)
+			d.Tree.Label[i] = kept.Of(m.boxes.Keys[label].treemapLabel)
 		}
 	}
 	names, l := m.src.names, &d.Labels
 	*m = treemap{} // the page may wait for its turn
 	l.Name, l.Full, l.Colour = []int{}, []int{}, []int{}
-	for _, label := range kept.keys {
+	for _, label := range kept.Keys {
 		l.Name, l.Full, l.Colour = append(l.Name, names.add(label.part)), append(l.Full, names.addOrNone(label.full)), append(l.Colour, colourOf(label.part))
 	}
 	return d

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -111,9 +112,9 @@ func joinTargets(targets []valueTarget) []valueTarget {
 		return slices.IndexFunc(out, func(o valueTarget) bool { return o.symbol == t.symbol && o.size == t.size })
 	}
 	if len(targets) > few {
-		var at numbering[key]
+		var at numbering.Table[key]
 		place = func(t *valueTarget) int {
-			if i := int(at.of(key{t.symbol, t.size})); i < len(out) {
+			if i := int(at.Of(key{t.symbol, t.size})); i < len(out) {
 				return i
 			}
 			return -1

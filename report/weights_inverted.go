@@ -3,6 +3,7 @@ package report
 import (
 	"container/heap"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -113,7 +114,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 		g.other[i] = append(g.other[i], total.value)
 	}
 
-	var groups numbering[int32] // of found, by label
+	var groups numbering.Table[int32] // of found, by label
 	var found []candidate
 	var sums [][]uint64
 	for _, m := range c.group {
@@ -125,7 +126,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 			continue
 		}
 		l := t.label[to]
-		k := int(groups.of(l))
+		k := int(groups.Of(l))
 		if k == len(found) {
 			found = append(found, candidate{node: l, parent: at, seq: in.seq})
 			sums = append(sums, make([]uint64, len(t.values)))
