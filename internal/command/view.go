@@ -78,9 +78,11 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 		}
 		var looking sync.WaitGroup
 		var lookErr error
-		looking.Go(func() {
-			lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
-		})
+		if look != nil {
+			looking.Go(func() {
+				lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
+			})
+		}
 		v, err = formats.View(d.Name(), d.Bytes(), opt)
 		looking.Wait()
 		return cmp.Or(err, lookErr)
