@@ -45,6 +45,9 @@ func (r *readableNames) symbol(name string) string {
 // readEdges takes over the names of the functions in edges, most of what symbol is asked for.
 func (r *readableNames) readEdges() {
 	r.of = make(map[string]string)
+	if r.src.view == nil {
+		return // the source is coverage alone
+	}
 	for _, s := range r.src.edges().symbols {
 		r.of[s.String()] = ""
 	}
