@@ -84,7 +84,7 @@ func TestSchemas(t *testing.T) {
 	report(0, "-o", filepath.Join(dir, "out.mip"), fixtures("mip", "all.mip"), fixtures("mip", "all-1.mipraw"))
 	report(0, "--per-binary", "--failure-mode", "all", "-o", filepath.Join(dir, "each"), fixtures("irpgo", "clang22"))
 
-	every := []string{all, fixtures("mip"), fixtures("iprof"), fixtures("memprof"), fixtures("sampleprof"), filepath.Join(dir, "nowhere")}
+	every := []string{filepath.Join(root, "testdata"), filepath.Join(dir, "nowhere")}
 	validate("show", "show.schema.json", run(1, profuse, append([]string{"show", "--json"}, every...)...))
 	validate("check", "check.schema.json", run(1, profuse, append([]string{"check", "--json"}, every...)...))
 

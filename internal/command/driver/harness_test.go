@@ -236,13 +236,22 @@ const (
 // compilers calls f with each C compiler that is installed, of which gcc is the
 // fastest: with the others, unless they are among quick, the test is slow.
 func compilers(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...string) {
-	for _, pair := range [][2]string{{"clang-19", "clang++-19"}, {"clang-22", "clang++-22"}, {"gcc", "g++"}} {
-		t.Run(pair[0], func(t *testing.T) {
-			if pair[0] != "gcc" && !slices.Contains(quick, pair[0]) {
+	with(t, []string{"clang-22", "gcc"}, f, quick)
+}
+
+// releases is compilers with an older release, for tests of the assembly they print.
+func releases(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...string) {
+	with(t, []string{"clang-19", "clang-22", "gcc"}, f, quick)
+}
+
+func with(t *testing.T, names []string, f func(t *testing.T, cc, cxx string), quick []string) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			if name != "gcc" && !slices.Contains(quick, name) {
 				oracle.Slow(t)
 			}
 			t.Parallel()
-			f(t, oracle.Tool(t, pair[0]), oracle.Tool(t, pair[1]))
+			f(t, oracle.Tool(t, name), oracle.Tool(t, strings.NewReplacer("clang", "clang++", "gcc", "g++").Replace(name)))
 		})
 	}
 }

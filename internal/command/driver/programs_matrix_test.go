@@ -66,7 +66,7 @@ var (
 // in every mode and linked in every way: as a PIE with both linkers and
 // --gc-sections, as a program and a library, and not as a PIE.
 func TestMatrix(t *testing.T) {
-	compilers(t, func(t *testing.T, cc, cxx string) {
+	releases(t, func(t *testing.T, cc, cxx string) {
 		tools := t.TempDir() // gcc knows lld by its plain name only
 		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
 			t.Fatal(err)

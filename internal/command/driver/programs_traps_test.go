@@ -127,7 +127,7 @@ func landingPads(text string) (labels []string) {
 // landing pad is one: exceptions enter by the label that the tables name, which
 // need not be the first.
 func TestLandingPads(t *testing.T) {
-	compilers(t, func(t *testing.T, _, cxx string) {
+	releases(t, func(t *testing.T, _, cxx string) {
 		source, _ := filepath.Abs("testdata/matrix/lib.cc")
 		for _, level := range []string{"-O0", "-O2"} {
 			b := newBench(t)
@@ -178,7 +178,7 @@ func graphs(p *mip.Profile) (list []string) {
 // TestDebugLabelsAreNoBlocks: debug information adds labels everywhere, and
 // changes nothing in the control flow.
 func TestDebugLabelsAreNoBlocks(t *testing.T) {
-	compilers(t, func(t *testing.T, cc, cxx string) {
+	releases(t, func(t *testing.T, cc, cxx string) {
 		sources := []string{"testdata/matrix/lib.cc", "testdata/matrix/main.cc"}
 		for i, s := range sources {
 			sources[i], _ = filepath.Abs(s)
@@ -292,7 +292,7 @@ func TestNarrowBranches(t *testing.T) {
 // TestComdatVariants: of functions that several objects have in different
 // versions, with or without records, the linker keeps code and record of one.
 func TestComdatVariants(t *testing.T) {
-	compilers(t, func(t *testing.T, _, cxx string) {
+	releases(t, func(t *testing.T, _, cxx string) {
 		b := newBench(t, "h.h", `#include <cstdio>
 inline __attribute__((noinline)) int shared(int x) { int s = 0; for (int i = 0; i < x; i++) if (i % 3) s += i; return s + std::printf("%d ", x); }
 int second(int);
@@ -347,7 +347,7 @@ int main(int argc, char **argv) { int x = argc; return argc > 9 ? never(&x) : on
 // TestSortedSections: options of linkers that move sections of a name leave the
 // header where it is.
 func TestSortedSections(t *testing.T) {
-	compilers(t, func(t *testing.T, cc, _ string) {
+	releases(t, func(t *testing.T, cc, _ string) {
 		tools := t.TempDir()
 		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
 			t.Fatal(err)
@@ -473,7 +473,7 @@ func TestMatrixAArch64(t *testing.T) {
 // TestAlignment: block probes do away with the alignment of loops, unless the
 // command line asks for it.
 func TestAlignment(t *testing.T) {
-	compilers(t, func(t *testing.T, cc, _ string) {
+	releases(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "a.c", "int f(const int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = s * 31 ^ p[s & 7]; return s; }\n")
 		for _, c := range []struct {
 			flags  []string

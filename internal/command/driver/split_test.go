@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 // TestSplitFunctionsUnwind: exceptions pass through, out of and into functions
 // whose cold parts are elsewhere, and the stack can be walked from there.
 func TestSplitFunctionsUnwind(t *testing.T) {
-	compilers(t, func(t *testing.T, _, cxx string) {
+	releases(t, func(t *testing.T, _, cxx string) {
 		for _, level := range []string{"-O1", "-O2", "-Os"} {
 			if level != "-O2" && (strings.Contains(cxx, "clang++-19") || !oracle.Everything()) {
 				continue
