@@ -3,6 +3,7 @@ package iprofcmd
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -167,36 +168,51 @@ func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []me
 		}
 	}
 	total := max(p.Section(by).Total(), 1)
-	list := []methodFacts{}
 	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
 	var order []iprof.MethodID
-	for _, k := range []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.VirtualInvokes, iprof.TypeChecks, iprof.Samples} {
-		for _, c := range methodCounts(p, k) {
+	kinds := []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.Samples}
+	keep := func(c *methodCount) bool { return c.Self > 0 }
+	if choose != nil {
+		kinds = slices.Insert(kinds, 3, iprof.VirtualInvokes, iprof.TypeChecks)
+		keep = func(c *methodCount) bool {
+			return counts[c.Method] != nil || choose.MatchString(p.MethodName(c.Method)+descriptor(p, c.Method))
+		}
+	}
+	for i, k := range kinds {
+		if i > 0 && k == by {
+			continue
+		}
+		for _, c := range methodCounts(p, k, keep) {
 			if counts[c.Method] == nil {
+				if choose == nil && len(order) == n {
+					break
+				}
 				counts[c.Method] = new([iprof.NumKinds]methodCount)
 				order = append(order, c.Method)
 			}
 			counts[c.Method][k] = c
 		}
+		if i == 0 && choose == nil {
+			keep = func(c *methodCount) bool { return counts[c.Method] != nil }
+		}
 	}
-	for _, id := range order {
+	list := make([]methodFacts, len(order))
+	for i, id := range order {
 		c := counts[id]
-		m := methodFacts{
-			Name: p.MethodName(id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
+		list[i] = methodFacts{
+			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
 			Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total, Share: float64(c[by].Self) / float64(total),
-		}
-		if ref, ok := p.Ref(id); ok {
-			m.Descriptor = ref.Descriptor()
-		}
-		switch {
-		case choose != nil && !choose.MatchString(m.Name+m.Descriptor):
-		case choose == nil && (len(list) >= n || c[by].Self == 0):
-			return list // in descending order
-		default:
-			list = append(list, m)
 		}
 	}
 	return list
+}
+
+// descriptor returns the descriptor of a method, "" if it is unknown.
+func descriptor(p *iprof.Profile, id iprof.MethodID) string {
+	if ref, ok := p.Ref(id); ok {
+		return ref.Descriptor()
+	}
+	return ""
 }
 
 func (f *fileFacts) contexts(p *iprof.Profile, n int) {

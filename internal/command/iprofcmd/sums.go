@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/iprof"
 )
@@ -24,32 +25,26 @@ type methodCount struct {
 	Entries int // number of entries with the method in their first frame
 }
 
-// methodCounts returns the methods in the entries of the kind, sorted by Self and Total,
-// descending, then by name and id. iprof.Monitors has none.
-func methodCounts(p *iprof.Profile, k iprof.Kind) []methodCount {
+// methodCounts returns the methods in the entries of the kind that keep accepts, sorted by
+// Self and Total, descending, then by name and id. iprof.Monitors has none.
+func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) []methodCount {
 	s := p.Section(k)
 	if k == iprof.Monitors {
 		return nil // its context is not a method
 	}
 	var (
-		counts []methodCount
-		last   []int32 // by index in counts: the entry added to Total last, plus 1
-		slots  = make(map[iprof.MethodID]int32)
+		methods numbering.Table[iprof.MethodID]
+		counts  []methodCount
+		last    []int32 // by index in counts: the entry added to Total last, plus 1
 	)
-	slot := func(id iprof.MethodID) int32 {
-		n, ok := slots[id]
-		if !ok {
-			n = int32(len(counts))
-			slots[id] = n
-			counts = append(counts, methodCount{Method: id})
-			last = append(last, 0)
-		}
-		return n
-	}
 	for i := range s.Len() {
 		ctx, count := s.Context(i), s.Count(i)
 		for j, f := range ctx {
-			n := slot(f.Method)
+			n, fresh := methods.Add(f.Method)
+			if fresh {
+				counts = append(counts, methodCount{Method: f.Method})
+				last = append(last, 0)
+			}
 			c := &counts[n]
 			if j == 0 {
 				c.Self, _ = saturate.AddSigned(c.Self, count)
@@ -64,11 +59,15 @@ func methodCounts(p *iprof.Profile, k iprof.Kind) []methodCount {
 			}
 		}
 	}
+	counts = slices.DeleteFunc(counts, func(c methodCount) bool { return !keep(&c) })
 	sortByName(counts, func(c methodCount) string { return p.MethodName(c.Method) }, func(a, b methodCount) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
 	}, func(a, b methodCount) int { return cmp.Compare(a.Method, b.Method) })
 	return counts
 }
+
+// anyMethod accepts all methods.
+func anyMethod(*methodCount) bool { return true }
 
 // sortByName sorts by first, then by name, then by last. It calls name only for elements
 // that are equal by first.
@@ -107,7 +106,7 @@ func relevanceOf(p *iprof.Profile, k iprof.Kind, exists func(iprof.MethodRef) bo
 	}
 	known := make(map[iprof.MethodID]bool)
 	var missing []missingMethod
-	for _, c := range methodCounts(p, k) {
+	for _, c := range methodCounts(p, k, anyMethod) {
 		ref, ok := p.Ref(c.Method)
 		known[c.Method] = ok && exists(ref)
 		if ok && !known[c.Method] {

@@ -31,7 +31,7 @@ func readText(t *testing.T, data []byte) *iprof.Profile {
 
 func TestSums(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	counts := methodCounts(p, iprof.CallCounts)
+	counts := methodCounts(p, iprof.CallCounts, anyMethod)
 	want := []methodCount{
 		{Method: 4, Self: 1<<40 + 24491824436273, Total: 1<<40 + 24491824436273 + 7, Inlined: 1 << 40, Entries: 2},
 		{Method: 3, Self: 7, Total: 7, Inlined: 7, Entries: 1},
@@ -42,7 +42,7 @@ func TestSums(t *testing.T) {
 		t.Error(diff)
 	}
 	// Recursion counts once.
-	for _, c := range methodCounts(p, iprof.Samples) {
+	for _, c := range methodCounts(p, iprof.Samples, anyMethod) {
 		if c.Method == 2 && (c.Self != 2 || c.Total != 12) {
 			t.Errorf("loop: %+v", c)
 		}
@@ -60,7 +60,7 @@ func TestSums(t *testing.T) {
 	if diff := cmp.Diff([]wayFacts{{0, []iprof.BCI{227}, 0}, {1, []iprof.BCI{176}, 0}, {2, []iprof.BCI{198}, 0}, {3, []iprof.BCI{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
 		t.Errorf("bias %v\n%s", sw.bias(), diff)
 	}
-	if methodCounts(p, iprof.Monitors) != nil {
+	if methodCounts(p, iprof.Monitors, anyMethod) != nil {
 		t.Error("views of what is not there")
 	}
 }
@@ -112,7 +112,7 @@ func TestDocument(t *testing.T) {
 		t.Errorf("monitors: %v", locks)
 	}
 
-	counts := methodCounts(p, iprof.Samples)
+	counts := methodCounts(p, iprof.Samples, anyMethod)
 	if c := counts[0]; c.Method != 11823 || c.Self != 10 || c.Total != 10 || c.Inlined != 10 {
 		t.Errorf("hottest by samples: %+v", c)
 	}
@@ -121,7 +121,7 @@ func TestDocument(t *testing.T) {
 		t.Errorf("main has samples %+v", counts[i])
 	}
 	p = readFixture(t, "even-odd.iprof")
-	print := methodCounts(p, iprof.CallCounts)[0]
+	print := methodCounts(p, iprof.CallCounts, anyMethod)[0]
 	if print.Method != 5 || print.Self != 4+5+7+8 || print.Inlined != 4+5+7 || print.Entries != 4 {
 		t.Errorf("print: %+v", print)
 	}
