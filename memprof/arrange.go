@@ -22,7 +22,7 @@ func (s *Section) arrangeArrays() {
 	// Count, for each node of the tree, the whole stacks that lead through it and
 	// the sum of their depths: they give how many stacks a frame is on, and at what
 	// distance from the leaf.
-	through := make([]uint64, len(st.nodes.list)+1)
+	through := make([]uint32, len(st.nodes.list)+1)
 	depths := make([]uint64, len(st.nodes.list)+1)
 	for _, w := range st.whole {
 		through[w]++
@@ -35,8 +35,8 @@ func (s *Section) arrangeArrays() {
 		through[n.caller()] += through[i]
 		depths[n.caller()] += depths[i]
 		f := &stats[n.frame()]
-		f.count += through[i]
-		f.position += depths[i] - through[i]*uint64(s.depth[i])
+		f.count += uint64(through[i])
+		f.position += depths[i] - uint64(through[i])*uint64(s.depth[i])
 	}
 	s.order = make([]FrameIndex, len(st.frames))
 	for i := range s.order {
@@ -49,9 +49,9 @@ func (s *Section) arrangeArrays() {
 			cmp.Compare(s.ids[a], s.ids[b]),
 		)
 	})
-	b := arrayBuilder{s: s, place: make([]uint32, len(st.frames))}
+	place := make([]uint32, len(st.frames))
 	for i, f := range s.order {
-		b.place[f] = uint32(i)
+		place[f] = uint32(i)
 	}
 	rank := make([]uint32, len(st.frames))
 	ranked := slices.Clone(s.order)
@@ -61,8 +61,7 @@ func (s *Section) arrangeArrays() {
 	for i, f := range ranked {
 		rank[f] = uint32(i)
 	}
-	b.tree = st.children(through, rank)
-	b.walk()
+	s.buildArray(place, st.children(through, rank))
 }
 
 // A callTree is the tree of stacks, rooted at the outermost frames.
@@ -73,83 +72,90 @@ type callTree struct {
 
 // children returns the tree of the nodes with through above zero. Siblings are sorted
 // by the rank of their frames.
-func (s *Stacks) children(through []uint64, rank []uint32) callTree {
-	first := make([]uint32, len(s.nodes.list)+2)
+func (s *Stacks) children(through []uint32, rank []uint32) callTree {
+	first := make([]uint32, len(s.nodes.list)+2) // at first where the callees end
 	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
-			first[n.caller()+1]++
+			first[n.caller()]++
 		}
 	}
 	for i := 1; i < len(first); i++ {
 		first[i] += first[i-1]
 	}
-	sorted := make([]StackIndex, first[len(first)-1])
-	next := slices.Clone(first)
-	for i, n := range s.nodes.list {
-		if through[i+1] > 0 {
-			sorted[next[n.caller()]] = StackIndex(i + 1)
-			next[n.caller()]++
+	t := callTree{first, make([]StackIndex, first[len(first)-1])}
+	for i := len(s.nodes.list); i > 0; i-- {
+		if through[i] > 0 {
+			end := &first[s.nodes.list[i-1].caller()]
+			*end--
+			t.sorted[*end] = StackIndex(i)
 		}
 	}
-	for i := range len(first) - 1 {
-		if group := sorted[first[i]:first[i+1]]; len(group) > 1 {
+	for i := range s.nodes.list {
+		if group := t.callees(StackIndex(i)); len(group) > 1 {
 			slices.SortFunc(group, func(x, y StackIndex) int {
 				return cmp.Compare(rank[s.nodes.list[x-1].frame()], rank[s.nodes.list[y-1].frame()])
 			})
 		}
 	}
-	return callTree{first, sorted}
+	return t
 }
 
-// An arrayBuilder builds the stack array. LLVM sorts the stacks by their frames from
-// the outermost on, rare frames first. From the last stack to the first it appends the
-// frames that the stack does not share with its predecessor, outermost first, and
-// finally reverses the array. arrayBuilder does the same by walking the tree, without
-// comparing stacks.
-type arrayBuilder struct {
-	s     *Section
-	place []uint32 // by frame: index in the frame array
-	tree  callTree
-}
+// callees returns the stacks that a stack calls.
+func (t *callTree) callees(i StackIndex) []StackIndex { return t.sorted[t.first[i]:t.first[i+1]] }
 
-// walk visits the tree, callees before their callers.
-func (b *arrayBuilder) walk() {
-	s, st := b.s, &b.s.p.Stacks
-	type visit struct {
-		node StackIndex
-		next uint32 // in sorted
-	}
-	path := []visit{{0, b.tree.first[0]}}
-	var at []uint32 // by depth less one: where in the array the frame of path is
-	shared := 0     // how many frames of path are in the array as the last stack's
-	s.stackAt = make([]uint32, len(st.nodes.list)+1)
-	for len(path) > 0 {
-		top := &path[len(path)-1]
-		if top.next < b.tree.first[top.node+1] {
-			child := b.tree.sorted[top.next]
-			top.next++
-			path = append(path, visit{child, b.tree.first[child]})
-			continue
+// buildArray builds the stack array. LLVM sorts the stacks by their frames from the
+// outermost on, rare frames first. From the last stack to the first it appends the
+// frames that the stack does not share with its predecessor, outermost first, after the
+// distance to those that it shares, and then its depth. Finally it reverses the array.
+//
+// The elements that a node and its callees append follow each other. So buildArray counts
+// them, and puts every element at its place without comparing stacks. place is the index
+// of each frame in the frame array.
+func (s *Section) buildArray(place []uint32, tree callTree) {
+	st := &s.p.Stacks
+	nodes := st.nodes.list
+	size := make([]uint32, len(nodes)+1) // the number of elements of each node and its callees
+	for i := len(nodes); i >= 0; i-- {
+		ends := uint32(len(tree.callees(StackIndex(i)))) // what follows the frame
+		if st.isWhole(StackIndex(i)) {
+			size[i]++
+			ends++
 		}
-		depth := len(path) - 1
-		if int(top.node) < len(st.marked) && st.marked[top.node] {
-			at = at[:shared]
-			if shared > 0 {
-				s.array = append(s.array, at[shared-1]-uint32(len(s.array)))
-			}
-			for _, v := range path[shared+1:] {
-				at = append(at, uint32(len(s.array)))
-				s.array = append(s.array, b.place[st.nodes.list[v.node-1].frame()])
-			}
-			s.stackAt[top.node] = uint32(len(s.array))
-			s.array = append(s.array, uint32(depth))
-			shared = depth
+		if i > 0 { // the empty stack has no frame, and none to share
+			size[i] += max(ends, 1) // the frame, and distances to it
 		}
-		path = path[:depth]
-		shared = min(shared, max(depth-1, 0))
+		if i > 0 && size[i] > 1 { // otherwise it is in no stack
+			size[nodes[i-1].caller()] += size[i]
+		}
 	}
-	slices.Reverse(s.array)
-	for _, w := range st.whole {
-		s.stackAt[w] = uint32(len(s.array)) - 1 - s.stackAt[w]
+	s.array = make([]uint32, size[0])
+	s.stackAt = make([]uint32, len(nodes)+1) // at first where each node's frame is
+	next := uint32(0)                        // in the order of appending
+	put := func(v uint32) {
+		s.array[size[0]-1-next] = v
+		next++
+	}
+	for i := range s.stackAt {
+		at := s.stackAt[i]
+		if next = at + 1; i == 0 {
+			next = 0
+		}
+		callees := tree.callees(StackIndex(i))
+		for k, callee := range callees {
+			if k > 0 && i > 0 {
+				put(at - next)
+			}
+			s.stackAt[callee] = next
+			start := next
+			put(place[nodes[callee-1].frame()])
+			next = start + size[callee]
+		}
+		if st.isWhole(StackIndex(i)) {
+			if len(callees) > 0 && i > 0 {
+				put(at - next)
+			}
+			s.stackAt[i] = size[0] - 1 - next
+			put(s.depth[i])
+		}
 	}
 }

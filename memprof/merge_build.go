@@ -91,7 +91,7 @@ func sitesOf(s []orderedSite, record int32) int {
 // their frames from the outermost on, and their frames, sorted by their fields. It
 // returns the index in to of each stack of s.
 func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
-	through := make([]uint64, len(s.nodes.list)+1)
+	through := make([]uint32, len(s.nodes.list)+1)
 	for i := len(s.nodes.list); i > 0; i-- {
 		if used[i] || through[i] > 0 {
 			through[i] = 1
@@ -127,7 +127,7 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 			n := s.nodes.list[node-1]
 			out[node] = to.push(out[n.caller()], FrameIndex(rank[n.frame()]))
 		}
-		group := tree.sorted[tree.first[node]:tree.first[node+1]]
+		group := tree.callees(node)
 		for i := len(group) - 1; i >= 0; i-- {
 			todo = append(todo, group[i])
 		}

@@ -39,12 +39,17 @@ var collectLate sync.Once
 func CollectLate(size int) {
 	const first = 4 << 20 // usual size of the heap at the first collection
 	collectLate.Do(func() {
-		usual := debug.SetGCPercent(size / first * 100)
+		late := size / first * 100
+		usual := debug.SetGCPercent(late)
 		if usual < 0 {
 			debug.SetGCPercent(usual) // the collector is off
 			return
 		}
-		runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
+		runtime.AddCleanup(new([64]byte), func(usual int) {
+			if now := debug.SetGCPercent(usual); now != late {
+				debug.SetGCPercent(now) // [CollectOften] was called
+			}
+		}, usual)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/irpgo"
@@ -24,6 +25,7 @@ import (
 // A Reader adds heap profiles for the workers of a merge, at the same time.
 type Reader struct {
 	binaries *memprof.Binaries
+	often    sync.Once
 
 	mu       sync.Mutex
 	raw      int // profiles
@@ -49,6 +51,7 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 		}
 		return nil, err
 	}
+	h.often.Do(func() { memory.CollectOften() }) // stacks and sites hold no pointers
 	cut := 0
 	raw, err := memprof.ReadRaw(in.Name, in.Data, memprof.RawOptions{Overflow: func(uint64) { cut++ }})
 	if err != nil {
