@@ -38,6 +38,7 @@ type Merger struct {
 	opt    MergeOptions
 	inputs int      // number of inputs that are not empty
 	only   *Profile // the only input so far, of weight 1
+	own    bool     // nobody else uses it
 
 	stacks  Stacks
 	records numbering[uint64] // GUIDs of functions
@@ -97,7 +98,9 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 	case err != nil:
 		return nil, err
 	case m.inputs == 0 && weight == 1, opt.KeepNames, len(p.contexts) == 0:
-		_, err = m.AddProfile(p.Name, s.profile(), weight)
+		heap := s.profile()
+		_, err = m.AddProfile(p.Name, heap, weight)
+		m.own = m.only == heap
 		return &s.about, err
 	}
 	m.inputs++
@@ -111,10 +114,14 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 
 // addOnly adds the only input so far, which Add kept, to the accumulator.
 func (m *Merger) addOnly() {
-	if p := m.only; p != nil {
-		m.only = nil
-		m.add("", p, 1)
+	p := m.only
+	if m.only = nil; p == nil {
+		return
 	}
+	if m.own {
+		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
+	}
+	m.add("", p, 1)
 }
 
 // Merge adds the inputs of another Merger to m and leaves the other unusable.

@@ -68,11 +68,13 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 	numbers := m.scratch[:0]
 	isNew := m.first[stack] == 0
 	next := m.first[stack] - 1
+	keep := len(m.mibs) > 0 && &m.mibs[0] == &mibs[0] // [Merger.addOnly]
 	for i, a := range in {
 		key := siteKey(a.function, stack)
 		switch {
 		case i > 0 && a.function == in[i-1].function:
 			numbers = append(numbers, numbers[i-1])
+			keep = false // this site would add to a MIB that others have yet to read
 			continue
 		case isNew:
 			numbers = append(numbers, m.allocs.append(key, noMIB))
@@ -93,8 +95,11 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 		have := m.allocs.values[numbers[i]]
 		for n = 1; i+n < len(in) && in[i+n].mib == in[i].mib && numbers[i+n] != numbers[i+n-1] && m.allocs.values[numbers[i+n]] == have; n++ {
 		}
-		sum, overflow := m.addMIB(have, n, &mibs[in[i].mib], weight)
-		if overflow {
+		sum, overflow := in[i].mib, false
+		if keep && have == noMIB && m.uses[sum] == 0 {
+			m.uses[sum] = uint32(n)
+			m.mibs[sum].AccessHistogram = 0
+		} else if sum, overflow = m.addMIB(have, n, &mibs[sum], weight); overflow {
 			cut++
 		}
 		for _, site := range numbers[i : i+n] {
@@ -139,7 +144,7 @@ func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64)
 func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	stacks := m.stacks.addAll(&p.Stacks)
 	functions := make([]int32, len(p.Records))
-	ends := make([]int, len(stacks)+1) // by stack: where its sites end among the sorted ones
+	ends := make([]uint32, len(stacks)+1) // by stack: where its sites end among the sorted ones
 	for i := range p.Records {
 		r := &p.Records[i]
 		functions[i], _ = m.records.add(r.GUID)
@@ -160,7 +165,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 			ends[a.Stack]++
 		}
 	}
-	start := 0
+	start := uint32(0)
 	for i, stack := range stacks {
 		if ends[i] > start {
 			cut += m.addAllocSites(stack, sorted[start:ends[i]], p.MIBs, weight)
@@ -287,9 +292,12 @@ func (m *Merger) warn(name string, cut int) {
 // addAll adds the frames and stacks of o, and returns the index in s of each stack of
 // o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
-	if len(s.frames) == 0 && s.numNodes() == 0 {
+	empty := len(s.frames) == 0 && s.numNodes() == 0
+	if empty {
 		s.frames, s.frameIndex = slices.Clone(o.frames), maps.Clone(o.frameIndex)
 		s.nodes.list = slices.Clone(o.nodes.list)
+	}
+	if empty || len(o.frames) > 0 && &s.frames[0] == &o.frames[0] {
 		stacks := make([]StackIndex, s.numNodes()+1)
 		for i := range stacks {
 			stacks[i] = StackIndex(i)

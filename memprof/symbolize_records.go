@@ -113,7 +113,8 @@ func (s *symbolizer) each(use func(c *rawContext, ids []int32, stack StackIndex)
 // profile makes the profile.
 func (s *symbolizer) profile() *Profile {
 	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.found))}
-	s.out.MIBs = make([]MIB, 0, len(s.raw.contexts))
+	n := len(s.raw.contexts)
+	s.out.MIBs = make([]MIB, 0, n+n/16) // the next profile has a few more
 	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
 		s.out.Stacks.markWhole(stack)
 		if site, ok := b.measure(c, stack); ok {

@@ -101,7 +101,7 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err := console.RefuseTerminal(env, c.output, "a report", ""); err != nil {
 		return err
 	}
-	defer memory.CollectOften()()
+	defer memory.CollectOften(50)()
 	sources, err := c.open(env, args)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -37,6 +38,7 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 
 // addRawHeap merges a raw memory profile. It calls warn for what LLVM skips silently.
 func (c *mergeContext) addRawHeap(in weightedFile, data []byte) {
+	memory.HeapProfile(len(data))
 	to := c.merger
 	mixed := clash(c.kind, irpgo.HasMemProf)
 	if mixed {

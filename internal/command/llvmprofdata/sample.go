@@ -107,7 +107,7 @@ func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile,
 
 // mergeSamples runs the merge command for sample profiles.
 func (t *tool) mergeSamples(list worklist) error {
-	defer memory.CollectOften()() // sums hold no pointers
+	defer memory.CollectOften(50)() // sums hold no pointers
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: t.rename, Warn: func(w profile.Warning) {
 		t.msg.plain("%s: %s: %s", w.File, w.Function, llvmerr.SampleFailure(w.Err).Text)
 	}})

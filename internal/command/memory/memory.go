@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // SetLimit sets the soft limit of the process, unless the user has set one with
@@ -31,38 +32,65 @@ func SetLimit(getenv func(string) string) {
 	}
 }
 
-var collectLate sync.Once
+var (
+	collectLate sync.Once
+	// afterFirst is how much the heap may grow, in percent, after a first collection that
+	// is yet to come; 0 once it has, or if it is not delayed.
+	afterFirst atomic.Int64
+)
+
+// smallHeap is the usual size of the heap at the first collection.
+const smallHeap = 4 << 20
 
 // CollectLate delays the first garbage collection until the heap has about size bytes.
 // It suits a process that keeps most of what it allocates first, as one merge does, or
 // one export of coverage. Afterwards the collector works as usual.
 func CollectLate(size int) {
-	const first = 4 << 20 // usual size of the heap at the first collection
 	collectLate.Do(func() {
-		late := size / first * 100
-		usual := debug.SetGCPercent(late)
+		usual := debug.SetGCPercent(size / smallHeap * 100)
 		if usual < 0 {
 			debug.SetGCPercent(usual) // the collector is off
 			return
 		}
-		runtime.AddCleanup(new([64]byte), func(usual int) {
-			if now := debug.SetGCPercent(usual); now != late {
-				debug.SetGCPercent(now) // [CollectOften] was called
-			}
-		}, usual)
+		afterFirst.Store(int64(usual))
+		runtime.AddCleanup(new([64]byte), func(int) { debug.SetGCPercent(int(afterFirst.Swap(0))) }, 0)
 	})
 }
 
-// CollectOften lets the heap grow by half, not to twice its size, until the function that
-// it returns is called. It suits a process whose memory holds few pointers, as the sums of
-// sample profiles do: collecting takes hardly any time.
-func CollectOften() (end func()) {
-	const percent = 50
+// CollectOften lets the heap grow by percent, not to twice its size, until the function
+// that it returns is called. It suits a process whose memory holds few pointers, as the
+// sums of sample profiles do: collecting takes hardly any time. It leaves a first collection
+// where [CollectLate] has put it.
+func CollectOften(percent int) (end func()) {
+	if usual := afterFirst.Load(); usual > int64(percent) && afterFirst.CompareAndSwap(usual, int64(percent)) {
+		return func() {
+			if !afterFirst.CompareAndSwap(int64(percent), usual) {
+				debug.SetGCPercent(int(usual))
+			}
+		}
+	}
 	usual := debug.SetGCPercent(percent)
 	if usual < percent {
 		debug.SetGCPercent(usual)
 	}
 	return func() { debug.SetGCPercent(usual) }
+}
+
+var heapProfiles, largeHeapProfiles sync.Once
+
+// HeapProfile prepares for a raw heap profile of size bytes. Its program's debug information
+// is soon garbage, so the first collection must not be too late. The sums of large ones take
+// most of the memory and hold hardly any pointers.
+func HeapProfile(size int) {
+	const first, large = 20 << 20, 16 << 20
+	heapProfiles.Do(func() {
+		if afterFirst.Load() > 0 {
+			debug.SetGCPercent(first / smallHeap * 100)
+		}
+	})
+	if size >= large {
+		largeHeapProfiles.Do(func() { CollectOften(30) })
+	}
 }
 
 // none is what the functions return that know of no limit, in bytes.

@@ -25,7 +25,6 @@ import (
 // A Reader adds heap profiles for the workers of a merge, at the same time.
 type Reader struct {
 	binaries *memprof.Binaries
-	often    sync.Once
 
 	mu       sync.Mutex
 	raw      int // profiles
@@ -51,7 +50,7 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 		}
 		return nil, err
 	}
-	h.often.Do(func() { memory.CollectOften() }) // stacks and sites hold no pointers
+	memory.HeapProfile(len(in.Data))
 	cut := 0
 	raw, err := memprof.ReadRaw(in.Name, in.Data, memprof.RawOptions{Overflow: func(uint64) { cut++ }})
 	if err != nil {

@@ -125,7 +125,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if j.Base != "" {
 		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
-	defer memory.CollectOften()()
+	defer memory.CollectOften(50)()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
 	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
@@ -151,7 +151,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	sum := &merging.Sum{
 		Contents: func() string { return contents(all, functions) },
 		Write: func(w io.Writer) (string, error) {
-			defer memory.CollectOften()()
+			defer memory.CollectOften(50)()
 			if c.sum {
 				return "partial sum, " + string(c.write.Format), r.WritePartial(w, sampleprof.WriteOptions{Compress: c.write.Compress})
 			}
