@@ -85,6 +85,7 @@ type Section struct {
 	array   []uint32     // v3, v4: the stack array
 	stackAt []uint32     // v3, v4, by StackIndex: index in array
 	data    []byte       // v4: data-access block
+	mibs    []byte       // encoded; nil if they are large
 	stackID []uint64     // v2, by StackIndex
 
 	offset  int64
@@ -257,32 +258,33 @@ func (t *table) place(at int64, size func(entry int) int) (end int64, err error)
 func (s *Section) recordItemSize(i int) int { return ondisk.ItemSize(8, s.recordSize(&s.p.Records[i])) }
 
 func (s *Section) recordSize(r *Record) int {
-	n := 16
-	for _, a := range r.AllocSites {
-		n += s.stackSize(a.Stack) + s.mibSize
+	n := 16 + s.mibSize*len(r.AllocSites)
+	stacks := len(r.AllocSites) + len(r.CallSites)
+	if s.version >= 3 {
+		n += 4 * stacks
+	} else {
+		n += 8 * stacks // ids, or numbers of frames
 	}
-	for i := range r.CallSites {
-		n += s.stackSize(r.CallSites[i].Stack)
-		if s.version >= 4 {
-			n += 8 + 8*len(r.CallSites[i].Callees)
+	if s.version <= 1 {
+		for _, a := range r.AllocSites {
+			n += 8 * int(s.depth[a.Stack])
+		}
+		for _, c := range r.CallSites {
+			n += 8 * int(s.depth[c.Stack])
+		}
+	}
+	if s.version >= 4 {
+		for _, c := range r.CallSites {
+			n += 8 + 8*len(c.Callees)
 		}
 	}
 	return n
 }
 
-func (s *Section) stackSize(i StackIndex) int {
-	switch {
-	case s.version <= 1:
-		return 8 + 8*int(s.depth[i])
-	case s.version == 2:
-		return 8
-	}
-	return 4
-}
-
 // Write writes the section for the offset given to [Section.Place].
 func (s *Section) Write(w io.Writer) error {
 	o := output{w: w}
+	s.encodeMIBs()
 	s.header(&o)
 	if s.version <= 2 {
 		o.table(&s.records, s.recordItem)
@@ -334,9 +336,10 @@ func (s *Section) recordItem(dst []byte, i int) []byte {
 	dst = le.AppendUint64(dst, uint64(len(r.AllocSites)))
 	for _, a := range r.AllocSites {
 		dst = s.appendStack(dst, a.Stack)
-		m := &s.p.MIBs[a.MIB]
-		for _, f := range s.fields {
-			dst = f.append(dst, m.get(f))
+		if at := int(a.MIB) * s.mibSize; s.mibs != nil {
+			dst = append(dst, s.mibs[at:at+s.mibSize]...)
+		} else {
+			dst = s.appendMIB(dst, &s.p.MIBs[a.MIB])
 		}
 	}
 	dst = le.AppendUint64(dst, uint64(len(r.CallSites)))
@@ -351,6 +354,26 @@ func (s *Section) recordItem(dst []byte, i int) []byte {
 		}
 	}
 	return dst
+}
+
+func (s *Section) appendMIB(dst []byte, m *MIB) []byte {
+	for _, f := range s.fields {
+		dst = f.append(dst, m.get(f))
+	}
+	return dst
+}
+
+// encodeMIBs encodes all MIBs if few of their fields are written: most are written several
+// times, each time from memory that no cache holds any more.
+func (s *Section) encodeMIBs() {
+	const small = 32
+	if s.mibSize > small {
+		return
+	}
+	s.mibs = make([]byte, 0, s.mibSize*len(s.p.MIBs))
+	for i := range s.p.MIBs {
+		s.mibs = s.appendMIB(s.mibs, &s.p.MIBs[i])
+	}
 }
 
 // appendStack appends a stack of a record (STACK in layout.go).
