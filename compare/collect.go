@@ -311,9 +311,8 @@ func pair(base, other *collection) []Change {
 	return changes
 }
 
-// looseKey is the name of a function without its file and without the suffixes that
-// compilers append, which change from build to build; or the id that LLVM gives the name, where
-// functions are known by ids. It is "" for stacks, which are never matched loosely.
+// looseKey is the name of a function without its file and without what changes from build to
+// build (symbols.BaseName); or the id that LLVM gives the name, where functions are known by ids. It is "" for stacks, which are never matched loosely.
 func (c *collection) looseKey(it *item) string {
 	s := &it.symbol
 	switch {

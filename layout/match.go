@@ -75,9 +75,9 @@ func Unique(names []string) Match {
 // symbols of the program to be laid out, in the order of the names. A symbol that
 // occurs several times stands for several functions that are local to their files.
 //
-// A name that is not a symbol matches all symbols that differ from it only in the
-// suffixes that compilers append, such as ".llvm.1234", which change from build to
-// build. The name of a cold part matches cold parts if there are any; other names
+// A name that is not a symbol matches all symbols that differ from it only in what changes
+// from build to build: the suffixes that compilers append, such as ".llvm.1234", and
+// Rust's hashes. The name of a cold part matches cold parts if there are any; other names
 // never do. MatchSymbols adds or removes Mach-O's underscore if the names and the
 // symbols differ in it.
 func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {

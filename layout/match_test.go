@@ -32,6 +32,15 @@ func TestMatch(t *testing.T) {
 			}},
 		},
 		{
+			title:   "Rust's hashes change",
+			program: []string{"_ZN4main1f17h0123456789abcdefE", "_RNvCs2_4main1g"},
+			names:   []string{"_RNvCs1b_4main1g", "_ZN4main1f17hfedcba9876543210E"},
+			want: layout.Match{Symbols: []string{"_RNvCs2_4main1g", "_ZN4main1f17h0123456789abcdefE"}, Renamed: []layout.Renaming{
+				{"_RNvCs1b_4main1g", []string{"_RNvCs2_4main1g"}},
+				{"_ZN4main1f17hfedcba9876543210E", []string{"_ZN4main1f17h0123456789abcdefE"}},
+			}},
+		},
+		{
 			title:   "what is a symbol stands for nothing else",
 			program: []string{"f", "f.part.0", "f.cold"},
 			names:   []string{"f"},

@@ -25,3 +25,18 @@ func TestFunctionName(t *testing.T) {
 		}
 	}
 }
+
+func TestBaseName(t *testing.T) {
+	for name, want := range map[string]string{
+		"f": "f", "f.llvm.12": "f", "f.part.0.constprop.1": "f", ".cold": ".cold",
+		"_ZN4core3fmt5write17h0123456789abcdefE":        "_ZN4core3fmt5writeE",
+		"_ZN4core3fmt5write17h0123456789abcdefE.llvm.7": "_ZN4core3fmt5writeE",
+		"_ZN1a17h0123456789abcdeEv":                     "_ZN1a17h0123456789abcdeEv",
+		"_RINvCs1_4main3fooNtCs2b_4util1TE":             "_RINvC4main3fooNtC4util1TE",
+		"__RNvCsl0_4main1f":                             "__RNvC4main1f",
+	} {
+		if got := BaseName(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package symbols
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The suffixes of clones and parts of functions; most come with a number.
 var (
@@ -13,15 +16,33 @@ var (
 	plainSuffixes = []string{".cold", ".localalias"}
 )
 
-// BaseName returns the name without suffixes of compilers.
+// The hashes in Rust's names: at the end of legacy names, of the crate, the compiler and the
+// types of generic functions; in v0 names, of each crate and its version.
+var (
+	legacyHash   = regexp.MustCompile(`^(_?_ZN.*)17h[0-9a-f]{16}E$`)
+	crateHash    = regexp.MustCompile(`Cs[0-9A-Za-z]*_`)
+	rustPrefixes = []string{"_R", "__R"} // Mach-O's has another underscore
+)
+
+// BaseName returns the name without what changes from build to build: suffixes of
+// compilers and Rust's hashes. Instances of one generic function in Rust may share it.
 func BaseName(name string) string {
 	for {
 		short := cutSuffix(name)
 		if short == name {
-			return name
+			break
 		}
 		name = short
 	}
+	for _, p := range rustPrefixes {
+		if strings.HasPrefix(name, p) {
+			return crateHash.ReplaceAllLiteralString(name, "C")
+		}
+	}
+	if strings.HasSuffix(name, "E") && strings.Contains(name, "17h") {
+		return legacyHash.ReplaceAllString(name, "${1}E")
+	}
+	return name
 }
 
 // cutSuffix removes the last suffix of a compiler, if there is one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,7 +197,7 @@ func TestUseStaleProfile(t *testing.T) {
 		b.makeProfile([]string{cc, "-O1", withBB, "u.c"}, []string{"4"})
 		for change, sections := range map[string]map[string]string{
 			"-DNEW=2":          {"first": ".text.startup.first", "fresh": ".text.fresh"},
-			"-Doften=frequent": {"frequent": ".text.hot.frequent", "first": ".text.startup.first"},
+			"-Doften=frequent": {"frequent": ".text.hot.often", "first": ".text.startup.first"},
 		} {
 			b.build(cc, "-O1", change, "-fmachine-profile-use=app.mip", "-c", "u.c", "-o", "u.o")
 			p := b.places("u.o")
@@ -207,6 +208,53 @@ func TestUseStaleProfile(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUseRenamed: functions that have another name in the profile are ordered like others.
+func TestUseRenamed(t *testing.T) {
+	compilers(t, func(t *testing.T, cc, _ string) {
+		b := newBench(t, "u.c", useProgram)
+		b.makeProfile([]string{cc, "-O1", withBB, "u.c"}, []string{"4"})
+		for name, ld := range linkers(t) {
+			if name == "bfd" || name == "lld" {
+				b.build(append([]string{cc, "-O1", "-Dlocal=locale", "-fmachine-profile-use=app.mip", "u.c", "-o", "used"}, ld...)...)
+				wantOrder(t, b.places("used"), "main", "first", "locale", "last")
+			}
+		}
+	})
+}
+
+// TestUseRustHashes: the hashes in Rust's names change with the version of the crate.
+func TestUseRustHashes(t *testing.T) {
+	rustc := oracle.Tool(t, "rustc")
+	oracle.Tool(t, "cc")
+	for _, flags := range [][]string{nil, {"-Csymbol-mangling-version=v0"}} {
+		b := newBench(t, "main.rs", `
+#[inline(never)] fn last(x: u32) -> u32 { x * 7 }
+#[inline(never)] fn never(x: u32) -> u32 { if x > 5 { println!("{}", x) }; x / 3 }
+#[inline(never)] fn often<T: Into<u32>>(x: T) -> u32 { let n: u32 = x.into(); if n % 3 == 0 { n / 3 } else { n + 1 } }
+fn main() {
+    let mut sum = std::env::args().count() as u32;
+    for i in 0..1000 { sum = often(sum) ^ often(i as u8); }
+    if sum == 12345678 { sum = never(sum) }
+    println!("{}", last(sum));
+}
+`)
+		build := append([]string{rustc, "-Copt-level=1", "main.rs"}, flags...)
+		b.makeProfile(append(slices.Clone(build), "-Cmetadata=one", withBB), []string{})
+		b.build(append(slices.Clone(build), "-Cmetadata=two", "-fmachine-profile-use="+b.path("app.mip"), "-o", "used")...)
+		seen := map[string]int{}
+		for name, p := range b.places("used") {
+			for _, function := range []string{"5often", "4last", "5never"} {
+				if strings.Contains(name, "4main"+function) {
+					seen[function+p.section]++
+				}
+			}
+		}
+		if want := map[string]int{"5often.text.hot": 2, "4last.text.startup": 1, "5never.text.unlikely": 1}; !maps.Equal(seen, want) {
+			t.Errorf("%s: %v, want %v", flags, seen, want)
+		}
+	}
 }
 
 // TestUseReportsWhatItLeaves: new functions stay where they are, changed ones whole.

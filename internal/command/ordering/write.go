@@ -25,8 +25,8 @@ gold and GNU ld need a program compiled with -ffunction-sections. mold cannot
 order functions.
 
 --binary adapts the names to another build of the program, such as one without
-instrumentation: the suffixes that compilers append (.llvm.1234, .part.0) and
-Mach-O's underscore may differ.`
+instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
+hashes in names of Rust and Mach-O's underscore may differ.`
 
 // A Writer writes a list of functions for a linker.
 type Writer struct {

@@ -330,3 +330,18 @@ func (fn *Function) Signature() uint32 {
 	}
 	return sign.CFG(succs)
 }
+
+// BlockInstructions returns the number of instructions in each block of a function.
+func (f *File) BlockInstructions(id int32) []int {
+	blocks := f.Functions[id].Blocks
+	n, b := make([]int, len(blocks)), 0
+	for i, s := range f.Statements(id) {
+		for b+1 < len(blocks) && blocks[b+1].Stmt <= i {
+			b++
+		}
+		if s.Kind == StmtInstruction && len(n) > 0 {
+			n[b]++
+		}
+	}
+	return n
+}

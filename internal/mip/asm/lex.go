@@ -325,6 +325,21 @@ func ScanSymbol(src []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
+// Uses reports whether the symbol of that name is anywhere in the file, perhaps in a comment.
+func (f *File) Uses(name string) bool {
+	for at := 0; ; at++ {
+		i := bytes.Index(f.Src[at:], []byte(name))
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		if (at == 0 || !symbolChar[f.Src[at-1]]) && (end == len(f.Src) || !symbolChar[f.Src[end]]) {
+			return true
+		}
+	}
+}
+
 // Unquote returns the symbol without its quotes. It keeps escapes, since
 // symbols are compared only with assembly text and printed only into it.
 func Unquote(sym []byte) []byte {

@@ -73,9 +73,9 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 		return dst, nil, err
 	}
 	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
-	renamed := e.renamed(f)
+	u.renamed = e.renamed(f)
 	for id := range f.Functions {
-		u.choose(id, cmp.Or(renamed[id], f.Functions[id].Name))
+		u.choose(id)
 	}
 	u.place()
 	if opt.Split {
@@ -111,7 +111,7 @@ func (u *placer) split() {
 	for id := range u.Functions {
 		r := &u.uses[id]
 		switch {
-		case u.known[id] != nil && u.known[id].stale:
+		case u.known[id] != nil && u.known[id].stale && u.known[id].placement != unlikely && u.known[id].coverage == nil:
 			r.NotSplit = asm.UseStale
 		case r.Cold == 0:
 		case u.Target != asm.Target{Arch: asm.X86_64, Format: asm.ELF}:
@@ -131,7 +131,8 @@ func (u *placer) split() {
 type placer struct {
 	*asm.File
 	evidence *Evidence
-	known    []*record // per function, nil if nothing is known
+	renamed  map[int]string // names in the profiles, of functions that have others there
+	known    []*record      // per function, nil if nothing is known
 	edits    []asm.Edit
 	uses     []FunctionUse // per function
 	// entries are the statements that enter each section, linkOrder those that
@@ -141,9 +142,11 @@ type placer struct {
 	tailText  []byte // goes to the end of the file
 }
 
-// choose finds the evidence about a function, which has the given name in the profiles, or
-// the reason to leave it in place.
-func (u *placer) choose(id int, name string) {
+// nameInProfiles returns the name by which linkers find the function in the order.
+func (u *placer) nameInProfiles(id int) string { return cmp.Or(u.renamed[id], u.Functions[id].Name) }
+
+// choose finds the evidence about a function, or the reason to leave it in place.
+func (u *placer) choose(id int) {
 	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
 	switch {
@@ -160,7 +163,7 @@ func (u *placer) choose(id int, name string) {
 		r.Left = asm.UseNew
 		return
 	}
-	u.known[id], r.Left = u.evidence.find(fn, name)
+	u.known[id], r.Left = u.evidence.find(u.File, id, u.nameInProfiles(id))
 	if rec := u.known[id]; rec != nil && rec.coverage != nil && rec.placement != unlikely {
 		r.Blocks = len(fn.Blocks)
 		for _, covered := range rec.coverage {
@@ -190,17 +193,17 @@ func (u *placer) place() {
 func (u *placer) placeSection(s int32, ids []int) {
 	sec := &u.Sections[s]
 	to := neutral
-	named, unknown := "", false
+	named, anyUnknown := "", false
 	var left asm.Reason
 	for _, id := range ids {
 		fn := &u.Functions[id]
 		if u.known[id] == nil {
-			unknown = true
+			anyUnknown = true
 		} else {
 			to = max(to, u.known[id].placement)
 		}
 		if isCompilerSection(sec, fn.Name) {
-			named = fn.Name
+			named = u.nameInProfiles(id)
 		}
 	}
 	switch {
@@ -214,7 +217,7 @@ func (u *placer) placeSection(s int32, ids []int) {
 		left = asm.UseShared
 	case named == "":
 		left = asm.UseSection
-	case unknown && to == unlikely:
+	case anyUnknown && to == unlikely:
 		left = asm.UseShared
 	case u.isOpaqueSection(s):
 		left = asm.UseOpaque
@@ -227,8 +230,21 @@ func (u *placer) placeSection(s int32, ids []int) {
 		}
 		if u.uses[id].Left = left; left == "" {
 			u.uses[id].Placed = to.String()
+			u.keepName(id)
 		}
 	}
+}
+
+// keepName gives a renamed function that ran a label with its name in the profiles, for
+// linkers that order symbols; others see the section's name. The label has no type and is
+// local, so that debuggers prefer the function's own. It is left out if the file uses the name.
+func (u *placer) keepName(id int) {
+	old := u.renamed[id]
+	if old == "" || u.known[id].placement == unlikely || u.Uses(old) {
+		return
+	}
+	label := &u.Stmts[u.Functions[id].Label]
+	u.edits = append(u.edits, asm.Edit{Pos: int(label.Pos), End: int(label.Pos), Text: asm.QuoteLike(u.Text(label), old) + ": "})
 }
 
 // isCompilerSection reports whether the section has the name that compilers

@@ -3,7 +3,6 @@ package instrument
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/mip"
@@ -14,10 +13,12 @@ type Evidence struct {
 	byName map[string][]observed
 	order  []string
 	blocks bool // any profile has block coverage
-	// link has the functions of the first profile with block coverage in link order, and
-	// at their indexes by name; -1 for names that several have.
-	link []*mip.Function
-	at   map[string]int
+	// link has the functions of the first profile, or of the first with block coverage, in
+	// link order; at has their indexes by name, -1 for names that several have; byBase those
+	// of each base name.
+	link   []*mip.Function
+	at     map[string]int
+	byBase map[string][]int
 }
 
 // observed is what one profile says about one function.
@@ -39,11 +40,11 @@ const hotShare = 99
 // called only once in each run; the other functions that ran are startup code.
 // Coverage does not count calls: every function that ran is hot.
 func NewEvidence(profiles ...*mip.Profile) *Evidence {
-	e := &Evidence{byName: map[string][]observed{}, at: map[string]int{}}
+	e := &Evidence{byName: map[string][]observed{}}
 	listed := map[string]bool{}
-	for _, p := range profiles {
+	for i, p := range profiles {
 		blocks := p.Type.Has(mip.BlockCoverage)
-		if blocks && !e.blocks {
+		if i == 0 || blocks && !e.blocks {
 			e.setLink(p)
 		}
 		e.blocks = e.blocks || blocks
@@ -93,70 +94,20 @@ func hotCalls(p *mip.Profile) uint64 {
 // of the first profile first.
 func (e *Evidence) Order() []string { return slices.Clone(e.order) }
 
-func (e *Evidence) setLink(p *mip.Profile) {
-	for i := range p.Functions {
-		f := &p.Functions[i]
-		if _, twice := e.at[f.Name]; twice {
-			e.at[f.Name] = -1
-		} else {
-			e.at[f.Name] = len(e.link)
-		}
-		e.link = append(e.link, f)
-	}
-}
-
-// renamed returns the names in the profiles of functions of the file that have others
-// there, by index. Between two functions that the profiles know, it takes functions that
-// they do not know for those in the same place of the profile, if these are as many, not
-// in the file, and have the same control flow.
-func (e *Evidence) renamed(file *asm.File) map[int]string {
-	functions := file.Functions
-	inFile := make(map[string]bool, len(functions))
-	for i := range functions {
-		inFile[functions[i].Name] = true
-	}
-	names := map[int]string{}
-	before := -1 // index in link of the last known function
-	var unknown []int
-	for id := range functions {
-		fn := &functions[id]
-		at, known := e.at[fn.Name]
-		switch {
-		case fn.Fragment || !strings.HasPrefix(file.Sections[fn.Section].Name, ".text"): // linked elsewhere
-			continue
-		case !known:
-			unknown = append(unknown, id)
-			continue
-		case before >= 0 && at-before-1 == len(unknown):
-			between := e.link[before+1 : at]
-			same := true
-			for k, f := range between {
-				same = same && !inFile[f.Name] && e.at[f.Name] >= 0 && f.CFG == functions[unknown[k]].Signature()
-			}
-			for k, f := range between {
-				if same {
-					names[unknown[k]] = f.Name
-				}
-			}
-		}
-		before, unknown = at, unknown[:0]
-	}
-	return names
-}
-
 // record is what the profiles say about a function of the file.
 type record struct {
 	placement placement
 	stale     bool // its control flow has changed since
-	// coverage says for each block whether it ran; nil if unknown.
+	// coverage says for each block whether it ran; nil if unknown. That of a function whose
+	// control flow has changed is near the truth.
 	coverage []bool
 }
 
 // find returns what the profiles say about a function that has the given name in them,
-// or the reason why they say nothing. Of a function whose control flow has changed it
-// says only that it ran: the changed one may run if the other never did.
-func (e *Evidence) find(fn *asm.Function, name string) (*record, asm.Reason) {
+// or the reason why they say nothing.
+func (e *Evidence) find(f *asm.File, id int, name string) (*record, asm.Reason) {
 	var r *record
+	fn := &f.Functions[id]
 	all := e.byName[name]
 	for i := range all {
 		k := &all[i]
@@ -172,36 +123,42 @@ func (e *Evidence) find(fn *asm.Function, name string) (*record, asm.Reason) {
 				}
 			}
 		}
-		switch {
-		case r == nil || r.placement == unlikely:
-			r = &record{placement: k.placement, coverage: coverage}
-			continue
-		case k.placement == unlikely:
-			continue
-		}
-		r.placement = max(r.placement, k.placement)
-		if coverage == nil { // this profile does not say which blocks ran
-			r.coverage = nil
-		}
-		for b := range r.coverage {
-			r.coverage[b] = r.coverage[b] || coverage[b]
-		}
-	}
-	ran := neutral
-	for i := range all {
-		if all[i].placement != unlikely {
-			ran = max(ran, all[i].placement)
-		}
+		r = r.join(record{placement: k.placement, coverage: coverage})
 	}
 	switch {
 	case r != nil:
 		return r, ""
-	case ran != neutral:
-		return &record{placement: ran, stale: true}, ""
-	case len(all) > 0:
-		return nil, asm.UseStale
+	case len(all) == 0:
+		return nil, asm.UseNew
 	}
-	return nil, asm.UseNew
+	instructions := f.BlockInstructions(int32(id))
+	for i := range all {
+		changed := record{placement: all[i].placement, stale: true}
+		if all[i].blocks && fn.BlocksSkip == "" && changed.placement != unlikely {
+			changed.coverage = fitCoverage(fn, instructions, all[i].function)
+		}
+		r = r.join(changed)
+	}
+	return r, ""
+}
+
+// join returns what two profiles together say about a function; r is nil if the first says
+// nothing. A profile in which it never ran says nothing of the other's blocks.
+func (r *record) join(k record) *record {
+	switch {
+	case r == nil || r.placement == unlikely:
+		return &k
+	case k.placement == unlikely:
+		return r
+	}
+	r.placement = max(r.placement, k.placement)
+	if k.coverage == nil { // this profile does not say which blocks ran
+		r.coverage = nil
+	}
+	for b := range r.coverage {
+		r.coverage[b] = r.coverage[b] || k.coverage[b]
+	}
+	return r
 }
 
 // spreadCoverage returns the coverage of all blocks of the function, from that of
@@ -227,10 +184,16 @@ func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits boo
 			next++
 		}
 	}
+	inferCoverage(fn, covered)
+	return covered, true
+}
+
+// inferCoverage sets the coverage of the blocks without probes that are covered.
+func inferCoverage(fn *asm.Function, covered []bool) {
 	// A source may be inferred itself; no block depends on itself.
 	for changed := true; changed; {
 		changed = false
-		for b := 1; b < n; b++ {
+		for b := 1; b < len(covered); b++ {
 			if covered[b] || fn.Probed(b) {
 				continue
 			}
@@ -242,5 +205,4 @@ func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits boo
 			}
 		}
 	}
-	return covered, true
 }

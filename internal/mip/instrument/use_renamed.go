@@ -1,0 +1,183 @@
+package instrument
+
+import (
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/mip"
+)
+
+func (e *Evidence) setLink(p *mip.Profile) {
+	e.link, e.at, e.byBase = nil, map[string]int{}, map[string][]int{}
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if _, twice := e.at[f.Name]; twice {
+			e.at[f.Name] = -1
+		} else {
+			e.at[f.Name] = i
+			base := symbols.BaseName(f.Name)
+			e.byBase[base] = append(e.byBase[base], i)
+		}
+		e.link = append(e.link, f)
+	}
+}
+
+// renames finds functions of a file that have other names in the profiles.
+type renames struct {
+	*Evidence
+	file      *asm.File
+	functions []asm.Function // of the file
+	inFile    map[string]bool
+	taken     map[int]bool // indexes in link that have been found
+	found     []int        // by function: its index in link, unknown or ambiguous
+}
+
+const (
+	unknown   = -1
+	ambiguous = -2 // several functions of the profile have the name
+)
+
+// renamed returns the names in the profiles of functions of the file that have others
+// there, by index: those of functions with the same base name, and those in the same place
+// of the program with the same control flow.
+func (e *Evidence) renamed(file *asm.File) map[int]string {
+	r := renames{e, file, file.Functions, map[string]bool{}, map[int]bool{}, make([]int, len(file.Functions))}
+	for id := range r.functions {
+		r.inFile[r.functions[id].Name] = true
+	}
+	var placed []int // functions that the linker leaves in their order
+	for id := range r.functions {
+		fn := &r.functions[id]
+		at, known := e.at[fn.Name]
+		switch {
+		case fn.Fragment:
+			at = ambiguous
+		case !known:
+			at = r.sameBase(fn)
+		}
+		r.found[id] = at
+		if !fn.Fragment && strings.HasPrefix(file.Sections[fn.Section].Name, ".text") {
+			placed = append(placed, id)
+		}
+	}
+	if e.blocks {
+		r.between(placed)
+	}
+	names := map[int]string{}
+	for id, at := range r.found {
+		if at >= 0 && e.link[at].Name != r.functions[id].Name {
+			names[id] = e.link[at].Name
+		}
+	}
+	return names
+}
+
+// free reports whether a function of the profile may be one that has another name now.
+func (r *renames) free(at int) bool {
+	name := r.link[at].Name
+	return !r.taken[at] && !r.inFile[name] && r.at[name] >= 0
+}
+
+// sameBase returns the index in link of the function that has the same base name and, if
+// several have it, the same control flow.
+func (r *renames) sameBase(fn *asm.Function) int {
+	found, several := unknown, false
+	for _, at := range r.byBase[symbols.BaseName(fn.Name)] {
+		if _, cold := symbols.CutCold(r.link[at].Name); cold || !r.free(at) {
+			continue
+		}
+		if r.link[at].CFG == fn.Signature() {
+			r.taken[at] = true
+			return at
+		}
+		found, several = at, found >= 0
+	}
+	if found < 0 || several {
+		return unknown
+	}
+	r.taken[found] = true
+	return found
+}
+
+// between looks for unknown functions among those that the profile has between the same
+// known neighbours.
+func (r *renames) between(placed []int) {
+	before := -1 // index in link of the last known function
+	var missing []int
+	for _, id := range placed {
+		switch at := r.found[id]; {
+		case at == unknown:
+			missing = append(missing, id)
+		case at >= 0:
+			if before < 0 {
+				before = max(0, at-len(missing)) - 1
+			}
+			r.align(missing, before+1, at)
+			before, missing = at, missing[:0]
+		}
+	}
+	if before >= 0 {
+		r.align(missing, before+1, min(before+1+len(missing), len(r.link)))
+	}
+}
+
+// maxGap is how many functions more than the file the profile may have in a place: those of
+// other files fit by chance. maxGapProduct bounds the time and memory of a comparison.
+const (
+	maxGap        = 16
+	maxGapProduct = 1 << 22
+)
+
+// align finds missing functions of the file among those of the profile from the index
+// begin up to end: the longest sequence of equal control flow that both have.
+func (r *renames) align(missing []int, begin, end int) {
+	var gap []int
+	for at := begin; at < end && len(gap) <= len(missing)+maxGap; at++ {
+		if r.free(at) {
+			gap = append(gap, at)
+		}
+	}
+	if n := len(missing) * len(gap); n == 0 || n > maxGapProduct || len(gap) > len(missing)+maxGap {
+		return
+	}
+	signatures := make([]uint32, len(missing))
+	for i, id := range missing {
+		signatures[i] = r.functions[id].Signature()
+	}
+	alike := func(i, k int) bool {
+		cfg, alone := r.link[gap[k]].CFG, i == k && len(gap) == len(missing)
+		if cfg == 0 || cfg != signatures[i] { // one block says nothing
+			return alone && (cfg == signatures[i] || r.similar(missing[i], gap[k]))
+		}
+		return true
+	}
+	// length[i][k] is that of the sequence from missing[i] and gap[k] on.
+	length := make([][]int32, len(missing)+1)
+	length[len(missing)] = make([]int32, len(gap)+1)
+	for i := len(missing) - 1; i >= 0; i-- {
+		length[i] = make([]int32, len(gap)+1)
+		for k := len(gap) - 1; k >= 0; k-- {
+			if length[i][k] = max(length[i+1][k], length[i][k+1]); alike(i, k) {
+				length[i][k] = max(length[i][k], length[i+1][k+1]+1)
+			}
+		}
+	}
+	for i, k := 0, 0; i < len(missing) && k < len(gap); {
+		switch {
+		case alike(i, k) && length[i][k] == length[i+1][k+1]+1:
+			r.found[missing[i]], r.taken[gap[k]] = gap[k], true
+			i, k = i+1, k+1
+		case length[i][k] == length[i+1][k]:
+			i++
+		default:
+			k++
+		}
+	}
+}
+
+// similar reports whether a function may be another version of one in the profile.
+func (r *renames) similar(id, at int) bool {
+	fn := &r.functions[id]
+	return fn.BlocksSkip == "" && fitCoverage(fn, r.file.BlockInstructions(int32(id)), r.link[at]) != nil
+}
