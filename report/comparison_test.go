@@ -49,7 +49,7 @@ func TestComparison(t *testing.T) {
 				in = append(in, title)
 			}
 		}
-		name := names.list[d.Name[i]]
+		name := names.Keys[d.Name[i]]
 		order = append(order, name)
 		got[name] = fmt.Sprintf("%d %d %s→%s %s", d.Base[i], d.New[i], d.Temperatures[d.Before[i]], d.Temperatures[d.After[i]], strings.Join(in, ", "))
 	}
@@ -120,8 +120,8 @@ func TestComparisonOfStacks(t *testing.T) {
 		return made(&madeView{features: profile.HasLines, sets: []madeSet{set}})
 	}
 	body, d, names := compared(t, view(100, 100), view(300, 100))
-	if d.Kind != "stacks of allocations" || d.Unit != "bytes" || len(d.Name) != 2 || !slices.Contains(names.list, "alloc:1 < main:9") {
-		t.Errorf("%+v of %q", d, names.list)
+	if d.Kind != "stacks of allocations" || d.Unit != "bytes" || len(d.Name) != 2 || !slices.Contains(names.Keys, "alloc:1 < main:9") {
+		t.Errorf("%+v of %q", d, names.Keys)
 	}
 	if !strings.Contains(body, "Of 2 hot stacks all are still hot") {
 		t.Error(body)

@@ -103,7 +103,7 @@ func coverageOf(t *testing.T, src *source) (p *page, d *coverageData, lines map[
 		number := uint32(0)
 		for i := range f.Line {
 			number += f.Line[i]
-			lines[fmt.Sprintf("%s:%d", src.names.list[d.Path[n]], number)] = f.Count[i]
+			lines[fmt.Sprintf("%s:%d", src.names.Keys[d.Path[n]], number)] = f.Count[i]
 		}
 	}
 	return p, d, lines
@@ -157,7 +157,7 @@ func TestCoverageOfMIP(t *testing.T) {
 	var rows []string
 	for r := range d.Label {
 		_, numbers, _ := strings.Cut(d.numbers(r), " functions ") // after lines
-		rows = append(rows, fmt.Sprintf("%d %s %s", d.Depth[r], src.names.list[d.Label[r]], numbers))
+		rows = append(rows, fmt.Sprintf("%d %s %s", d.Depth[r], src.names.Keys[d.Label[r]], numbers))
 	}
 	if diff := cmp.Diff([]string{"0 /src/ 4/5 blocks 18/20", "1 shapes.cpp 3/4 blocks 15/16", "1 shapes.h 1/1 blocks 3/4"}, rows); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
@@ -167,7 +167,7 @@ func TestCoverageOfMIP(t *testing.T) {
 	}
 	var functions []string
 	for i := d.Functions.Start[0]; i < d.Functions.Start[1]; i++ {
-		functions = append(functions, fmt.Sprintf("%d %s %d", d.Functions.Line[i], src.names.list[d.Functions.Name[i]], d.Functions.Calls[i]))
+		functions = append(functions, fmt.Sprintf("%d %s %d", d.Functions.Line[i], src.names.Keys[d.Functions.Name[i]], d.Functions.Calls[i]))
 	}
 	if diff := cmp.Diff([]string{"10 shapes::area(int) 4", "16 shapes::volume(int) 1", "23 shapes::unused(int) 0", "29 main 2"}, functions); diff != "" {
 		t.Errorf("functions (-want +got):\n%s", diff)
@@ -233,7 +233,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 	p, d, _ := coverageOf(t, src)
 	got := make(map[string]string)
 	for f, text := range sourcesOf(p) {
-		got[src.names.list[d.Path[f]]] = text
+		got[src.names.Keys[d.Path[f]]] = text
 	}
 	const shown = "one\n\ttwo\\u202e\nthree\n"
 	// Names of the table are cleaned: backslashes stay.
@@ -295,7 +295,7 @@ func TestCoverageTree(t *testing.T) {
 	p, d, _ := coverageOf(t, src)
 	var rows []string
 	for r := range d.Label {
-		rows = append(rows, fmt.Sprintf("%s%s %s", strings.Repeat("  ", d.Depth[r]), src.names.list[d.Label[r]],
+		rows = append(rows, fmt.Sprintf("%s%s %s", strings.Repeat("  ", d.Depth[r]), src.names.Keys[d.Label[r]],
 			strings.NewReplacer("functions ", "", "blocks ", "").Replace(d.numbers(r))))
 	}
 	want := []string{

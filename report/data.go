@@ -13,28 +13,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/profuse-pgo/profuse/internal/numbering"
 )
 
 // A nameTable numbers the names in the data of a profile's pages: the data holds
 // numbers, and profile.names[number] is the name in the browser.
 type nameTable struct {
-	*nameList
-	turn func() // nil, or waits until the pages before have added their names
+	*numbering.Table[string]        // of cleaned names; pages that are made at the same time share it
+	turn                     func() // nil, or waits until the pages before have added their names
 }
 
-// A nameList is what the tables of pages that are made at the same time share.
-type nameList struct {
-	numbers map[string]int
-	list    []string
-}
-
-func newNameTable() *nameTable {
-	return &nameTable{nameList: &nameList{numbers: make(map[string]int)}}
-}
+func newNameTable() *nameTable { return &nameTable{Table: new(numbering.Table[string])} }
 
 // after returns a table with the same names for another page. The page waits for its turn
 // before it adds the first name.
-func (t *nameTable) after(turn func()) *nameTable { return &nameTable{t.nameList, turn} }
+func (t *nameTable) after(turn func()) *nameTable { return &nameTable{t.Table, turn} }
 
 // wait waits for the turn of the page.
 func (t *nameTable) wait() {
@@ -48,20 +42,7 @@ func (t *nameTable) wait() {
 // have one number.
 func (t *nameTable) add(name string) int {
 	t.wait()
-	n, ok := t.numbers[name]
-	if ok {
-		return n
-	}
-	cleaned := clean(name)
-	if n, ok = t.numbers[cleaned]; !ok {
-		n = len(t.list)
-		t.list = append(t.list, cleaned)
-		t.numbers[cleaned] = n
-	}
-	if cleaned != name {
-		t.numbers[name] = n
-	}
-	return n
+	return int(t.Of(clean(name)))
 }
 
 // addOrNone is add, but -1 for an empty name.
@@ -86,16 +67,16 @@ type names struct {
 }
 
 func (t *nameTable) encode() names {
-	sorted := make([]int, len(t.list))
+	sorted := make([]int, len(t.Keys))
 	for i := range sorted {
 		sorted[i] = i
 	}
-	slices.SortFunc(sorted, func(a, b int) int { return strings.Compare(t.list[a], t.list[b]) })
+	slices.SortFunc(sorted, func(a, b int) int { return strings.Compare(t.Keys[a], t.Keys[b]) })
 	out := names{Order: make([]int, len(sorted)), Shared: make([]int, len(sorted))}
 	var rest strings.Builder
 	before, last := "", 0
 	for i, n := range sorted {
-		name := t.list[n]
+		name := t.Keys[n]
 		shared, units := commonPrefix(before, name)
 		if i > 0 {
 			rest.WriteByte('\n')
@@ -111,12 +92,13 @@ func (t *nameTable) encode() names {
 // commonPrefix returns the length of the longest common prefix of whole characters, in
 // bytes and in UTF-16 code units.
 func commonPrefix(a, b string) (size, units int) {
-	for size < len(a) && size < len(b) {
-		r, n := utf8.DecodeRuneInString(b[size:])
-		if !strings.HasPrefix(a[size:], b[size:size+n]) {
-			break
-		}
-		size += n
+	for size < len(a) && size < len(b) && a[size] == b[size] {
+		size++
+	}
+	for size > 0 && size < len(b) && !utf8.RuneStart(b[size]) {
+		size--
+	}
+	for _, r := range b[:size] {
 		units += utf16.RuneLen(r)
 	}
 	return size, units

@@ -81,8 +81,8 @@ func checkNames(t *testing.T, list []string) {
 	var n names
 	decodeBlock(t, b, &n)
 	got := decodeNames(t, n)
-	if len(got) != len(table.list) {
-		t.Fatalf("%d names, want %d", len(got), len(table.list))
+	if len(got) != len(table.Keys) {
+		t.Fatalf("%d names, want %d", len(got), len(table.Keys))
 	}
 	for i, name := range list {
 		if got[numbers[i]] != clean(name) {

@@ -170,11 +170,11 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 			}
 		}
 		for f, name := range set.Functions.Name {
-			if sameName[name] > 1 || strings.HasPrefix(src.names.list[set.Groups.Name[set.Functions.Group[f]]], "(") {
+			if sameName[name] > 1 || strings.HasPrefix(src.names.Keys[set.Groups.Name[set.Functions.Group[f]]], "(") {
 				continue // functions of one name, labels
 			}
 			if got := float64(set.Functions.Total[i][f]); !near(got, total[i][name]) && !ambiguous(numbers, name) {
-				t.Errorf("%s: %s has %v, its stacks %v", set.Name, src.names.list[name], got, total[i][name])
+				t.Errorf("%s: %s has %v, its stacks %v", set.Name, src.names.Keys[name], got, total[i][name])
 			}
 		}
 	}

@@ -252,7 +252,7 @@ func (c *collectedFunctions) static(d *functionsData, names *nameTable) *staticF
 		f := &c.rows[i]
 		row := staticFunction{Name: f.name}
 		if d.Files != nil && d.Files[i] >= 0 {
-			row.File = names.list[d.Files[i]]
+			row.File = names.Keys[d.Files[i]]
 		}
 		if d.Count != nil {
 			row.Cells = append(row.Cells, countText(f.count))

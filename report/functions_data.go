@@ -257,6 +257,8 @@ func (c *collectedFunctions) numberNames(t *nameTable) {
 		sorted[i] = c.rows[i].name
 	}
 	slices.Sort(sorted)
+	t.wait()
+	t.Expect(len(t.Keys) + len(sorted))
 	for _, name := range sorted {
 		t.add(name)
 	}

@@ -37,7 +37,7 @@ func TestFunctionsOfFixtures(t *testing.T) {
 			if int(c.rows[i].place) >= c.all {
 				continue
 			}
-			k := key{name: src.names.list[d.Names[i]], hash: c.rows[i].hash, calls: at(d.Calls, i)}
+			k := key{name: src.names.Keys[d.Names[i]], hash: c.rows[i].hash, calls: at(d.Calls, i)}
 			if d.Calls != nil && d.Calls[i] != k.calls {
 				t.Fatalf("%s: %d calls, want %d", k.name, d.Calls[i], k.calls)
 			}
@@ -79,9 +79,9 @@ func checkEdges(t *testing.T, src *source, d *functionsData) {
 		sums[edge{src.symbolName(&e.Caller), target, e.Kind, e.Site, e.Size, e.Count}]++
 	}
 	for i, row := range d.Edges.Function {
-		e := edge{src.names.list[d.Names[row]], "", d.Edges.Kind[i], d.Edges.Site[i], d.Edges.Size[i], d.Edges.Count[i]}
+		e := edge{src.names.Keys[d.Names[row]], "", d.Edges.Kind[i], d.Edges.Site[i], d.Edges.Size[i], d.Edges.Count[i]}
 		if target := d.Edges.Target[i]; target >= 0 {
-			e.target = src.names.list[target]
+			e.target = src.names.Keys[target]
 		}
 		sums[e]--
 	}

@@ -75,7 +75,7 @@ func staticFlame(src *source, sets []*flameSet) (template.HTML, error) {
 	set := sets[0]
 	value := slices.IndexFunc(set.All, func(all uint64) bool { return all > 0 })
 	t := newStaticTree(set.Down, set.Values, value, len(set.Classes),
-		func(node int32) string { return src.names.list[set.Functions.Name[set.Down.Label[node]]] },
+		func(node int32) string { return src.names.Keys[set.Functions.Name[set.Down.Label[node]]] },
 		func(_ int32, self float64) string { return percentText(self) })
 	t.Extra = "Itself"
 	for _, other := range sets[1:] {
@@ -92,7 +92,7 @@ func staticTreemap(src *source, d *treemapData) (template.HTML, error) {
 		byClass = append(byClass, total)
 	}
 	t := newStaticTree(d.Tree, d.Values, d.First, len(d.Classes),
-		func(node int32) string { return src.names.list[d.Labels.Name[d.Tree.Label[node]]] },
+		func(node int32) string { return src.names.Keys[d.Labels.Name[d.Tree.Label[node]]] },
 		func(node int32, _ float64) string {
 			main := 0
 			for c := range byClass {

@@ -180,8 +180,8 @@ func TestTimelinePoints(t *testing.T) {
 		}
 	}
 	for i, f := range line.functions {
-		if src.names.list[data.Name[i]] != f.symbol.Name || data.Min[i] != f.min || data.Max[i] != f.max {
-			t.Fatalf("row %d is %s", i, src.names.list[data.Name[i]])
+		if src.names.Keys[data.Name[i]] != f.symbol.Name || data.Min[i] != f.min || data.Max[i] != f.max {
+			t.Fatalf("row %d is %s", i, src.names.Keys[data.Name[i]])
 		}
 	}
 	for _, curve := range data.Curves {

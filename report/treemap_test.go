@@ -69,7 +69,7 @@ func checkLeaves(t *testing.T, src *source, d *treemapData) {
 	got := make(map[string]float64)
 	for i, label := range d.Tree.Label {
 		if label >= 0 && d.Labels.Full[label] >= 0 {
-			got[src.names.list[d.Labels.Full[label]]] += total[i]
+			got[src.names.Keys[d.Labels.Full[label]]] += total[i]
 			continue
 		}
 		if self[i] != 0 {

@@ -255,7 +255,7 @@ func TestValuesData(t *testing.T) {
 	}
 	for i := range table.sites {
 		s := &table.sites[i]
-		if src.names.list[d.Caller[i]] != src.symbolName(&s.caller) || d.Total[i] != float64(s.total) || d.Number[i] != len(s.targets) || d.Kinds[d.Kind[i]] != kindTitles[s.kind] {
+		if src.names.Keys[d.Caller[i]] != src.symbolName(&s.caller) || d.Total[i] != float64(s.total) || d.Number[i] != len(s.targets) || d.Kinds[d.Kind[i]] != kindTitles[s.kind] {
 			t.Errorf("site %d is not %+v", i, s)
 		}
 		sum := 0.0
@@ -264,7 +264,7 @@ func TestValuesData(t *testing.T) {
 			sum += d.Count[at]
 			switch n := d.Target[at]; {
 			case s.kind == profile.MemOpSize && uint64(-2-n) != s.targets[k].size,
-				s.kind != profile.MemOpSize && n >= 0 && src.names.list[n] != src.symbolName(&s.targets[k].symbol),
+				s.kind != profile.MemOpSize && n >= 0 && src.names.Keys[n] != src.symbolName(&s.targets[k].symbol),
 				s.kind != profile.MemOpSize && n == -1 && !s.targets[k].unknown():
 				t.Errorf("target %d of site %d is %d, want %+v", k, i, n, s.targets[k])
 			}
