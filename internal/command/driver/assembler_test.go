@@ -74,6 +74,9 @@ func TestAssemblerSources(t *testing.T) {
 		{"aarch64", "aarch64-linux-gnu-gcc", assemblerAArch64, "-static", "qemu-aarch64"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "gcc" {
+				oracle.Slow(t)
+			}
 			t.Parallel()
 			cc := oracle.Tool(t, c.cc)
 			b := newBench(t, "m.c", "#include <stdio.h>\nint zero(int);\nint main(void) { printf(\"%d\\n\", zero(4)); return 0; }\n",

@@ -60,7 +60,10 @@ func TestCommandLines(t *testing.T) {
 		"args", "-c a.c\n-o 'o/with blank.o' @more\n", "more", "-DX=\"a b\" -MD\n",
 	}
 	compilers(t, func(t *testing.T, cc, _ string) {
-		for _, line := range lines {
+		for i, line := range lines {
+			if i%oracle.Step(3) > 0 {
+				continue
+			}
 			plain, with := newBench(t, files...), newBench(t, files...)
 			args := strings.Fields(line)
 			want := plain.exec(nil, append([]string{cc}, args...)...)

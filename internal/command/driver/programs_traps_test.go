@@ -178,6 +178,7 @@ func graphs(p *mip.Profile) (list []string) {
 // TestDebugLabelsAreNoBlocks: debug information adds labels everywhere, and
 // changes nothing in the control flow.
 func TestDebugLabelsAreNoBlocks(t *testing.T) {
+	oracle.Slow(t)
 	releases(t, func(t *testing.T, cc, cxx string) {
 		sources := []string{"testdata/matrix/lib.cc", "testdata/matrix/main.cc"}
 		for i, s := range sources {

@@ -49,7 +49,7 @@ func TestSplitAnywhere(t *testing.T) {
 	eachLevel(t, func(t *testing.T, cc, level string) {
 		native(t, cc).splitAnywhere(t, flowProgram.with(level))
 		native(t, cc).splitAnywhere(t, trapsProgram.with(level))
-		withExceptions(t, cc, func(t *testing.T, tc toolchain) {
+		withExceptions(t, cc, level, func(t *testing.T, tc toolchain) {
 			tc.splitAnywhere(t, throwProgram.with(level))
 		})
 	})
