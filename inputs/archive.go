@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -84,10 +85,11 @@ type source struct {
 	root   counter // what is expanded
 	file   *file   // that root reads; nil if it is none, or in memory
 	close  func() error
-	start  int64 // offset in root of the member that is read, unless within > 0
-	within int   // compressed streams around what is read
-	member bool  // what is read is in an archive
-	single bool  // an archive is an error
+	start  int64          // offset in root of the member that is read, unless within > 0
+	within int            // compressed streams around what is read
+	member bool           // what is read is in an archive
+	origin packing.Origin // of it, as a pack says
+	single bool           // an archive is an error
 	yield  func(*Data) error
 }
 
@@ -239,7 +241,12 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 		member := name + "!" + h.Name
 		switch h.Typeflag {
 		case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
-		case tar.TypeDir, tar.TypeXGlobalHeader:
+		case tar.TypeXGlobalHeader:
+			if err := packing.CheckVersion(h.PAXRecords); err != nil {
+				return flaw.InFile(err, name)
+			}
+			continue
+		case tar.TypeDir:
 			continue
 		case tar.TypeLink, tar.TypeSymlink:
 			s.opts.skip(member, archiveLink)
@@ -251,6 +258,9 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 		if why, yes := IsHidden(h.Name); yes {
 			s.opts.skip(member, why)
 			continue
+		}
+		if s.origin, err = packing.Read(h.PAXRecords); err != nil {
+			return flaw.InFile(err, member)
 		}
 		s.member = true
 		if err := s.stream(member, t, depth+1); err != nil {
@@ -270,7 +280,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 			switch {
 			case err != nil && s.member:
 				// One such file does not end the archive. Its head tells its reader enough.
-				return &Data{name: name, bytes: bytes.Clone(head)}, nil
+				return &Data{name: name, bytes: bytes.Clone(head), origin: s.origin}, nil
 			case err != nil:
 				return nil, err
 			}
@@ -294,7 +304,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		case refused != nil:
 			err = refused
 		case err == io.EOF:
-			return &Data{name: name, bytes: buf, r: s.r}, nil
+			return &Data{name: name, bytes: buf, r: s.r, origin: s.origin}, nil
 		case err != nil:
 			err = s.damaged(name, "", err)
 		}

@@ -145,6 +145,44 @@ func TestOpenOfContainers(t *testing.T) {
 	}
 }
 
+// TestPacked: what packs say about their members; other archives say nothing.
+func TestPacked(t *testing.T) {
+	for _, c := range []struct {
+		global, member map[string]string
+		want           string
+		class          error
+	}{
+		{map[string]string{"PROFUSE.pack": "2"}, map[string]string{"PROFUSE.program": "p", "PROFUSE.build-id": "ab+cd"}, "p ab+cd", nil},
+		{nil, nil, " ", nil},
+		{map[string]string{"PROFUSE.pack": "3"}, nil, "", profile.ErrUnsupported},
+		{map[string]string{"PROFUSE.pack": "x"}, nil, "", profile.ErrUnsupported},
+		{nil, map[string]string{"PROFUSE.build-id": "xyz"}, "", profile.ErrCorrupt},
+		{nil, map[string]string{"PROFUSE.program": "a\x1b[0m"}, "", profile.ErrCorrupt},
+	} {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		if c.global != nil {
+			w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pack", PAXRecords: c.global})
+		}
+		w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "a", Size: 1, Mode: 0o644, PAXRecords: c.member})
+		w.Write([]byte{1})
+		w.Close()
+		name := filepath.Join(t.TempDir(), "pack.tar")
+		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		err := File(name, Options{}).Each(new(Reader), func(d *Data) error {
+			program, id := d.Packed()
+			got = program + " " + id
+			return nil
+		})
+		if got != c.want || !errors.Is(err, c.class) {
+			t.Errorf("%v %v: %q, %v", c.global, c.member, got, err)
+		}
+	}
+}
+
 // TestArchiveMembers has everything in it that a tar archive may hold.
 func TestArchiveMembers(t *testing.T) {
 	var b bytes.Buffer

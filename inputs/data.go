@@ -7,12 +7,16 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/profuse-pgo/profuse/internal/packing"
 )
 
 // Data is the uncompressed contents of one file or archive member.
 type Data struct {
 	name  string
 	bytes []byte
+
+	origin packing.Origin
 
 	mapped *mapping // what bytes lies in, if it is mapped
 	r      *Reader  // where bytes goes back to, if it was read
@@ -27,6 +31,10 @@ func (d *Data) Name() string { return d.name }
 // Bytes returns the contents, which may be empty. They must not be written to,
 // and must not be used after Close.
 func (d *Data) Bytes() []byte { return d.bytes }
+
+// Packed returns what a pack says about a profile in it: what identifies its program, and
+// the build id in hexadecimal; "" where it does not say.
+func (d *Data) Packed() (program, buildID string) { return d.origin.Program, d.origin.BuildID }
 
 // Close unmaps the file or gives its memory back to the Reader. It may be
 // called more than once.

@@ -207,6 +207,7 @@ func (w *worker) read(input int) {
 			return err
 		}
 		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Number: seen - 1, Place: place}
+		_, p.BuildID = d.Packed()
 		place += w.places(p.Data)
 		members++
 		if p.Name == in.Name {

@@ -10,13 +10,14 @@ type Adder func(p *Profile) (*Brought, error)
 
 // A Profile is a file, or a member of an archive, for an [Adder] to add.
 type Profile struct {
-	Name   string // path; "archive.tar!member" for a member
-	Data   []byte // valid until the adder returns
-	Weight uint64 // factor for the counts, at least 1
-	Input  int    // index of its input
-	Member int    // index among the selected members of the input
-	Number int    // index among all members of the input
-	Place  int    // index among all profiles, with Options.Ordered
+	Name    string // path; "archive.tar!member" for a member
+	BuildID string // of the program, as a pack says, in hexadecimal; "" if it does not
+	Data    []byte // valid until the adder returns
+	Weight  uint64 // factor for the counts, at least 1
+	Input   int    // index of its input
+	Member  int    // index among the selected members of the input
+	Number  int    // index among all members of the input
+	Place   int    // index among all profiles, with Options.Ordered
 
 	account Account
 	inSum   bool // the profile, or part of it, may be in the sum

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"internal/schema"},
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/guid", "internal/llvmerr", "internal/screen"},
-	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmjson", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/numbering", "internal/parallel", "internal/slab", "internal/symbols", "internal/zlibtext"},
+	{"internal/atomicfile", "internal/blake3", "internal/filelock", "internal/lazymap", "internal/llvmjson", "internal/llvmorder", "internal/mip/sign", "internal/mt19937", "internal/pagestyle", "internal/numbering", "internal/packing", "internal/parallel", "internal/slab", "internal/symbols", "internal/zlibtext"},
 	{"internal/cursor", "internal/responsefile", "inputs", "internal/llvmyaml", "internal/store"},
 	{"internal/object", "internal/ondisk", "internal/dwarf", "internal/pseudoprobe"},
 	{"symbolize", "classfile", "layout", "coverage"},

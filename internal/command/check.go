@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -108,13 +110,17 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
 		}
 	}
-	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
+		name, data := d.Name(), d.Bytes()
 		for _, k := range c.checkers {
 			if err := k.Admit(name, data); err != nil {
 				return err
 			}
 		}
 		checked, at := c.checkers.check(name, data)
+		if program, id := d.Packed(); program != "" || id != "" {
+			checked.Packed = &packing.Origin{Program: program, BuildID: id}
+		}
 		c.rests[at].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
 		add(checked)

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -21,6 +22,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
@@ -35,8 +38,13 @@ func packCommand() *cli.Command {
 		Short: "put many profiles into one file, to send or to store them",
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
 .tar.zst or .tar.gz. All commands read such archives as they read the profiles, byte for
-byte, and the archive of the same profiles is the same. Each object in a bucket costs time and money: turn 10 million profiles of 2 kB into
-some thousands of packs.
+byte, and the archive of the same profiles is the same. Each object in a bucket costs
+time and money: turn 10 million profiles of 2 kB into some thousands of packs.
+
+A pack says of each profile which program it is of, and the build id. LLVM's profiles
+have build ids; for raw MIP profiles, which have none, --program names the program.
+"profuse merge" then leaves out raw MIP profiles of other builds of a program, which
+nothing else may tell apart. "profuse show" and "profuse check" print both.
 
 With --privacy raw MIP profiles of function coverage leave the machine with noise: the
 coverage of each function is false with the probability 1/(1+e^EPSILON), independently
@@ -51,12 +59,13 @@ probability f.`,
 			p := &packer{seen: make(map[string]int), random: bufio.NewReader(rand.Reader)}
 			f.StringVar(&output, "o", "", "`OUTPUT` archive to write, such as profiles.tar.zst; may be a URL")
 			f.BoolVar(&quiet, "q", false, "print no summary")
-			f.Func("privacy", "add noise to coverage for `EPSILON`-differential privacy of each function, such as 1", func(s string) (err error) {
+			f.Func("privacy", "`EPSILON` add noise to coverage, for differential privacy of each function, such as 1", func(s string) (err error) {
 				if p.privacy, err = strconv.ParseFloat(s, 64); err != nil || !(p.privacy > 0) || math.IsInf(p.privacy, 1) {
 					return errors.New("want a number above 0")
 				}
 				return nil
 			})
+			f.StringVar(&p.path, "program", "", "`PROGRAM` program of raw MIP profiles, or its .mipmap; its build id goes into the pack")
 			checksum.Declare(f)
 			return func(ctx context.Context, env *cli.Env, args []string) error {
 				if output == "" || len(args) == 0 {
@@ -67,6 +76,11 @@ probability f.`,
 				}
 				if err := console.RefuseTerminal(env, output, "an archive", ""); err != nil {
 					return err
+				}
+				if p.path != "" {
+					if err := p.readProgram(env); err != nil {
+						return err
+					}
 				}
 				ins, err := inputs.Expand(sources.BundleFiles(args), sources.Options(env))
 				if err != nil {
@@ -87,7 +101,9 @@ probability f.`,
 
 // A packer writes profiles to an archive.
 type packer struct {
-	privacy  float64   // epsilon; 0 for none
+	privacy  float64 // epsilon; 0 for none
+	path     string  // of the program of raw MIP profiles; "" if unknown
+	program  packing.Origin
 	random   io.Reader // of bytes for it
 	profiles int
 	size     int64
@@ -96,6 +112,9 @@ type packer struct {
 
 func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) error {
 	archive := tar.NewWriter(w)
+	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
+		return err
+	}
 	var r inputs.Reader
 	defer r.Close()
 	for _, in := range ins {
@@ -111,8 +130,13 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 			if err != nil {
 				return err
 			}
+			origin, err := p.origin(d)
+			if err != nil {
+				return err
+			}
 			h := &tar.Header{
 				Typeflag: tar.TypeReg, Name: p.name(d.Name()), Size: int64(len(data)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+				PAXRecords: origin.Records(),
 			}
 			if err := archive.WriteHeader(h); err != nil {
 				return err
@@ -125,6 +149,46 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 		}
 	}
 	return archive.Close()
+}
+
+// readProgram reads the program that --program names.
+func (p *packer) readProgram(env *cli.Env) error {
+	in, err := sources.BinaryPath(p.path, sources.Options(env))
+	if err != nil {
+		return err
+	}
+	d, err := in.Open(nil)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for i := range families {
+		if families[i].Program != nil {
+			p.program, err = families[i].Program(d.Name(), d.Bytes())
+		}
+	}
+	return err
+}
+
+// origin returns what the pack says about a profile: what an earlier pack says, or what
+// its bytes and the program say.
+func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
+	o.Program, o.BuildID = d.Packed()
+	i, _, err := familyOf(d.Name(), d.Bytes())
+	if err != nil || families[i].Origin == nil {
+		return o, nil // packed as it is
+	}
+	from := families[i].Origin(d.Name(), d.Bytes())
+	o = packing.Origin{Program: cmp.Or(o.Program, from.Program), BuildID: cmp.Or(o.BuildID, from.BuildID)}
+	switch {
+	case families[i].Program == nil || p.path == "" || o.Program == "":
+	case o.Program != p.program.Program:
+		return o, flaw.File(d.Name()).Field("program").Got(o.Program).Wantf("%s, that of %s", p.program.Program, p.path).
+			Hint("pack the profiles of each program with its own --program").Mismatch()
+	default:
+		o.BuildID = cmp.Or(o.BuildID, p.program.BuildID)
+	}
+	return o, nil
 }
 
 // private returns the bytes of a profile, with noise if that was asked for.

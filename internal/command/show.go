@@ -8,10 +8,12 @@ import (
 	"io"
 	"regexp"
 
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
@@ -109,15 +111,24 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
 		}
 	}
-	err = sources.Each(ctx, env, args, func(name string, data []byte) error {
+	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
+		name, data := d.Name(), d.Bytes()
+		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
 		at, format, err := familyOf(name, data)
 		if err != nil {
 			show(factsOfNothing(name, len(data), err), err)
 			return nil
 		}
-		show(c.showers[at].Facts(name, data, format, opt))
+		facts, err := c.showers[at].Facts(name, data, format, opt)
+		if head, ok := facts.(interface{ SetPacked(packing.Origin) }); ok && printer.Packed != (packing.Origin{}) {
+			head.SetPacked(printer.Packed)
+		}
+		show(facts, err)
 		return nil
-	}, func(name string, err error) { show(factsOfNothing(name, 0, err), err) })
+	}, func(name string, err error) {
+		printer.Packed = packing.Origin{}
+		show(factsOfNothing(name, 0, err), err)
+	})
 	if err != nil {
 		return err
 	}

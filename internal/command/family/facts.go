@@ -6,6 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -24,7 +25,12 @@ type Head struct {
 	Size int64  `json:"size"` // bytes, decompressed
 	schema.FileFormat
 	What string `json:"-"` // the format for people; "" if unknown
+
+	Packed *packing.Origin `json:"packed,omitempty"` // as a pack says; nil if it is in none
 }
+
+// SetPacked sets what a pack says about the file.
+func (h *Head) SetPacked(o packing.Origin) { h.Packed = &o }
 
 // NewHead returns the head of a file's facts. The format may be 0, for unknown.
 func NewHead(file string, size int, f formats.Format) Head {

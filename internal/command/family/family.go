@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/internal/schema"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -29,6 +30,9 @@ type Family struct {
 	Adder func() merging.Adder
 	// Origin says where a profile comes from; nil if its bytes do not say.
 	Origin func(name string, data []byte) Origin
+	// Program returns the program of a file that is a program, as Origin has it, for families
+	// whose profiles do not have its build id; nil for others.
+	Program func(name string, data []byte) (packing.Origin, error)
 	// Randomize makes the coverage of a profile private, in place; nil if the family cannot. random
 	// returns 32 random bits.
 	Randomize func(name string, data []byte, epsilon float64, random func() uint32) error
@@ -41,6 +45,7 @@ type Family struct {
 // together.
 type Origin struct {
 	Program string // binary ids, or what else identifies it; "" if unknown
+	BuildID string // in hexadecimal, several with + between; "" if the bytes do not say
 	Kind    string // profiles of different kinds cannot be added up; "" if the family has one
 	// Needs are names of programs, one of which is needed to read the profile: build ids
 	// in hexadecimal; nil if it can be read without.
@@ -88,6 +93,8 @@ type Printer struct {
 
 	Cutoffs, Counts, Values bool // are asked for
 
+	Packed packing.Origin // of the next file, as a pack says
+
 	any bool // something was printed
 }
 
@@ -98,6 +105,9 @@ func (p *Printer) Title(file string) {
 	}
 	p.any = true
 	fmt.Fprintln(p.W, p.Term.Paint(cli.Bold, console.Printable(file)))
+	if of := p.Packed.String(); of != "" {
+		fmt.Fprintln(p.W, "  Packed as of "+of)
+	}
 }
 
 // A Checker is one run of "profuse check", for the files of a family.
@@ -125,6 +135,8 @@ type Checked struct {
 	Against any `json:"against,omitempty"`
 	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
+	// Packed is what a pack says about the file; nil if it is in none.
+	Packed *packing.Origin `json:"packed,omitempty"`
 	// Shapes are of the functions, to compare the file with others.
 	Shapes Shapes `json:"-"`
 
@@ -180,6 +192,9 @@ func (r *Checked) Print(p *console.Printer) {
 		what = "unknown format"
 	}
 	if r.Sound {
+		if r.Packed != nil {
+			what += ", " + r.Packed.String()
+		}
 		fmt.Fprintf(p.W, "%s: ok: %s\n", console.Printable(r.File), what)
 	} else {
 		fmt.Fprintf(p.W, "%s: %s: %s\n", console.Printable(r.File), p.Term.Paint(cli.Red, "not sound"), what)

@@ -36,15 +36,16 @@ func originOf(name string, data []byte) (o family.Origin) {
 			return o
 		}
 		if o.Needs = hexIDs(raw.BuildIDs()); len(o.Needs) > 0 {
-			o.Program = o.Needs[0]
+			o.Program, o.BuildID = o.Needs[0], o.Needs[0]
 		}
 		return o
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func(ids [][]byte) (*irpgo.Correlation, error) {
-		o.Program, o.Kind, o.Needs = joinIDs(ids), "correlated", hexIDs(ids)
+		o.Program, o.Kind, o.Needs, o.BuildID = joinIDs(ids), "correlated", hexIDs(ids), joinIDs(ids)
 		return nil, nil
 	}})
 	if err == nil {
+		o.BuildID = joinIDs(r.Info().BinaryIDs)
 		o.Program, o.Kind = programKey(r.Info().BinaryIDs, nameRefs(name, data)), kindName(r.Info().Variant)
 	}
 	return o

@@ -2,6 +2,7 @@ package mipcmd
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -26,6 +28,7 @@ func Family() family.Family {
 		Adder: func() merging.Adder { return new(adder) },
 
 		Origin:    originOf,
+		Program:   programOf,
 		Randomize: mip.Randomize,
 	}
 }
@@ -38,11 +41,22 @@ func originOf(name string, data []byte) (o family.Origin) {
 		return o
 	}
 	about := r.Info()
-	o.Program, o.Kind = fmt.Sprintf("module-%08x", about.ModuleHash), fmt.Sprintf("type-%x", uint32(about.Type))
+	o.Program, o.Kind = programKey(about), fmt.Sprintf("type-%x", uint32(about.Type))
 	if about.FileType == mip.FileRaw {
 		o.Needs = []string{o.Program}
 	}
 	return o
+}
+
+func programKey(about *mip.Info) string { return fmt.Sprintf("module-%08x", about.ModuleHash) }
+
+// programOf returns what identifies a program or map.
+func programOf(name string, data []byte) (o packing.Origin, err error) {
+	m, err := parse(name, data, "", func(profile.Warning) {})
+	if err == nil && m.merged() {
+		err = formats.WrongFormat(name, data, "a program with a MIP map")
+	}
+	return packing.Origin{Program: programKey(&m.info), BuildID: hex.EncodeToString(m.binary.BuildID)}, err
 }
 
 // show is one run of "profuse show".

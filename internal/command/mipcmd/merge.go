@@ -2,10 +2,12 @@ package mipcmd
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -88,7 +90,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}
 	}
-	s := &sum{job: j, base: base}
+	s := &sum{job: j, base: base, buildID: hex.EncodeToString(base.buildID(warnings(j)))}
 	if err := s.add(ctx, rest); err != nil {
 		return nil, err
 	}
@@ -131,6 +133,8 @@ type sum struct {
 	profile *mip.Profile // the sum; nil until add returns
 
 	raw, merged atomic.Int64 // profiles in the sum
+	buildID     string       // of the program in hexadecimal; "" if unknown
+	builds      sync.Map     // the build ids, as packs have them, of raw profiles, if buildID is unknown
 }
 
 // add adds the inputs up. With an error there is no sum.
@@ -157,6 +161,35 @@ func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
 		}
 	}
 	s.profile = merger.Profile()
+	return s.oneBuild()
+}
+
+// oneBuild returns an error if packs say that raw profiles come from several builds: nothing
+// says then to which of them the functions belong.
+func (s *sum) oneBuild() error {
+	var ids []string
+	for id := range s.builds.Range {
+		ids = append(ids, id.(string))
+	}
+	if len(ids) < 2 {
+		return nil
+	}
+	slices.Sort(ids)
+	return flaw.File(s.base.name).Field("builds of the program in the packs").
+		Gotf("%d: build ids %s and %s", len(ids), ids[0], ids[1]).Want("1").
+		Hint("--program names the program of one; the profiles of others are left out").Mismatch()
+}
+
+// fits returns an error if a pack says that a raw profile comes from another build.
+func (s *sum) fits(p *merge.Profile) error {
+	switch {
+	case p.BuildID == "":
+	case s.buildID == "":
+		s.builds.Store(p.BuildID, true)
+	case s.buildID != p.BuildID:
+		return flaw.File(p.Name).Field("build id in the pack").Got(p.BuildID).Wantf("%s, that of %s", s.buildID, s.base.name).
+			Hint("merge the profiles of each build with its own program").Mismatch()
+	}
 	return nil
 }
 
@@ -165,6 +198,9 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 	f, _ := formats.Detect(p.Data)
 	switch f {
 	case formats.MIPRaw:
+		if err := s.fits(p); err != nil {
+			return err
+		}
 		p.Adding()
 		_, err := m.AddRaw(p.Name, p.Data, p.Weight)
 		if err == nil {

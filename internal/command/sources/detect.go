@@ -99,7 +99,7 @@ func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 // Each passes all files that the arguments name to read; the members of an archive are
 // files. It passes an error about one of them to failed and continues. Its own error is
 // that of ctx.
-func Each(ctx context.Context, env *cli.Env, args []string, read func(name string, data []byte) error, failed func(name string, err error)) error {
+func Each(ctx context.Context, env *cli.Env, args []string, read func(d *inputs.Data) error, failed func(name string, err error)) error {
 	var r inputs.Reader
 	defer r.Close()
 	for _, arg := range args {
@@ -111,7 +111,7 @@ func Each(ctx context.Context, env *cli.Env, args []string, read func(name strin
 			failed(arg, err)
 		}
 		for _, in := range ins {
-			err := in.Each(&r, func(d *inputs.Data) error { return cmp.Or(read(d.Name(), d.Bytes()), ctx.Err()) })
+			err := in.Each(&r, func(d *inputs.Data) error { return cmp.Or(read(d), ctx.Err()) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
