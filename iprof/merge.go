@@ -24,7 +24,7 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// Added says what one input brought.
+// Added says what one input contributed.
 type Added struct {
 	Entries   int // merged
 	Skipped   int // entries skipped because of ids that are not in the tables

@@ -44,7 +44,7 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// Added says what one input brought.
+// Added says what one input contributed.
 type Added struct {
 	Records int    // records merged
 	Skipped int    // records left out because they contradict an earlier one

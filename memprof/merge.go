@@ -17,7 +17,7 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// Added says what one input brought.
+// Added says what one input contributed.
 type Added struct {
 	Records int // of functions
 	Cut     int // contexts with a sum that outgrew its field and was cut

@@ -20,14 +20,14 @@ func Example() {
 	forks := []*irpgo.Merger{merger.Fork(), merger.Fork()}
 	var adders []merge.Adder
 	for _, fork := range forks {
-		adders = append(adders, func(p *merge.Profile) (*merge.Brought, error) {
+		adders = append(adders, func(p *merge.Profile) (*merge.Contribution, error) {
 			r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{})
 			if err != nil {
 				return nil, err // it is left out
 			}
 			p.Adding()
 			added, err := fork.AddAt(p.Place, uint64(p.Place), r, p.Weight)
-			return &merge.Brought{Functions: added.Records}, err // an error now ends the run
+			return &merge.Contribution{Functions: added.Records}, err // an error now ends the run
 		})
 	}
 	var accounts merge.Accounts

@@ -268,12 +268,12 @@ func (w *worker) spoiled(err error) {
 // copied.
 func (w *worker) add(p *Profile, data ...*inputs.Data) {
 	p.account = Account{Input: p.Input, Member: p.Member, File: p.Name, Size: len(p.Data), Data: p.Data}
-	var brought *Brought
+	var contributed *Contribution
 	// Guarded here, not only by Each: what the adder finds wrong with a file that
 	// changes is not what is wrong with it.
 	err := inputs.Guard(func() (err error) {
-		brought, err = w.adder(p)
-		p.inSum = err == nil || brought != nil
+		contributed, err = w.adder(p)
+		p.inSum = err == nil || contributed != nil
 		return err
 	}, data...)
 	switch {
@@ -283,7 +283,7 @@ func (w *worker) add(p *Profile, data ...*inputs.Data) {
 	case err != nil:
 		p.account.Err, p.account.Rescued, p.account.RescuedOmitted = err, nil, 0
 	}
-	p.account.Brought = brought
+	p.account.Contribution = contributed
 	w.end(&p.account)
 	p.account.Data, p.ended = nil, true
 }

@@ -66,7 +66,7 @@ func TestOrdered(t *testing.T) {
 		places := make([]string, len(want))
 		accounts := make(map[string]int)
 		ended := 0
-		adders := slices.Repeat([]Adder{func(p *Profile) (*Brought, error) {
+		adders := slices.Repeat([]Adder{func(p *Profile) (*Contribution, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			places[p.Place] = p.Name
@@ -104,12 +104,12 @@ func TestLeftOut(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		var accounts Accounts
 		refused := flaw.Field("").Corrupt()
-		adder := func(p *Profile) (*Brought, error) {
+		adder := func(p *Profile) (*Contribution, error) {
 			p.Rescue(profile.Rescued{Function: "f", Err: refused})
 			if strings.HasSuffix(p.Name, "!b") {
 				return nil, refused
 			}
-			return &Brought{Functions: 1}, nil
+			return &Contribution{Functions: 1}, nil
 		}
 		if err := Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}); err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestLeftOut(t *testing.T) {
 // An adder that has added a part of a profile ends the run.
 func TestPartlyAdded(t *testing.T) {
 	ins, _ := folder(t, 3)
-	adder := func(*Profile) (*Brought, error) { return new(Brought), errors.New("torn") }
+	adder := func(*Profile) (*Contribution, error) { return new(Contribution), errors.New("torn") }
 	err := Run(t.Context(), ins, []Adder{adder}, Options{})
 	if err == nil || err.Error() != "torn; part of it is in the sum already, so nothing is written: merge again when no process writes it" {
 		t.Error(err)
@@ -145,7 +145,7 @@ func TestCutShort(t *testing.T) {
 		}
 		var accounts []*Account
 		profiles := 0
-		err := Run(t.Context(), []inputs.Input{inputs.File(path, inputs.Options{})}, []Adder{func(p *Profile) (*Brought, error) {
+		err := Run(t.Context(), []inputs.Input{inputs.File(path, inputs.Options{})}, []Adder{func(p *Profile) (*Contribution, error) {
 			if adding {
 				p.Adding()
 			}
@@ -181,7 +181,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	adder := func(*Profile) (*Brought, error) { return nil, nil }
+	adder := func(*Profile) (*Contribution, error) { return nil, nil }
 	if err := Run(ctx, ins, []Adder{adder, adder}, Options{Ordered: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

@@ -6,7 +6,7 @@ import "github.com/profuse-pgo/profuse/profile"
 // unchanged. It returns what the profile contributed, or nil if it does not know.
 // If it returns both a contribution and an error, part of the profile is in the
 // sum, and the run ends.
-type Adder func(p *Profile) (*Brought, error)
+type Adder func(p *Profile) (*Contribution, error)
 
 // A Profile is a file, or a member of an archive, for an [Adder] to add.
 type Profile struct {
@@ -41,8 +41,8 @@ func (p *Profile) Rescue(r profile.Rescued) {
 // maxRescued limits how many damaged functions an account lists.
 const maxRescued = 100
 
-// Brought is what a profile contributed to the sum.
-type Brought struct {
+// Contribution is what a profile contributed to the sum.
+type Contribution struct {
 	Functions  int      // records
 	Unmergable int      // records that contradict those of earlier profiles
 	Count      uint64   // sum of the counters, unweighted; 2^64-1 if it is more
@@ -54,10 +54,10 @@ type Brought struct {
 type Account struct {
 	Input, Member int
 	File          string
-	Size          int      // bytes, uncompressed
-	Data          []byte   // valid until Options.Ended returns
-	Err           error    // why it is not in the sum; nil if it is
-	Brought       *Brought // nil if unknown
+	Size          int           // bytes, uncompressed
+	Data          []byte        // valid until Options.Ended returns
+	Err           error         // why it is not in the sum; nil if it is
+	Contribution  *Contribution // nil if unknown
 	// Rescued are the first damaged functions, at most 100. The sum has them with
 	// clamped counters, or lacks them. RescuedOmitted is the number of the others.
 	Rescued        []profile.Rescued

@@ -49,7 +49,7 @@ func TestSlowReading(t *testing.T) {
 		}()
 	}
 	var read atomic.Int64
-	adders := slices.Repeat([]Adder{func(p *Profile) (*Brought, error) {
+	adders := slices.Repeat([]Adder{func(p *Profile) (*Contribution, error) {
 		if string(p.Data) == "a profile in parts" {
 			read.Add(1)
 		}

@@ -73,7 +73,7 @@ func NewMerger(opt MergeOptions) *Merger {
 	return m
 }
 
-// Added says what one profile brought.
+// Added says what one profile contributed.
 type Added struct {
 	Functions int    // that were added
 	Skipped   int    // left out because their checksums contradict earlier ones, as in LLVM

@@ -187,7 +187,7 @@ func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 }
 
 // note records the totals of a profile.
-func (m *sum) note(p *merge.Profile) (*merge.Brought, error) {
+func (m *sum) note(p *merge.Profile) (*merge.Contribution, error) {
 	read, err := parse(p.Name, p.Data, nil)
 	if err == nil {
 		err = iprof.NewMerger(m.opt).Accepts(p.Name, read)
@@ -223,7 +223,7 @@ func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, erro
 	adders := m.job.Adders(len(ins), func() merge.Adder {
 		merger := iprof.NewMerger(m.opt)
 		mergers = append(mergers, merger)
-		return func(p *merge.Profile) (*merge.Brought, error) { return nil, m.addTo(merger, p) }
+		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, m.addTo(merger, p) }
 	})
 	if err := m.job.Add(ctx, ins, adders, false); err != nil {
 		return nil, err

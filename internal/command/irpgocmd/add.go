@@ -212,7 +212,7 @@ type worker struct {
 }
 
 // add adds one profile to the worker's fork.
-func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
+func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err error) {
 	var kind irpgo.Variant
 	counts := false
 	// Settle the place even if a mapped file faults: other workers wait for it.
@@ -246,23 +246,23 @@ func (w *worker) add(p *merge.Profile) (brought *merge.Brought, err error) {
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}
-	brought = &merge.Brought{
+	contributed = &merge.Contribution{
 		Functions: added.Records, Unmergable: added.Skipped, Count: added.Count, BinaryIDs: hexIDs(r.Info().BinaryIDs),
 	}
 	if err != nil {
-		return brought, err
+		return contributed, err
 	}
 	counts = kind != 0 || added.Records > 0
 	w.report.merged(p.Place, r.Info())
 	if w.report.Quiet {
-		return brought, nil
+		return contributed, nil
 	}
 	refs := r.Info().NameRefs
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
 	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, added.Layout, refs)
-	return brought, nil
+	return contributed, nil
 }
 
 // addHeap adds a heap profile that is a file of its own.

@@ -58,7 +58,7 @@ func (r *Run) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (
 func (r *Run) LostPart(ctx context.Context, ins []inputs.Input, g *Group, reason error) (*Part, error) {
 	p := &Part{Sum: &Sum{Empty: reason.Error()}}
 	j := &Job{Run: r, Inputs: ins, group: g, part: p}
-	lose := func(p *merge.Profile) (*merge.Brought, error) { return nil, flaw.InFile(reason, p.Name) }
+	lose := func(p *merge.Profile) (*merge.Contribution, error) { return nil, flaw.InFile(reason, p.Name) }
 	err := j.Add(ctx, ins, []merge.Adder{lose}, false)
 	p.Loss = j.Accounts.Loss()
 	return p, err

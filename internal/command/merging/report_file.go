@@ -91,7 +91,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	if f, ok := formats.Detect(a.Data); ok {
 		e.setFormat(f)
 	}
-	if b := a.Brought; b != nil {
+	if b := a.Contribution; b != nil {
 		e.Functions, e.Count, e.Unmergable = &b.Functions, &b.Count, b.Unmergable
 		e.BinaryIDs = b.BinaryIDs[:min(len(b.BinaryIDs), maxIDsListed)]
 	}

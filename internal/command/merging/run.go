@@ -28,7 +28,7 @@ type Run struct {
 	Decay    string // weight of an input relative to the next, from option --decay; "" for 1
 	Workers  int    // 0 for one per CPU
 	Loss     LossOptions
-	MaxShare Share // of the total count that one input may bring
+	MaxShare Share // of the total count that one input may contribute
 	Empty    bool  // an empty result is allowed
 	Quiet    bool
 	Partial  bool             // the output is a part of a fleet's: options about the result are for the merge of the parts

@@ -36,10 +36,10 @@ type contribution struct {
 
 // add records the contribution of an input.
 func (s *shares) add(a *merge.Account, place int, weight uint64) {
-	if a.Err != nil || a.Brought == nil {
+	if a.Err != nil || a.Contribution == nil {
 		return
 	}
-	c := contribution{place, a.File, a.Brought.Count, float64(a.Brought.Count) * float64(max(weight, 1))}
+	c := contribution{place, a.File, a.Contribution.Count, float64(a.Contribution.Count) * float64(max(weight, 1))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := func(a, b *contribution) bool { return a.place < b.place || a.place == b.place && a.name < b.name }
@@ -82,7 +82,7 @@ func (s *shares) doubt() string {
 	if s.second.name != "" {
 		others = fmt.Sprintf(", and no other input has more than %s", cli.Count(s.second.count))
 	}
-	return fmt.Sprintf("%s brings nearly all of the total count: %s, which is 2^%d more than its other counts make%s; "+
+	return fmt.Sprintf("%s contributes nearly all of the total count: %s, which is 2^%d more than its other counts make%s; "+
 		"a bit may have flipped: \"profuse check\" says in which function", s.first.name, cli.Count(c), k, others)
 }
 
@@ -121,6 +121,6 @@ func (s *shares) judge(limit Share, family formats.Family) error {
 	if s.heaviest.weighted < s.total {
 		part = min(part, whole-1)
 	}
-	return &cli.ExitError{Code: ExitOverBudget, Err: fmt.Errorf("%s brings %s of the total count, and --%s allows %s %%; nothing is written",
+	return &cli.ExitError{Code: ExitOverBudget, Err: fmt.Errorf("%s contributes %s of the total count, and --%s allows %s %%; nothing is written",
 		s.heaviest.name, cli.Percent(part, whole), maxShare, strings.TrimSuffix(limit.text, "%"))}
 }

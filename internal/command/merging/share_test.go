@@ -16,7 +16,7 @@ import (
 func sharesOf(r *rand.Rand, counts []uint64) *shares {
 	s := new(shares)
 	for _, i := range r.Perm(len(counts)) {
-		s.add(&merge.Account{File: fmt.Sprint("run", i), Brought: &merge.Brought{Count: counts[i]}}, i, 1)
+		s.add(&merge.Account{File: fmt.Sprint("run", i), Contribution: &merge.Contribution{Count: counts[i]}}, i, 1)
 	}
 	return s
 }
@@ -39,7 +39,7 @@ func TestDoubt(t *testing.T) {
 			continue
 		}
 		counts[bad] += 1 << bit
-		if text := sharesOf(r, counts).doubt(); !strings.HasPrefix(text, fmt.Sprintf("run%d brings nearly all", bad)) {
+		if text := sharesOf(r, counts).doubt(); !strings.HasPrefix(text, fmt.Sprintf("run%d contributes nearly all", bad)) {
 			t.Errorf("set %d, bit %d of run %d: %q", set, bit, bad, text)
 		}
 	}
@@ -56,7 +56,7 @@ func TestDoubt(t *testing.T) {
 func TestMaxShare(t *testing.T) {
 	s := sharesOf(rand.New(rand.NewPCG(1, 1)), []uint64{10, 80, 10})
 	for limit, want := range map[string]string{
-		"": "", "80%": "", "100%": "", "79.9%": "run1 brings 80.0 % of the total count, and --max-share allows 79.9 %; nothing is written",
+		"": "", "80%": "", "100%": "", "79.9%": "run1 contributes 80.0 % of the total count, and --max-share allows 79.9 %; nothing is written",
 	} {
 		var share Share
 		if limit != "" {

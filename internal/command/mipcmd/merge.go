@@ -150,7 +150,7 @@ func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
 			m = merger.Fork()
 		}
 		forks = append(forks, m)
-		return func(p *merge.Profile) (*merge.Brought, error) { return nil, s.addTo(m, p) }
+		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, s.addTo(m, p) }
 	})
 	if err := s.job.Add(ctx, ins, adders, false); err != nil {
 		return err

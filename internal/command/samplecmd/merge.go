@@ -128,7 +128,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	defer memory.CollectOften(50)()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker: the first usable input decides of which kind the others must be.
-	adders := []merge.Adder{func(p *merge.Profile) (*merge.Brought, error) { return add(m, p) }}
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) { return add(m, p) }}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ type result interface {
 }
 
 // add adds a profile to the sum of a worker.
-func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
+func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
@@ -182,7 +182,7 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Brought, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &merge.Brought{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
+	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
 }
 
 // reshape does what the options ask for between merging and writing.
