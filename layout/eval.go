@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // A Trace is the functions of one run in the order of their first calls.
@@ -19,6 +23,9 @@ type EvalOptions struct {
 	PageSizes []uint64
 	// Shares of the first calls, in percent, for [Score].Until.
 	Shares []float64
+	// Profiled are the functions, called or not, of which the profile of the traces would
+	// know; nil if that is not known. Parts of these count as known, too.
+	Profiled []string
 }
 
 // A Score rates a layout for traces and one page size; its values are weighted means
@@ -28,8 +35,13 @@ type EvalOptions struct {
 type Score struct {
 	PageSize uint64  // bytes
 	Pages    float64 // pages with code of called functions
-	Touched  float64 // bytes of those pages
-	Executed float64 // bytes of code of called functions
+	// Unknown is how many pages more are touched if all functions run that are not in
+	// EvalOptions.Profiled; Unprofiled is the number of these, UnprofiledBytes their code.
+	Unknown         float64
+	Unprofiled      int
+	UnprofiledBytes uint64
+	Touched         float64 // bytes of those pages
+	Executed        float64 // bytes of code of called functions
 	// Until has the page faults up to each of the shares of the first calls.
 	Until []float64
 	// Area is the area under the curve of page faults over first calls, divided
@@ -67,6 +79,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	for i, size := range sizes {
 		scores[i] = Score{PageSize: size, Until: make([]float64, len(opt.Shares))}
 	}
+	unknown := im.unprofiled(opt.Profiled)
 	total := 0.0
 	for _, t := range traces {
 		weight := cmp.Or(t.Weight, 1)
@@ -79,7 +92,8 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		}
 		total += weight
 		for i := range scores {
-			scores[i].add(im, called, len(m.Missing), opt.Shares, weight)
+			touched := scores[i].add(im, called, len(m.Missing), opt.Shares, weight)
+			scores[i].addUnknown(unknown, touched, weight)
 		}
 	}
 	if total == 0 {
@@ -87,13 +101,51 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	}
 	for i := range scores {
 		scores[i].scale(1 / total)
+		scores[i].Unprofiled = len(unknown)
+		for _, f := range unknown {
+			scores[i].UnprofiledBytes += f.Size
+		}
 	}
 	return scores, nil
 }
 
-// add adds the score of one trace.
-func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) {
-	touched := make(map[uint64]bool)
+// unprofiled returns the functions of the image of which a profile of the given functions
+// says nothing: none if there are no given functions.
+func (im *Image) unprofiled(profiled []string) (functions []Function) {
+	if len(profiled) == 0 {
+		return nil
+	}
+	known := make(map[string]bool, len(profiled))
+	for _, name := range profiled {
+		known[symbols.BaseName(name)] = true
+	}
+	for i := range im.places {
+		p := &im.places[i]
+		if !slices.ContainsFunc(p.names, func(name string) bool {
+			base := symbols.BaseName(name)
+			return known[base] || im.symbols.underscore && known[strings.TrimPrefix(base, "_")]
+		}) {
+			functions = append(functions, Function{Name: p.names[0], Addr: p.addr, Size: p.size})
+		}
+	}
+	return functions
+}
+
+// addUnknown adds the pages of functions that the profile of a trace does not know.
+func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
+	for _, f := range functions {
+		for page := f.Addr / s.PageSize; page <= (f.Addr+f.Size-1)/s.PageSize; page++ {
+			if !touched[page] {
+				touched[page] = true
+				s.Unknown += weight
+			}
+		}
+	}
+}
+
+// add adds the score of one trace, and returns the pages that it touches.
+func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
+	touched = make(map[uint64]bool)
 	touch := func(addr, size uint64) {
 		for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
 			touched[page] = true
@@ -121,10 +173,11 @@ func (s *Score) add(im *Image, called []int32, missing int, shares []float64, we
 		n := int(math.Ceil(share / 100 * float64(len(called))))
 		s.Until[k] += weight * float64(faults[max(min(n, len(called)), 1)-1])
 	}
+	return touched
 }
 
 func (s *Score) scale(f float64) {
-	for _, v := range []*float64{&s.Pages, &s.Touched, &s.Executed, &s.Area, &s.Called, &s.Missing} {
+	for _, v := range []*float64{&s.Pages, &s.Unknown, &s.Touched, &s.Executed, &s.Area, &s.Called, &s.Missing} {
 		*v *= f
 	}
 	for k := range s.Until {

@@ -106,6 +106,29 @@ func TestEvaluateFails(t *testing.T) {
 	}
 }
 
+// TestEvaluateUnprofiled: functions that the profile does not have may run, too.
+func TestEvaluateUnprofiled(t *testing.T) {
+	im := layout.NewImage([]layout.Function{
+		{Name: "a", Addr: 0x1000, Size: 0x100}, {Name: "std", Addr: 0x1100, Size: 0x100},
+		{Name: "b", Addr: 0x3000, Size: 0x100}, {Name: "b.cold", Addr: 0x9000, Size: 0x100},
+		{Name: "std2", Addr: 0x4f00, Size: 0x200},
+	}, layout.SymbolOptions{})
+	for _, c := range []struct {
+		profiled []string
+		want     layout.Score
+	}{
+		{nil, layout.Score{}},
+		{[]string{"a", "b"}, layout.Score{Unknown: 2, Unprofiled: 2, UnprofiledBytes: 0x300}},
+		{[]string{"a", "b", "std", "std2"}, layout.Score{}},
+	} {
+		got, err := im.Evaluate([]layout.Trace{{Functions: []string{"a"}}}, layout.EvalOptions{Profiled: c.profiled})
+		if err != nil || got[0].Pages != 1 || got[0].Unknown != c.want.Unknown || got[0].Unprofiled != c.want.Unprofiled ||
+			got[0].UnprofiledBytes != c.want.UnprofiledBytes {
+			t.Errorf("%v: %+v, %v, want %+v", c.profiled, got, err, c.want)
+		}
+	}
+}
+
 func evalError(im *layout.Image, traces []layout.Trace, opt layout.EvalOptions) error {
 	_, err := im.Evaluate(traces, opt)
 	return err

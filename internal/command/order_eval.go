@@ -33,7 +33,13 @@ It is a model: memory is empty at first, and the first call into a page loads th
 whole page. A call needs the whole function, but not its cold part, which is a
 function of its own; every run needs _start and the sections .init, .fini and .plt. "curve area" is the area under the curve of page faults over
 first calls, divided by the number of first calls. Functions of PROGRAM that an
-ORDER does not list follow in their present order.`,
+ORDER does not list follow in their present order.
+
+Of functions that the traces' profiles do not have, such as those of libraries that were
+compiled without instrumentation, it is unknown whether they run. Column "maybe" has the
+pages that they touch, beside those touched for certain, if all of them do. Another build
+in which other calls are inlined, such as one with -fprofile-use, runs other functions than
+the profile has; eval says so where called functions are missing.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
@@ -96,17 +102,22 @@ type evaluation struct {
 }
 
 type orderScores struct {
-	Name      string      `json:"name"`
-	Functions int         `json:"functions"` // of the program
-	CodeBytes uint64      `json:"code_bytes"`
-	Listed    int         `json:"listed"`  // symbols of an order file that the program has; 0 for programs
-	Unknown   int         `json:"unknown"` // and has not
-	Scores    []pageScore `json:"scores"`
+	Name      string `json:"name"`
+	Functions int    `json:"functions"` // of the program
+	CodeBytes uint64 `json:"code_bytes"`
+	// Of the functions, those that the profiles do not have: they may run, too.
+	Unprofiled      int    `json:"unprofiled"`
+	UnprofiledBytes uint64 `json:"unprofiled_bytes"`
+
+	Listed  int         `json:"listed"`  // symbols of an order file that the program has; 0 for programs
+	Unknown int         `json:"unknown"` // and has not
+	Scores  []pageScore `json:"scores"`
 }
 
 type pageScore struct {
 	PageSize  uint64       `json:"page_size"`
 	Pages     float64      `json:"pages_touched"`
+	Unknown   float64      `json:"pages_unknown"` // touched, too, if all unprofiled functions run
 	Touched   float64      `json:"bytes_touched"`
 	Executed  float64      `json:"bytes_executed"`
 	Called    float64      `json:"functions_called"`
@@ -132,12 +143,13 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	var traces []layout.Trace
+	var profiled []string
 	for _, file := range c.traces {
-		t, err := readTraces(env, file, &c.programs)
+		t, functions, err := readTraces(env, file, &c.programs)
 		if err != nil {
 			return err
 		}
-		traces = append(traces, t...)
+		traces, profiled = append(traces, t...), append(profiled, functions...)
 	}
 	e := &evaluation{Head: schema.For("order-eval"), Program: args[0], Traces: len(traces)}
 	for i, file := range args {
@@ -147,11 +159,12 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 				return err
 			}
 		}
-		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: c.pages, Shares: c.until})
+		scores, err := image.Evaluate(traces, layout.EvalOptions{PageSizes: c.pages, Shares: c.until, Profiled: profiled})
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		o.Functions, o.CodeBytes = image.Functions(), image.Size()
+		o.Unprofiled, o.UnprofiledBytes = scores[0].Unprofiled, scores[0].UnprofiledBytes
 		for _, s := range scores {
 			o.Scores = append(o.Scores, newPageScore(s, c.until))
 		}
@@ -186,7 +199,7 @@ func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o 
 
 func newPageScore(s layout.Score, until []float64) pageScore {
 	p := pageScore{
-		PageSize: s.PageSize, Pages: rounded(s.Pages), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
+		PageSize: s.PageSize, Pages: rounded(s.Pages), Unknown: rounded(s.Unknown), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
 		Called: rounded(s.Called), Missing: rounded(s.Missing), CurveArea: rounded(s.Area), Until: []faultsUpTo{},
 	}
 	for i, u := range until {
@@ -207,14 +220,23 @@ func (e *evaluation) Print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for i := range e.Orders {
-		if o := &e.Orders[i]; o.Listed > 0 {
+		o := &e.Orders[i]
+		if o.Unprofiled > 0 && o.Listed == 0 {
+			fmt.Fprintf(w, "%s: the profile does not have %s, %s bytes: they may touch the pages in column \"maybe\", too\n",
+				o.Name, cli.Quantity(uint64(o.Unprofiled), "function", "functions"), cli.Count(o.UnprofiledBytes))
+		}
+		if i > 0 && o.Scores[0].Missing > first.Missing {
+			fmt.Fprintf(w, "%s: lacks %s called, perhaps inlined elsewhere: the figures are rough\n",
+				o.Name, cli.Quantity(uint64(math.Ceil(o.Scores[0].Missing)), "function", "functions"))
+		}
+		if o.Listed > 0 {
 			fmt.Fprintf(w, "%s: lists %s of them, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
 		}
 	}
 	for k := range e.Orders[0].Scores {
 		fmt.Fprintf(w, "\npages of %s bytes\n", cli.Count(e.Orders[0].Scores[k].PageSize))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprint(t, "touched\tused\t")
+		fmt.Fprint(t, "touched\tmaybe\tused\t")
 		for _, u := range first.Until {
 			fmt.Fprintf(t, "faults to %s%%\t", decimal(u.Percent))
 		}
@@ -222,7 +244,7 @@ func (e *evaluation) Print(w io.Writer) {
 		for i := range e.Orders {
 			o := &e.Orders[i]
 			s, base := &o.Scores[k], &e.Orders[0].Scores[k]
-			fmt.Fprintf(t, "%s\t%.1f%%\t", decimal(s.Pages), 100*s.Executed/s.Touched)
+			fmt.Fprintf(t, "%s\t%s\t%.1f%%\t", decimal(s.Pages), "+"+decimal(s.Unknown), 100*s.Executed/s.Touched)
 			for _, u := range s.Until {
 				fmt.Fprintf(t, "%s\t", decimal(u.Faults))
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/layout"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // isProgram reports whether the file is ELF or Mach-O.
@@ -34,11 +35,14 @@ func readOrder(env *cli.Env, path string) (names []string, err error) {
 	return names, err
 }
 
-// readTraces reads the orders of first calls in a profile.
-func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, err error) {
+// readTraces reads the orders of first calls in a profile, and the names of all of its functions.
+func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, functions []string, err error) {
 	v, err := openView(env, path, programs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for f := range profile.ReusedFunctions(v) {
+		functions = append(functions, linkerName(&f.Symbol))
 	}
 	for t := range v.Traces() {
 		trace := layout.Trace{Weight: float64(t.Weight)}
@@ -50,8 +54,8 @@ func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces [
 		traces = append(traces, trace)
 	}
 	if len(traces) == 0 {
-		return nil, fmt.Errorf("%s: has no order of first calls: IRPGO profiles have one as temporal traces "+
+		return nil, nil, fmt.Errorf("%s: has no order of first calls: IRPGO profiles have one as temporal traces "+
 			"(clang -fprofile-generate -mllvm -pgo-temporal-instrumentation), a .mip with call counts", path)
 	}
-	return traces, nil
+	return traces, functions, nil
 }
