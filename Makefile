@@ -34,14 +34,14 @@ release:
 	scripts/release.sh $(COMMIT)
 
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
-# a tool is missing: with all of them installed a skip is a failure.
+# a tool is missing: with all of them installed a skip is a failure. Fleets wait more
+# than they compute, so other tests run beside them.
 test browsertest fleettest packagetest: export PROFUSE_SLOW_TESTS = 1
 
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
 		$(GO) test -timeout 25m $(TESTFLAGS) ./...
-	$(MAKE) --no-print-directory browsertest fleettest packagetest
-	$(MAKE) --no-print-directory race
+	$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) race fleettest browsertest packagetest
 
 # In a separate module, so that the library does not depend on a browser driver.
 # Skipped without Chromium, like the comparisons.
