@@ -16,13 +16,11 @@ var (
 	plainSuffixes = []string{".cold", ".localalias"}
 )
 
-// The hashes in Rust's names: at the end of legacy names, of the crate, the compiler and the
-// types of generic functions; in v0 names, of each crate and its version.
-var (
-	legacyHash   = regexp.MustCompile(`^(_?_ZN.*)17h[0-9a-f]{16}E$`)
-	crateHash    = regexp.MustCompile(`Cs[0-9A-Za-z]*_`)
-	rustPrefixes = []string{"_R", "__R"} // Mach-O's has another underscore
-)
+// The hashes in Rust's names: at the end of legacy names, 17h and 16 digits, of the crate, the
+// compiler and the types of generic functions; in v0 names, of each crate and its version.
+const legacyHash = len("17h0123456789abcdefE")
+
+var crateHash = regexp.MustCompile(`Cs[0-9A-Za-z]*_`)
 
 // BaseName returns the name without what changes from build to build: suffixes of
 // compilers and Rust's hashes. Instances of one generic function in Rust may share it.
@@ -34,13 +32,13 @@ func BaseName(name string) string {
 		}
 		name = short
 	}
-	for _, p := range rustPrefixes {
-		if strings.HasPrefix(name, p) {
-			return crateHash.ReplaceAllLiteralString(name, "C")
-		}
-	}
-	if strings.HasSuffix(name, "E") && strings.Contains(name, "17h") {
-		return legacyHash.ReplaceAllString(name, "${1}E")
+	elf := strings.TrimPrefix(name, "_") // Mach-O's names have another underscore
+	switch at := len(name) - legacyHash; {
+	case strings.HasPrefix(name, "_R"), strings.HasPrefix(elf, "_R"):
+		return crateHash.ReplaceAllLiteralString(name, "C")
+	case at > 0 && (strings.HasPrefix(name, "_ZN") || strings.HasPrefix(elf, "_ZN")) &&
+		strings.HasPrefix(name[at:], "17h") && strings.Trim(name[at+3:], "0123456789abcdef") == "E":
+		return name[:at] + "E"
 	}
 	return name
 }

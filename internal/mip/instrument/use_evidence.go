@@ -14,11 +14,11 @@ type Evidence struct {
 	order  []string
 	blocks bool // any profile has block coverage
 	// link has the functions of the first profile, or of the first with block coverage, in
-	// link order; at has their indexes by name, -1 for names that several have; byBase those
-	// of each base name.
+	// link order; at has their indexes by name, -1 for names that several have; byBase
+	// returns those of each base name.
 	link   []*mip.Function
 	at     map[string]int
-	byBase map[string][]int
+	byBase func() map[string][]int
 }
 
 // observed is what one profile says about one function.

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/symbols"
@@ -9,18 +10,26 @@ import (
 )
 
 func (e *Evidence) setLink(p *mip.Profile) {
-	e.link, e.at, e.byBase = nil, map[string]int{}, map[string][]int{}
+	e.link, e.at = nil, make(map[string]int, len(p.Functions))
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		if _, twice := e.at[f.Name]; twice {
 			e.at[f.Name] = -1
 		} else {
 			e.at[f.Name] = i
-			base := symbols.BaseName(f.Name)
-			e.byBase[base] = append(e.byBase[base], i)
 		}
 		e.link = append(e.link, f)
 	}
+	e.byBase = sync.OnceValue(func() map[string][]int {
+		byBase := make(map[string][]int, len(e.at))
+		for i, f := range e.link {
+			if _, cold := symbols.CutCold(f.Name); !cold && e.at[f.Name] >= 0 {
+				base := symbols.BaseName(f.Name)
+				byBase[base] = append(byBase[base], i)
+			}
+		}
+		return byBase
+	})
 }
 
 // renames finds functions of a file that have other names in the profiles.
@@ -82,16 +91,20 @@ func (r *renames) free(at int) bool {
 // sameBase returns the index in link of the function that has the same base name and, if
 // several have it, the same control flow.
 func (r *renames) sameBase(fn *asm.Function) int {
+	if r.byBase == nil { // no profile
+		return unknown
+	}
 	found, several := unknown, false
-	for _, at := range r.byBase[symbols.BaseName(fn.Name)] {
-		if _, cold := symbols.CutCold(r.link[at].Name); cold || !r.free(at) {
-			continue
-		}
-		if r.link[at].CFG == fn.Signature() {
+	signature := fn.Signature()
+	for _, at := range r.byBase()[symbols.BaseName(fn.Name)] {
+		switch {
+		case !r.free(at):
+		case r.link[at].CFG == signature:
 			r.taken[at] = true
 			return at
+		default:
+			found, several = at, found >= 0
 		}
-		found, several = at, found >= 0
 	}
 	if found < 0 || several {
 		return unknown
