@@ -18,16 +18,21 @@ import (
 // interface.
 type fileFacts struct {
 	family.Head
-	Kind         string          `json:"kind"`      // "context-sensitive, probe-based"
-	Functions    int             `json:"functions"` // or contexts
-	Inlined      int             `json:"inlined"`   // functions inlined into these
-	Locations    uint64          `json:"locations"` // with a count
-	Samples      uint64          `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
+	// The kind decides how the rest reads: in context-sensitive profiles Functions counts contexts.
+	Kind      string `json:"kind"`      // "context-sensitive, probe-based"
+	Functions int    `json:"functions"` // or contexts
+	Inlined   int    `json:"inlined"`   // functions inlined into these
+	Locations uint64 `json:"locations"` // with a count
+	Samples   uint64 `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
+	// HotThreshold is the least count of a hot location, by the detailed summary at LLVM's hot
+	// cutoff (99 %).
 	HotThreshold uint64          `json:"hot_threshold"`
 	Symbols      int             `json:"symbols"`  // in the list of the program's functions
 	Sections     []sectionFacts  `json:"sections"` // of an extensible binary file
 	Hottest      []functionFacts `json:"hottest"`
-	Selected     []functionFacts `json:"function_records,omitzero"`
+	// Selected are the functions that --function chooses, the greatest total first; null without
+	// the option.
+	Selected []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
 	selecting, contexts bool
@@ -44,19 +49,24 @@ type sectionFacts struct {
 
 // functionFacts is one function, or one context.
 type functionFacts struct {
-	Name      string        `json:"name"` // or context
-	Demangled string        `json:"demangled"`
-	Total     uint64        `json:"total"`
-	Head      uint64        `json:"head"`
-	Locations int           `json:"locations"`
-	Inlined   int           `json:"inlined"`
-	Checksum  uint64        `json:"checksum"`
-	Samples   []sampleFacts `json:"samples,omitzero"` // on request
+	Name      string `json:"name"` // or context
+	Demangled string `json:"demangled"`
+	// Total is the sum of the samples as the file states it, those of inlined functions included;
+	// Head is how often the function was entered, as far as samples tell.
+	Total     uint64 `json:"total"`
+	Head      uint64 `json:"head"`
+	Locations int    `json:"locations"`
+	Inlined   int    `json:"inlined"`
+	// Checksum is the pseudo probes' hash of the control flow; 0 in profiles by line.
+	Checksum uint64        `json:"checksum"`
+	Samples  []sampleFacts `json:"samples,omitzero"` // on request
 }
 
 // sampleFacts is one location.
 type sampleFacts struct {
-	Inlined  []string `json:"inlined"` // from the function down to the one with the samples: "3.1 callee"
+	Inlined []string `json:"inlined"` // from the function down to the one with the samples: "3.1 callee"
+	// Location is the line from the beginning of the function, with a discriminator after a point,
+	// or the number of a probe.
 	Location string   `json:"location"`
 	Count    uint64   `json:"count"`
 	Targets  []string `json:"targets"` // "name:count", the most frequent first
@@ -82,6 +92,8 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 	return f, nil
 }
 
+// collect fills the facts. It relies on the reader's order, the greatest total first: the hottest
+// functions are the first ones of the profile. Functions without samples are never among them.
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
@@ -102,6 +114,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 		if listed {
 			f.Hottest = append(f.Hottest, facts)
 		}
+		// A regular expression may match either form of the name, as in the other families.
 		if f.selecting && (opt.Choose.MatchString(facts.Name) || opt.Choose.MatchString(facts.Demangled)) {
 			if opt.Blocks {
 				facts.Samples = appendSamples([]sampleFacts{}, fn, nil)
@@ -111,6 +124,8 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	}
 }
 
+// functionOf describes a function or a context. The readable label demangles each function of the
+// context, not the text as a whole, which holds lines, too.
 func functionOf(fn *sampleprof.Function) functionFacts {
 	facts := functionFacts{Name: fn.Label(), Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum}
 	facts.Locations, facts.Inlined = sizeOf(fn)
@@ -132,6 +147,7 @@ func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
 	return locations, inlined
 }
 
+// demangled returns the name to show. A name of which only the GUID is known stays as it is.
 func demangled(n sampleprof.Name) sampleprof.Name {
 	if text, ok := n.Text(); ok {
 		return sampleprof.NameOf(symbols.Demangle(text))
@@ -149,6 +165,7 @@ func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []
 		}
 		dst = append(dst, facts)
 	}
+	// The full slice expression makes append copy: siblings must not share the end of path.
 	for _, c := range fn.Callsites {
 		dst = appendSamples(dst, c.Callee, append(path[:len(path):len(path)], fmt.Sprintf("%s %s", c.Location, c.Callee.Name)))
 	}
@@ -205,6 +222,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
+// nameOf returns the name as --mangled asks for it, safe for a terminal.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	if p.Mangled {
 		return console.Printable(fn.Name)
@@ -212,6 +230,7 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(fn.Demangled)
 }
 
+// table prints a table of functions in their order, or nothing if there are none.
 func (f *fileFacts) table(p *family.Printer, functions []functionFacts, title string) {
 	if len(functions) == 0 {
 		return

@@ -24,6 +24,7 @@ func Family() family.Family {
 // show is one run of "profuse show".
 type show struct{}
 
+// Sample profiles have no options of their own, and name functions and lines without a program.
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
@@ -34,9 +35,13 @@ func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOp
 // check is one run of "profuse check".
 type check struct{}
 
+// No option of "profuse check" needs a program or excludes sample profiles: Fit compares with a
+// program for --against.
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
 func (check) Admit(string, []byte) error             { return nil }
 
+// Check reads the whole file. What the reader refuses is a finding; what [sampleprof.Profile.Check]
+// doubts is only a remark, because compilers use such a profile. Records are functions or contexts.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
 	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})

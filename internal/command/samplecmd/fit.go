@@ -24,6 +24,7 @@ type fitFacts struct {
 	Functions []functionStale `json:"functions"` // that do not fit
 }
 
+// programFacts is the program that the profile is compared with.
 type programFacts struct {
 	File      string `json:"file"`
 	Arch      string `json:"arch"`
@@ -39,7 +40,8 @@ type partFacts struct {
 	Functions int     `json:"functions"`
 }
 
-// stalenessFacts are the numbers of clang -mllvm -report-profile-staleness.
+// stalenessFacts are the numbers of clang -mllvm -report-profile-staleness, but for the whole
+// program instead of one source file: see [sampleprof.Fit].
 type stalenessFacts struct {
 	Functions      int    `json:"functions"`
 	StaleFunctions int    `json:"stale_functions"`
@@ -50,20 +52,25 @@ type stalenessFacts struct {
 	RecoveredCalls int    `json:"recovered_calls"`
 }
 
-// functionStale is a function that does not fit, or not whole.
+// functionStale is a function that does not fit, or not whole: a [sampleprof.FunctionFit] whose
+// part is not fits. They come in the order of [sampleprof.Fit], most stale samples first.
 type functionStale struct {
-	Name       string `json:"name"`
-	Condition  string `json:"condition"` // "changed", "renamed", "gone"
-	NewName    string `json:"new_name,omitempty"`
-	Samples    uint64 `json:"samples"`
-	Stale      uint64 `json:"stale"` // with those of functions inlined into it
-	Locations  int    `json:"locations"`
-	StaleLines int    `json:"stale_locations"`
-	Calls      int    `json:"calls"`
-	Aligned    int    `json:"aligned_calls"`
+	Name      string `json:"name"`
+	Condition string `json:"condition"` // "changed", "renamed", "gone"
+	NewName   string `json:"new_name,omitempty"`
+	Samples   uint64 `json:"samples"`
+	Stale     uint64 `json:"stale"` // with those of functions inlined into it
+	// Only profiles by line have these two: lines with samples, and those of them without code.
+	Locations  int `json:"locations"`
+	StaleLines int `json:"stale_locations"`
+	// Calls are the places of calls in the profile; Aligned are those that the program has in the
+	// same order, so that -salvage-stale-profile can use the samples around them.
+	Calls   int `json:"calls"`
+	Aligned int `json:"aligned_calls"`
 }
 
-// fitOf compares a profile with a program.
+// fitOf compares a profile with a program. Damage in the program's debug information is a warning
+// as long as anything could be compared.
 func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
 	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
 	if err != nil {
@@ -90,6 +97,8 @@ var partTexts = []struct{ what, condition, text string }{
 }
 
 const (
+	// Parts from renamed on are of functions that the program no longer has by their name; newFit
+	// counts them as lost.
 	fits = iota
 	changed
 	lines
@@ -97,7 +106,9 @@ const (
 	gone
 )
 
-// partOf returns the part that the stale samples of a function are of.
+// partOf returns the part that the stale samples of a function are of. A new name and absence come
+// before a change, because a function that is not found has nothing to compare; fit.Lines tells
+// whether a change was seen in lines or in a checksum.
 func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
 	switch {
 	case fn.NewName != "":
@@ -112,6 +123,9 @@ func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
 	return changed
 }
 
+// newFit turns the result of the comparison into facts, and into the shares that the limits of
+// --against apply to. A function counts as hot if one of its locations reaches the hot threshold;
+// that is at least 1, so that an empty profile has no hot functions.
 func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File) *family.Fit {
 	s := fit.Staleness
 	facts := &fitFacts{
@@ -158,6 +172,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 			})
 		}
 	}
+	// Functions that fit have no stale samples: what is left of all samples fits.
 	facts.Parts[0].Samples = fit.Samples - min(fit.Samples, stale)
 	for i := range facts.Parts {
 		facts.Parts[i].Share = tally.Share(facts.Parts[i].Samples, fit.Samples)
@@ -169,7 +184,8 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	return out
 }
 
-// rows returns what fits on one line.
+// rows returns the labels and values that fit on one line each: the program, what could be compared
+// and why no more, and LLVM's numbers of stale calls.
 func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]string {
 	compared := map[string]string{
 		"checksums": "names, and the checksums of pseudo probes",
@@ -190,6 +206,7 @@ func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]st
 	return rows
 }
 
+// partRows returns the parts that any function is of, and always the one that fits.
 func (f *fitFacts) partRows() (rows [][]string) {
 	for i, part := range f.Parts {
 		if i == 0 || part.Functions > 0 {
@@ -199,7 +216,8 @@ func (f *fitFacts) partRows() (rows [][]string) {
 	return rows
 }
 
-// table lists the functions.
+// table lists the functions that do not fit. In profiles by line, the number of lines without code
+// says more than the condition and replaces it.
 func (f *fitFacts) table(p *console.Printer) (header []string, rows [][]string) {
 	show := func(name string) string {
 		if !p.Mangled {

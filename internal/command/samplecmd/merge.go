@@ -19,21 +19,31 @@ import (
 
 // The formats of the result.
 const (
+	// extbinary, LLVM's extensible binary format, is the default; binary, the older one, cannot
+	// hold contexts or probes.
 	formatExtended = "extbinary"
 	formatBinary   = "binary"
 	formatText     = "text"
-	formatPartial  = "partial"
+	// A partial sum keeps what compilers do not read, so that sums of sums are those of all inputs.
+	formatPartial = "partial"
 )
 
 // adder adds sample profiles up.
 type adder struct {
-	write                  sampleprof.WriteOptions
-	mergeCold, trimCold    bool
-	frames                 int
+	// Format, MD5, Compress, Split and SizeLimit come from the options; Check sets Lossless.
+	write               sampleprof.WriteOptions
+	mergeCold, trimCold bool
+	// frames is the number of frames, counted from the function itself outward, that mergeCold
+	// keeps.
+	frames int
+	// partial sets LLVM's flag for a profile of a part of the program, as llvm-profdata
+	// --gen-partial-profile; it is not a partial sum.
 	flatten, nest, partial bool
 	sum                    bool // write a partial sum
 }
 
+// Declare names the options as profuse's other families do, where LLVM abbreviates: --md5-names is
+// llvm-profdata's --use-md5, --merge-cold-contexts its --sample-merge-cold-context.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("sample profiles")
 	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs instead of names")
@@ -50,6 +60,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	}
 }
 
+// Results returns the formats that --format names. Partial sums alone lose nothing.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatExtended, Family: formats.Sample},
@@ -59,8 +70,12 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
+// Refuses lists the options that name programs: sample profiles hold functions and lines already.
 func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 
+// Check refuses options that do not go together. Options about what is written exclude partial
+// sums, unless r.Partial says that this run makes only a part of a larger merge: its last step
+// applies them.
 func (c *adder) Check(r *merging.Run) error {
 	c.write.Lossless, c.sum = true, r.Format == formatPartial
 	if name := c.lateOption(); c.sum && !r.Partial && name != "" {
@@ -83,6 +98,8 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
+// Open turns the weights into whole numbers over the common denominator r.Unit, by which Add
+// divides the sum. A partial sum cannot be divided: rounding would make sums of sums differ.
 func (c *adder) Open(r *merging.Run, _ func(string)) error {
 	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
 		return err
@@ -140,6 +157,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if c.partial {
 		r.Kind |= sampleprof.Partial
 	}
+	// Dividing and reshaping need the profile as a whole; without them the merger's sum is written
+	// from where it lies.
 	var all result = r
 	functions := r.Functions
 	if j.Unit > 1 || c.reshapes() {
@@ -158,6 +177,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			return string(c.write.Format), all.Write(w, c.write)
 		},
 	}
+	// "profuse watch" adds to the result later, so it keeps what the written format cannot hold.
 	if j.Watched() && r.Exceeds() {
 		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
 	}
@@ -173,7 +193,8 @@ type result interface {
 	Write(io.Writer, sampleprof.WriteOptions) error
 }
 
-// add adds a profile to the sum of a worker.
+// add adds an input to the sum. Skipped functions, whose counts do not go with those before, are
+// unmergable in the account of the input.
 func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
@@ -185,7 +206,8 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
 }
 
-// reshape does what the options ask for between merging and writing.
+// reshape does what the options ask for between merging and writing, in the order of llvm-profdata:
+// cold contexts while there are contexts, then one of the conversions that remove them.
 func (c *adder) reshape(p *sampleprof.Profile) {
 	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
 	if c.flatten {
@@ -196,7 +218,8 @@ func (c *adder) reshape(p *sampleprof.Profile) {
 	}
 }
 
-// contents sums up a result.
+// contents sums up a result for the message "merged …: CONTENTS". functions is given because a
+// merger's sum has no list of them.
 func contents(r result, functions int) string {
 	s := r.Summarize()
 	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
