@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// archNames matches the names of architectures in triples.
+// archNames matches the names of architectures in triples. Another name is an error of the
+// command line, before any program is read.
 var archNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(i[3-9]86|x86_64h?|amd64|(arm|thumb)(eb)?(v[0-9a-z._]+)?|arm64(e|ec|_32)?|aarch64(_be|_32)?|` +
 		`(powerpc|ppc)(64)?(le)?|ppu|powerpcspe|mips(64)?(el|eb|n32|n32el)?|mipsallegrex(el)?|mips(isa)?(32|64)?r6(el)?|` +
@@ -22,7 +23,8 @@ func knownArch(name string) bool {
 	return archNames().MatchString(name)
 }
 
-// canonicalArch returns one of the names of an architecture.
+// canonicalArch returns one of the names of an architecture. LLVM has several names for one
+// architecture, and --arch may use another one than the program's header does.
 func canonicalArch(name string) string {
 	name, _, _ = strings.Cut(name, "-")
 	switch {

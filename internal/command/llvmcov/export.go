@@ -7,7 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/covmap"
 )
 
-// export writes JSON or a tracefile.
+// export writes JSON or a tracefile. The output goes to standard output only; sources in
+// JSON are sorted, those of a tracefile are in the order of the command line.
 func (t *tool) export() error {
 	o := &t.opt
 	if o.format == htmlFormat {

@@ -14,7 +14,9 @@ import (
 // A filter selects functions: those that any of its rules accepts.
 type filter []func(f *covmap.Function) bool
 
-// makeFilters sets the filters of functions and of files.
+// makeFilters sets the filters of functions and of files. Names and shares are two filters:
+// a function is shown if any rule about names and any rule about shares accepts it
+// (CoverageFiltersMatchAll of CoverageFilters).
 func (t *tool) makeFilters() error {
 	o := &t.opt
 	var names, shares filter
@@ -78,7 +80,7 @@ func (t *tool) compile(pattern string) (func(string) bool, error) {
 	return nil, fmt.Errorf("regular expression '%s': %w", pattern, err)
 }
 
-// keeps reports whether the filters accept a function.
+// keeps reports whether the filters accept a function. Without filters it is true.
 func (t *tool) keeps(f *covmap.Function) bool {
 	for _, any := range t.filters {
 		if !slices.ContainsFunc(any, func(accepts func(*covmap.Function) bool) bool { return accepts(f) }) {
@@ -118,6 +120,9 @@ func readAllowlist(paths []string) (*allowlist, error) {
 	return l, nil
 }
 
+// parse adds the sections of one file. The first section begins without a header and always
+// applies. A first line "#!special-case-list-v1" chooses the older syntax of patterns.
+// Errors are in the words of llvm::SpecialCaseList, with line numbers from 1.
 func (l *allowlist) parse(data string) error {
 	pattern, kind := compileGlob, "glob"
 	if header, ok := strings.CutPrefix(data, "#!special-case-list-v"); ok && isOne(header) {
@@ -169,6 +174,8 @@ func isOne(s string) bool {
 	return n > 0 && (digits == "" || digits == "1")
 }
 
+// allows reports whether a pattern of a section that applies matches the name, which is not
+// demangled.
 func (l *allowlist) allows(name string) bool {
 	for _, s := range l.sections {
 		if s.applies && slices.ContainsFunc(s.patterns, func(match func(string) bool) bool { return match(name) }) {

@@ -17,11 +17,13 @@ const (
 	errTooManyGlobs = message("too many brace expansions")
 )
 
-// mostGlobs is how many patterns the braces of one may stand for.
+// mostGlobs is how many patterns the braces of one may stand for. More is an error, in
+// llvm-cov too.
 const mostGlobs = 1024
 
 // compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]",
-// "{a,b}" and "\" before one of them.
+// "{a,b}" and "\" before one of them. The result matches whole names. Errors have LLVM's
+// texts.
 func compileGlob(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return nil, errBlankGlob
@@ -47,13 +49,18 @@ func compileGlob(pattern string) (func(string) bool, error) {
 // A globber translates a pattern into a regular expression. Bytes become the runes of
 // the same value.
 type globber struct {
-	rest     string
-	out      strings.Builder
+	rest string
+	out  strings.Builder
+	// Braces do not nest: one flag is enough.
 	inBraces bool
 	terms    int // in the braces so far
-	globs    int
+	// How many patterns without braces the pattern stands for: the product of the terms of
+	// all its braces, limited by mostGlobs.
+	globs int
 }
 
+// next translates the next element of the pattern. A comma or a closing brace outside of
+// braces stands for itself.
 func (g *globber) next() error {
 	c := g.rest[0]
 	g.rest = g.rest[1:]
@@ -94,6 +101,7 @@ func (g *globber) next() error {
 	return nil
 }
 
+// literal adds a byte that stands for itself.
 func (g *globber) literal(c byte) { g.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
 // bracket translates what follows a "[". A "]" that comes first is a character.
@@ -132,6 +140,8 @@ func (g *globber) bracket() error {
 	return nil
 }
 
+// member adds a byte to a set, escaped where a set of package regexp would give it a
+// meaning.
 func (g *globber) member(c byte) {
 	if strings.IndexByte(`\]^-[`, c) >= 0 {
 		g.out.WriteByte('\\')
@@ -139,7 +149,8 @@ func (g *globber) member(c byte) {
 	g.out.WriteRune(rune(c))
 }
 
-// latin1 turns every byte into the rune of the same value.
+// latin1 turns every byte into the rune of the same value. Package regexp would read names
+// as UTF-8; patterns match bytes.
 func latin1(s string) string {
 	runes := make([]rune, len(s))
 	for i := range len(s) {

@@ -35,6 +35,8 @@ func asset(files embed.FS, name string) string {
 	return string(data)
 }
 
+// pageStyle returns the style sheet of all pages: that of profuse's reports, and what only
+// these pages need.
 func pageStyle() string {
 	return asset(pagestyle.Files, "report.css") + asset(pagestyle.Files, "coverage.css") + asset(assets, "assets/pages.css")
 }
@@ -54,7 +56,8 @@ func (t *tool) writeAssets() error {
 // escape returns text for a page.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "�")) }
 
-// link returns the address of a file below --output-dir from the page at path.
+// link returns the address of a file below --output-dir from the page at path. Both are
+// paths of the file system.
 func link(path, to string) string {
 	rel, err := filepath.Rel(filepath.Dir(path), to)
 	if err != nil {
@@ -64,7 +67,8 @@ func link(path, to string) string {
 }
 
 // document writes a page around its contents. path is its own; "" for standard output,
-// which holds style and script itself.
+// which holds style and script itself. The title is the second heading; --project-title, if
+// there is one, is the first.
 func (p *page) document(w io.Writer, path, title string, contents func()) {
 	io.WriteString(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
@@ -88,7 +92,8 @@ func (p *page) document(w io.Writer, path, title string, contents func()) {
 	io.WriteString(w, "</body>\n</html>\n")
 }
 
-// The columns of indexes, in llvm-cov's order.
+// The columns of indexes, in llvm-cov's order. The columns for functions and lines are
+// always there, the others by the options of report.
 var indexColumns = []struct {
 	title string
 	shown func(o *options) bool
@@ -102,7 +107,8 @@ var indexColumns = []struct {
 	{"MC/DC", func(o *options) bool { return o.mcdc }, mcdcOf},
 }
 
-// index writes the page of an index at path.
+// index writes the page of an index at path. Files without functions come in a table of
+// their own, only with empty, which is false where filters choose functions.
 func (p *page) index(w io.Writer, path string, rows []row, total row, empty bool) {
 	title := "Coverage Report"
 	if total.name != totalName {

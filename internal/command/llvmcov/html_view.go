@@ -50,6 +50,8 @@ type markupBody struct {
 
 func (b *markupBody) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
+// line writes a line, whose class says whether it ran, did not, or ran in part, and below it
+// what belongs to it. Lines without code have no count.
 func (b *markupBody) line(source string, l *covmap.Line) {
 	class := "line"
 	text, missed := b.text(source, l)
@@ -78,6 +80,9 @@ func (b *markupBody) line(source string, l *covmap.Line) {
 }
 
 // text returns a line, with code that did not run marked, and whether there is such code.
+// Columns of segments count bytes from 1; those beyond the end of the line, which a changed
+// source causes, are cut. A gap region takes no colour of its own but keeps the one before
+// it.
 func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bool) {
 	var out strings.Builder
 	count := l.Before
@@ -169,6 +174,8 @@ func (b *markupBody) below(l *covmap.Line) {
 	}
 }
 
+// branch writes the counts of a branch and marks the outcomes that never happened. One that
+// was folded to a constant has only one text.
 func (b *markupBody) branch(br *covmap.CountedBranch) {
 	outcomes := b.outcomes(br)
 	lacks := ""
@@ -182,6 +189,8 @@ func (b *markupBody) branch(br *covmap.CountedBranch) {
 	b.printf("<div class=\"branch%s\">Branch (%d:%d): [%s]</div>\n", lacks, br.Start.Line, br.Start.Column, strings.Join(outcomes, ", "))
 }
 
+// decision writes the MC/DC of a boolean expression as the text output does, with conditions
+// that are not covered marked.
 func (b *markupBody) decision(m *covmap.MCDC) {
 	io.WriteString(b.w, "<pre class=\"decision\">")
 	share := describe(m, func(format string, args ...any) {

@@ -11,7 +11,8 @@ import (
 )
 
 // writeIndexes writes the index of show --output-dir, or with --show-directory-coverage
-// one for each folder of sources.
+// one for each folder of sources. For a single source --show-directory-coverage changes
+// nothing.
 func (p *page) writeIndexes(files []string) error {
 	top := p.outputPath("index", true)
 	if !p.opt.directories || len(files) <= 1 {
@@ -28,7 +29,8 @@ func (p *page) writeIndexes(files []string) error {
 	return p.writeFile(top, func(w io.Writer) { x.last(w, top) })
 }
 
-// writeIndex writes the index at path.
+// writeIndex writes the index at path. Indexes list files without functions unless filters
+// choose functions.
 func (p *page) writeIndex(w io.Writer, path string, rows []row, total row) {
 	empty := len(p.filters) == 0
 	if p.opt.format == htmlFormat {
@@ -44,14 +46,16 @@ func (t *tool) signature(w io.Writer) {
 	io.WriteString(w, t.paint(w, withcolor.Cyan, "\n"+madeBy))
 }
 
-// indexes writes the indexes of folders, those of inner ones first.
+// indexes writes the indexes of folders, those of inner ones first. The outermost folder is
+// written last, and once more as the index at the top.
 type indexes struct {
 	*page
 	last func(w io.Writer, path string) // the one written last
 }
 
 // write writes the index of the folder that the first n bytes of all files name, and
-// returns its numbers.
+// returns its numbers. Folders come before files, both by name. A folder with one source has
+// no index: its row is that of the source.
 func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error) {
 	folder := files[0][:n]
 	own := make(map[string]row)

@@ -26,7 +26,9 @@ import (
 )
 
 // prepare does what all commands do with the command line before they look at their own
-// options.
+// options. It checks the options in llvm-cov's order, which decides what a wrong command
+// line prints first. The result is errSilent if the message was printed, errDone if
+// --dump-collected-… was all that was asked for.
 func (t *tool) prepare() error {
 	o := &t.opt
 	if (o.instrProfile != "") == o.emptyProfile {
@@ -98,7 +100,8 @@ func (t *tool) prepare() error {
 	return nil
 }
 
-// collect adds a source file, or all files below a folder, to the sources.
+// collect adds a source file, or all files below a folder, to the sources. With
+// --path-equivalence a source need not exist under its name.
 func (t *tool) collect(path string) {
 	info, err := os.Stat(path)
 	switch {
@@ -120,6 +123,8 @@ func (t *tool) collect(path string) {
 	}
 }
 
+// addSource adds a source under its absolute name, unless --ignore-filename-regex leaves it
+// out.
 func (t *tool) addSource(path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -138,7 +143,9 @@ func (t *tool) ignored(file string) bool {
 }
 
 // load reads the profile and the programs. Files that it cannot read are errors in the
-// words of llvm-cov.
+// words of llvm-cov. Sources on the command line of which the programs know nothing are
+// dropped afterwards: if none is left, the commands show all files, except show, which then
+// shows none.
 func (t *tool) load() error {
 	o := &t.opt
 	var profile fs.FileInfo
@@ -178,7 +185,8 @@ func (t *tool) load() error {
 	return nil
 }
 
-// evaluate sets t.cov.
+// evaluate sets t.cov. An error of the profile comes before those of programs, because
+// llvm-cov opens it first.
 func (t *tool) evaluate() error {
 	memory.CollectLate(96 << 20)
 	o := &t.opt
@@ -197,6 +205,7 @@ func (t *tool) evaluate() error {
 		read <- err
 	}()
 	var maps []*covmap.Mapping
+	// add reads the mappings of one program and closes it.
 	add := func(name, arch string) error {
 		data, err := t.open(name)
 		if err != nil {
@@ -232,6 +241,8 @@ func (t *tool) evaluate() error {
 	for _, m := range maps {
 		ids = append(ids, m.BuildID)
 	}
+	// Programs that the profile names but the command line does not are searched for by
+	// build id.
 	for _, id := range counts.BinaryIDs {
 		if slices.ContainsFunc(ids, func(have []byte) bool { return bytes.Equal(have, id) }) {
 			continue
@@ -271,7 +282,8 @@ func (t *tool) open(name string) (*inputs.Data, error) {
 }
 
 // find returns the program with a build id below the folders of --debug-file-directory,
-// "" if there is none.
+// "" if there is none. The place is that of debuggers: DIR/.build-id/XX/REST.debug, in
+// lower-case hexadecimal.
 func (t *tool) find(id []byte) string {
 	dirs := t.opt.debugFileDirs
 	if len(dirs) == 0 {
@@ -287,7 +299,8 @@ func (t *tool) find(id []byte) string {
 	return ""
 }
 
-// readProfile reads an indexed profile, or a raw one, which llvm-cov does not take.
+// readProfile reads an indexed profile, or a raw one, which llvm-cov does not take. Text
+// profiles are refused, with the words for a file of another format.
 func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -307,7 +320,8 @@ func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	return m.Profile(), r.Info(), nil
 }
 
-// readMappings reads the mappings of a program; none is no error.
+// readMappings reads the mappings of a program; none is no error. An error names the member
+// of an archive that it is about. With an architecture, a file of another one is an error.
 func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mapping, error) {
 	if !object.IsImage(data) && !object.IsArchive(data) {
 		return nil, message(notObject)
@@ -342,6 +356,8 @@ func words(err error) string {
 }
 
 const (
+	// noData and noArch are llvm-cov's messages about programs without coverage, or without
+	// the part that --arch chooses.
 	noData = "no coverage data found"
 	noArch = "No object file for requested architecture"
 	// notObject is for files of other formats.
@@ -374,7 +390,8 @@ func mapWords(err error) string {
 }
 
 // remapFiles applies --path-equivalence: to where sources are read from, and to the
-// sources on the command line.
+// sources on the command line. The first pair that fits a file counts. Sources on the
+// command line have the names of this machine and get those of the mapping.
 func (t *tool) remapFiles() {
 	t.local = make(map[string]string)
 	folder := func(path string) string {
@@ -411,7 +428,9 @@ func (t *tool) remapFiles() {
 	}
 }
 
-// demangle runs the demangler over the names of all functions.
+// demangle runs the demangler over the names of all functions. It gives the demangler all
+// names at once, a line each, and expects as many lines back; empty ones do not count. If it
+// fails, names stay as they are and the run goes on.
 func (t *tool) demangle() {
 	if len(t.demangler) == 0 {
 		return
@@ -450,7 +469,8 @@ func (t *tool) display(name string) string {
 	return name
 }
 
-// selected returns the files that a command is about.
+// selected returns the files that a command is about. Those of the command line, or else all
+// that are not ignored.
 func (t *tool) selected() []string {
 	if len(t.sources) > 0 {
 		return t.sources

@@ -93,6 +93,8 @@ func Main(args []string, env Env) int {
 // A message is an error in LLVM's words.
 type message string
 
+// Error returns the text unchanged: it is compared with LLVM's, including its capital
+// letters and full stops.
 func (m message) Error() string { return string(m) }
 
 // errDone ends a run that has done what it was asked for.
@@ -101,6 +103,7 @@ var errDone = errors.New("done")
 // fail prints an error. whence is the file or option that it is about, or empty.
 func (t *tool) fail(whence, message string) { t.tell("error: ", whence, message) }
 
+// warn prints a warning; the exit code stays 0.
 func (t *tool) warn(whence, message string) { t.tell("warning: ", whence, message) }
 
 // tell prints a message. llvm-cov colours it by what standard output is, and the end of

@@ -5,6 +5,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 )
 
+// outputFormat is the value of --format.
 type outputFormat int
 
 const (
@@ -13,6 +14,8 @@ const (
 	lcovFormat
 )
 
+// branchOutput is the value of --show-branches: how often each outcome happened, or its
+// share of all.
 type branchOutput int
 
 const (
@@ -23,7 +26,9 @@ const (
 
 // A limit is a threshold of a filter.
 type limit struct {
+	// In percent, from 0 to 100.
 	value float64
+	// Without the option no function is compared: 0 would be a limit too.
 	given bool
 }
 
@@ -77,6 +82,7 @@ type options struct {
 	projectTitle, covWatermark  string
 }
 
+// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{regions: true, branches: true, unify: true, lineCounts: true, showInstances: true, createdTime: true, tabSize: 2}
 }
@@ -104,6 +110,7 @@ func (t *tool) parser(command string) *clopt.Parser {
 	return &clopt.Parser{Env: t.Env, Top: c}
 }
 
+// ofAll declares the options of all commands.
 func (o *options) ofAll(c clopt.Commands) {
 	c.Strings(&o.object, "object")
 	c.String(&o.instrProfile, "instr-profile")
@@ -134,6 +141,8 @@ func (o *options) ofAll(c clopt.Commands) {
 	c.Generic()
 }
 
+// ofFilters declares what chooses sources and functions. All commands accept the filters of
+// functions, but only show applies them.
 func (o *options) ofFilters(c clopt.Commands) {
 	c.Strings(&o.ignoreFile, "ignore-filename-regex")
 	c.Strings(&o.name, "name")
@@ -147,6 +156,7 @@ func (o *options) ofFilters(c clopt.Commands) {
 	}
 }
 
+// ofExport declares the options that only export has.
 func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.skipExpansions, "skip-expansions")
 	c.Bool(&o.skipFunctions, "skip-functions")
@@ -154,6 +164,7 @@ func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.unify, "unify-instantiations")
 }
 
+// ofShow declares the options that only show has.
 func (o *options) ofShow(c clopt.Commands) {
 	c.BoolFunc("show-line-counts", func(on bool) { o.lineCounts, o.lineCountsGiven = on, true })
 	c.Bool(&o.showRegions, "show-regions")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// write lets fill write standard output.
+// write lets fill write standard output. An error of the stream has LLVM's words.
 func (t *tool) write(fill func(io.Writer)) error {
 	if err := buffered(t.Stdout, fill); err != nil {
 		return errors.New("IO failure on output stream: " + words(err))
@@ -16,7 +16,8 @@ func (t *tool) write(fill func(io.Writer)) error {
 }
 
 // buffered passes a buffer before w to fill, which may leave errors to it. Colours are
-// made for what is behind a [bufio.Writer], so that terminals get them.
+// made for what is behind a [bufio.Writer], so that terminals get them. The result is the
+// first error of w.
 func buffered(w io.Writer, fill func(io.Writer)) error {
 	b := &buffer{bufio.NewWriterSize(w, 64<<10), w}
 	fill(b)
@@ -51,7 +52,8 @@ const mostCommits = 16
 
 func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
 
-// Go runs commit beside what follows.
+// Go runs commit beside what follows. It waits while mostCommits are running. Errors come
+// from wait.
 func (c *commits) Go(commit func() error) {
 	c.slots <- struct{}{}
 	c.wg.Go(func() {

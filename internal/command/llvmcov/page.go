@@ -23,7 +23,9 @@ type page struct {
 // printing says how to print a view.
 type printing struct {
 	whole bool // all lines of the file, also without code
-	name  bool
+	// Print the name of the file or function before the lines.
+	name bool
+	// Print --project-title and the time of the profile first.
 	title bool
 	depth int // of views in views
 }
@@ -42,7 +44,8 @@ func (p *page) margin() int {
 	return numberWidth + 1
 }
 
-// print prints a view.
+// print prints a view. A view in a view has deeper printing.depth and a prefix for each
+// level.
 func (p *page) print(w io.Writer, v *view, how printing) {
 	if p.opt.format == htmlFormat {
 		p.markup(w, v, how)
@@ -81,8 +84,12 @@ type body struct {
 	rest   view   // what has not been printed
 }
 
+// printf prints to the page; errors come at its end, see buffered.
 func (b *body) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
+// line prints a line and what belongs below it, in the order of llvm-cov: number, count,
+// source, markers of regions, then expansions, instantiations, branches and MC/DC. Numbers
+// of more than five digits are cut (SourceCoverageViewText::renderLineNumberColumn).
 func (b *body) line(source string, l *covmap.Line) {
 	io.WriteString(b.w, b.prefix)
 	number := strconv.FormatUint(uint64(l.Number), 10)
@@ -107,7 +114,7 @@ func (b *body) expandsAt(line uint32) bool {
 }
 
 // count prints the column with the count of a line. One with several regions has a
-// colour.
+// colour. Gap regions do not make several (LineCoverageStats::hasMultipleRegions).
 func (b *body) count(l *covmap.Line) {
 	if !l.Mapped {
 		b.printf("%*s|", countWidth, "")
@@ -135,7 +142,8 @@ func (p *page) formatCount(n uint64) string {
 	return shortCount(n)
 }
 
-// shortCount formats a count with three digits and a letter for the magnitude.
+// shortCount formats a count with three digits and a letter for the magnitude. It cuts and
+// does not round: 1999 is "1.99k".
 func shortCount(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	if len(s) <= 3 {
@@ -150,7 +158,8 @@ func shortCount(n uint64) string {
 }
 
 // source prints the text of a line. On a coloured page, code that did not run is red,
-// and from column on cyan.
+// and from column on cyan. Columns of segments count bytes from 1; those beyond the end of
+// the line are cut. It follows SourceCoverageViewText::renderLine, with the texts of --dump.
 func (b *body) source(text string, l *covmap.Line, column uint32) {
 	var highlight withcolor.Color
 	if s := l.Before; s != nil && !s.Gap && s.HasCount && s.Count == 0 {
@@ -207,7 +216,8 @@ func hasMarkers(l *covmap.Line) bool {
 	return false
 }
 
-// regionMarkers prints the counts of the regions on a line, below where they begin.
+// regionMarkers prints the counts of the regions on a line, below where they begin. Regions
+// with the count of the line have no marker (SourceCoverageViewText::renderRegionMarkers).
 func (b *body) regionMarkers(l *covmap.Line) {
 	b.printf("%s%*s", b.prefix, b.margin(), "")
 	segments := l.Segments
@@ -233,7 +243,9 @@ func (b *body) regionMarkers(l *covmap.Line) {
 	io.WriteString(b.w, "\n")
 }
 
-// below prints what is shown after a line.
+// below prints what is shown after a line. Each list is sorted by line, so what belongs to
+// this line is at its front. From the second expansion on, the line is repeated with the
+// next macro marked.
 func (b *body) below(source string, l *covmap.Line) {
 	shown := false
 	for b.expandsAt(l.Number) {
@@ -287,6 +299,7 @@ func (b *body) divider() {
 	b.printf("%s  %s\n", b.prefix, strings.Repeat("-", b.margin()+4))
 }
 
+// instance prints an instantiation of a function, or one line for it if it never ran.
 func (b *body) instance(in *instance) {
 	b.printf("%s  | ", b.prefix)
 	if in.view == nil {
@@ -296,12 +309,14 @@ func (b *body) instance(in *instance) {
 	b.print(b.w, in.view, printing{name: true, depth: b.depth + 1})
 }
 
+// branch prints how often each outcome of a branch happened.
 func (b *body) branch(br *covmap.CountedBranch) {
 	b.printf("%s  |  Branch (%d:%d): [", b.prefix, br.Start.Line, br.Start.Column)
 	b.printf("%s]\n", strings.Join(b.outcomes(br), ", "))
 }
 
-// outcomes says how often each outcome of a branch happened.
+// outcomes says how often each outcome of a branch happened. An outcome that the compiler
+// folded to a constant has no count. The result has one element only if both are folded.
 func (p *page) outcomes(br *covmap.CountedBranch) []string {
 	if br.ConstantTrue && br.ConstantFalse {
 		return []string{"Folded - Ignored"}

@@ -13,7 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 )
 
-// report prints a table of files, or of functions.
+// report prints a table of files, or of functions. Filters of functions do not apply here.
+// --show-functions needs sources on the command line.
 func (t *tool) report() error {
 	switch t.opt.format {
 	case htmlFormat:
@@ -35,6 +36,8 @@ func (t *tool) report() error {
 
 // The columns of reports: widths, and the columns that belong together.
 var (
+	// They are FileReportColumns and FunctionReportColumns of LLVM's CoverageReport.cpp, in
+	// characters.
 	fileColumns     = [...]int{25, 12, 18, 10, 12, 18, 10, 16, 16, 10, 12, 18, 10, 12, 18, 10, 20, 21, 10}
 	functionColumns = [...]int{25, 10, 8, 8, 10, 8, 8, 10, 8, 8, 20, 8, 8}
 )
@@ -49,6 +52,7 @@ type columnGroup struct {
 	missed bool                                     // the number of missed ones has the colour, too
 }
 
+// ratioOf turns a field of a summary into a function of columnGroup.
 func ratioOf(field func(s *coverage.Summary) *coverage.Ratio) func(s *coverage.Summary) coverage.Ratio {
 	return func(s *coverage.Summary) coverage.Ratio { return *field(s) }
 }
@@ -62,8 +66,11 @@ var (
 	mcdcOf           = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.MCDC })
 )
 
+// always is for the columns that no option hides.
 func always(*options) bool { return true }
 
+// The columns of file reports. Those of branches and MC/DC have the colour of lines, as in
+// llvm-cov.
 var fileGroups = []columnGroup{
 	{[3]string{"Regions", "Missed Regions", "Cover"}, 1, func(o *options) bool { return o.regions }, regionsOf, regionsOf, true},
 	{[3]string{"Functions", "Missed Functions", "Executed"}, 4, always, functionsOf, functionsOf, false},
@@ -73,6 +80,7 @@ var fileGroups = []columnGroup{
 	{[3]string{"MC/DC Conditions", "Missed Conditions", "Cover"}, 16, func(o *options) bool { return o.mcdc }, mcdcOf, linesOf, true},
 }
 
+// The columns of function reports, which always have regions.
 var functionGroups = []columnGroup{
 	{[3]string{"Regions", "Miss", "Cover"}, 1, always, regionsOf, regionsOf, true},
 	{[3]string{"Lines", "Miss", "Cover"}, 4, always, linesOf, linesOf, true},
@@ -88,7 +96,8 @@ func percent(r coverage.Ratio) float64 {
 	return float64(r.Covered) / float64(r.Total) * 100
 }
 
-// shade returns the colour of a share.
+// shade returns the colour of a share. The limits are determineCoveragePercentageColor's:
+// everything, and 80 percent. Nothing of nothing is everything.
 func shade(r coverage.Ratio) withcolor.Color {
 	switch {
 	case r.Covered == r.Total:
@@ -124,7 +133,8 @@ func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
 }
 
-// fileRows returns the rows of the table of files, and their sum.
+// fileRows returns the rows of the table of files, and their sum. Names lack the folders
+// that all files have in common.
 func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	rows = make([]row, len(files))
 	prefix := redundantPrefix(files)
@@ -141,7 +151,8 @@ func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	return rows, total
 }
 
-// fileSum returns the numbers of a file.
+// fileSum returns the numbers of a file. With filtered it counts only functions that the
+// filters accept.
 func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	f := t.cov.File(name)
 	if filtered && len(t.filters) > 0 {
@@ -150,6 +161,9 @@ func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	return f.Total
 }
 
+// fileTable prints rows and their sum. Files without functions come after the others, and
+// only with empty. The first column never gets narrower again during a run, because LLVM
+// widens a global table (adjustColumnWidths).
 func (t *tool) fileTable(w io.Writer, rows []row, total row, empty bool) {
 	width := &t.nameCols[0]
 	for _, r := range rows {
@@ -208,6 +222,8 @@ func displayName(name string) string {
 	return name
 }
 
+// fileRow prints a row of the table of files. Where there is nothing to cover, "-" takes the
+// place of the share. Numbers are cut to 32 bits, as LLVM's are.
 func (t *tool) fileRow(w io.Writer, r row) {
 	name := displayName(r.name)
 	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[0]-len(name))))
@@ -257,6 +273,7 @@ func (t *tool) functionReport(w io.Writer) {
 	}
 }
 
+// functionRow prints a row of the table of functions, where nothing to cover is 0.00%.
 func (t *tool) functionRow(w io.Writer, name string, sum *coverage.Summary) {
 	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[1]-len(name))))
 	for _, g := range functionGroups {
@@ -285,6 +302,7 @@ func (t *tool) dumpGroups(files []string) {
 }
 
 // redundantPrefix returns the length of the folders that all paths have in common.
+// Components are compared whole. A single path has none in common with others: 0.
 func redundantPrefix(paths []string) int {
 	if len(paths) < 2 {
 		return 0

@@ -15,7 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
 )
 
-// show prints sources with their counts.
+// show prints sources with their counts. Files of --output-dir may still be waiting for the
+// disk when showAll returns: their first error is that of the run.
 func (t *tool) show() error {
 	err := t.showAll()
 	if late := t.commits.wait(); err == nil {
@@ -24,6 +25,8 @@ func (t *tool) show() error {
 	return err
 }
 
+// showAll checks the options of show, reads everything, and writes either one page to
+// standard output or, below --output-dir, the index first and then a page for each source.
 func (t *tool) showAll() error {
 	o := &t.opt
 	switch o.format {
@@ -87,7 +90,8 @@ func (t *tool) showSources(p *page, files []string) error {
 	return nil
 }
 
-// showFile prints one file.
+// showFile prints one file. A source without code is a warning. A page that cannot be
+// written is reported and does not end the run.
 func (t *tool) showFile(p *page, name string, heading bool) error {
 	v := t.fileView(name)
 	if v == nil {
@@ -105,7 +109,8 @@ func (t *tool) showFile(p *page, name string, heading bool) error {
 	return err
 }
 
-// showFunctions prints the functions that the filters accept.
+// showFunctions prints the functions that the filters accept. Sources without such a
+// function have no page. Unlike with showFile, a page that cannot be written ends the run.
 func (t *tool) showFunctions(p *page, files []string) error {
 	files = slices.Clone(files)
 	slices.Sort(files)
@@ -138,7 +143,8 @@ func (t *tool) showFunctions(p *page, files []string) error {
 	return nil
 }
 
-// checkWatermark sets the limits of --coverage-watermark, which only pages use.
+// checkWatermark sets the limits of --coverage-watermark, which only pages use. They are
+// percentages, the high one first; by default 100 and 80.
 func (t *tool) checkWatermark() error {
 	t.watermark = [2]float64{100, 80}
 	s := t.opt.covWatermark
@@ -188,7 +194,8 @@ func (p *page) writeView(source string, fill func(io.Writer)) error {
 }
 
 // outputPath returns the path below --output-dir of the file for a source, or for an
-// index at the top.
+// index at the top. Pages of sources are below "coverage", under their whole path without
+// the volume.
 func (t *tool) outputPath(source string, top bool) string {
 	path := t.opt.outputDir
 	if !top {
@@ -206,7 +213,8 @@ func (t *tool) extension() string {
 	return ".txt"
 }
 
-// writeFile writes a file below --output-dir.
+// writeFile writes a file below --output-dir. The file becomes visible later, see commits.
+// It must not be one of the inputs.
 func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err

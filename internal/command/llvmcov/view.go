@@ -13,15 +13,19 @@ import (
 
 // A text is a source file.
 type text struct {
+	// Without line ends.
 	lines []string
 }
 
 // A view is a part of a source with what is shown of it.
 type view struct {
-	name       string
-	file       string // of a macro
-	source     *text
-	segments   []covmap.Segment
+	// Of the file, or of the function, as it is printed.
+	name   string
+	file   string // of a macro
+	source *text
+	// They are sorted by place and say where counts change.
+	segments []covmap.Segment
+	// These four are sorted by line.
 	expansions []expansion
 	branches   []lineOf[*covmap.CountedBranch]
 	mcdc       []lineOf[*covmap.MCDC]
@@ -75,7 +79,8 @@ type instance struct {
 	view *view
 }
 
-// byLine groups neighbours of the same line and sorts the groups.
+// byLine groups neighbours of the same line and sorts the groups. Sorting is stable: within
+// a line the order is that of the mapping.
 func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	for _, item := range items {
 		line := lineOfItem(item)
@@ -108,7 +113,8 @@ func (t *tool) source(name string) *text {
 	return s
 }
 
-// splitLines divides a source into lines, up to the first zero byte.
+// splitLines divides a source into lines, up to the first zero byte. A carriage return
+// before a line feed belongs to the line end.
 func splitLines(data []byte) []string {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		data = data[:i]
@@ -125,7 +131,8 @@ func splitLines(data []byte) []string {
 	return lines
 }
 
-// fileView returns the view of a file, nil if there is nothing to show.
+// fileView returns the view of a file, nil if there is nothing to show. Instantiations are
+// those of functions of which the program has several.
 func (t *tool) fileView(name string) *view {
 	source := t.source(name)
 	if source == nil {
@@ -178,7 +185,8 @@ func lastLine(fn *covmap.Function) (line uint32) {
 	return line
 }
 
-// functionView returns the view of one function, nil if there is nothing to show.
+// functionView returns the view of one function, nil if there is nothing to show. Main is
+// the virtual file of the function's own code; the others are of macros.
 func (t *tool) functionView(fn *covmap.Function) *view {
 	if fn.Main() < 0 || len(fn.Parts()(fn.Main()).Segments) == 0 {
 		return nil
@@ -205,7 +213,8 @@ func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
 	return v
 }
 
-// attach adds branches and MC/DC to a view as far as they are asked for.
+// attach adds branches and MC/DC to a view as far as they are asked for. Branches stand at
+// the line where they begin, decisions at the line where they end.
 func (t *tool) attach(v *view, branches []*covmap.CountedBranch, mcdc []*covmap.MCDC) {
 	if t.opt.showBranches != noBranches {
 		v.branches = byLine(branches, func(b *covmap.CountedBranch) uint32 { return b.Start.Line })
@@ -224,11 +233,13 @@ type expander struct {
 	done []bool // by virtual file
 }
 
+// expander returns the maker of views for the expansions in fn.
 func (t *tool) expander(fn *covmap.Function) *expander {
 	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }
 
-// add adds the view of an expansion to v.
+// add adds the view of an expansion to v. Expansions in the expansion are added to its view.
+// Those without code or without a readable source are left out.
 func (x *expander) add(v *view, r *covmap.CountedRegion) {
 	if x.done[r.Expanded] {
 		return
@@ -251,6 +262,7 @@ func (x *expander) add(v *view, r *covmap.CountedRegion) {
 	v.expansions = append(v.expansions, expansion{r, sub})
 }
 
+// sortExpansions sorts by line and column, which is the order in which they are printed.
 func (v *view) sortExpansions() {
 	slices.SortStableFunc(v.expansions, func(a, b expansion) int {
 		return cmp.Or(cmp.Compare(a.region.Start.Line, b.region.Start.Line), cmp.Compare(a.region.Start.Column, b.region.Start.Column))
