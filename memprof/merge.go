@@ -93,11 +93,12 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 	if weight == 0 {
 		return nil, noWeight(p.Name)
 	}
-	s, err := p.symbolizer(b, opt)
+	only := m.inputs == 0 && weight == 1
+	s, err := p.symbolizer(b, opt, only)
 	switch {
 	case err != nil:
 		return nil, err
-	case m.inputs == 0 && weight == 1, opt.KeepNames, len(p.contexts) == 0:
+	case only, opt.KeepNames, len(p.contexts) == 0:
 		heap := s.profile()
 		_, err = m.AddProfile(p.Name, heap, weight)
 		m.own = m.only == heap

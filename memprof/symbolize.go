@@ -1,6 +1,7 @@
 package memprof
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -65,15 +66,16 @@ type ProgramUse struct {
 // Raw version 1 has no access densities. Symbolize estimates them as if all blocks of a
 // context were alike; without densities compilers would treat all contexts as cold.
 func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage, error) {
-	s, err := p.symbolizer(b, opt)
+	s, err := p.symbolizer(b, opt, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s.profile(), &s.about, nil
 }
 
-// symbolizer looks up the addresses of a raw profile. Nothing fails after that.
-func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions) (*symbolizer, error) {
+// symbolizer looks up the addresses of a raw profile. Nothing fails after that. ordered says
+// that the order of the result shows.
+func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool) (*symbolizer, error) {
 	s := &symbolizer{raw: p, opt: opt, out: new(Profile)}
 	s.about.Contexts = len(p.contexts)
 	var err error
@@ -84,6 +86,7 @@ func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions) (*symbolizer,
 	}
 	if err == nil {
 		s.warnOfMain(b)
+		s.collect(ordered)
 		err = s.lookup()
 	}
 	if err == nil {
@@ -101,6 +104,7 @@ type symbolizer struct {
 	out    *Profile
 
 	pcs    numbering[uint64]
+	ids    []uint16     // numbers of the PCs of the contexts to come; nil if there are too many
 	found  []StackIndex // by distinct PC: in the chains of its program
 	of     []*program   // by distinct PC
 	chains []chain      // by distinct PC
@@ -119,7 +123,6 @@ func (c *chain) len() int { return c.end - c.start }
 
 // lookup finds the frames of all distinct PCs.
 func (s *symbolizer) lookup() error {
-	s.collect()
 	pcs := s.pcs.list
 	s.about.PCs = len(pcs)
 	s.found = make([]StackIndex, len(pcs))
@@ -243,21 +246,64 @@ func (s *symbolizer) warn(err error) {
 	}
 }
 
-// collect numbers the distinct PCs by first appearance.
-func (s *symbolizer) collect() {
-	add := func(c *rawContext) {
-		for b := s.raw.pcs(c); len(b) > 0; b = b[8:] {
-			s.pcs.add(le.Uint64(b))
+// collect numbers the distinct PCs by first appearance, in the order of llvm-profdata if
+// that shows.
+func (s *symbolizer) collect(ordered bool) {
+	contexts, total := s.raw.contexts, 0
+	for i := range contexts {
+		total += int(contexts[i].depth)
+	}
+	s.ids = make([]uint16, 0, total)
+	var rank []uint32
+	if ordered && s.opt.LLVMCompat && s.raw.stackIDs != nil {
+		rank = make([]uint32, len(contexts))
+		for k, i := range s.raw.llvmOrder() {
+			rank[i] = uint32(k)
 		}
 	}
-	if s.opt.LLVMCompat && s.raw.stackIDs != nil {
-		for _, i := range s.raw.llvmOrder() {
-			add(&s.raw.contexts[i])
+	var first []uint64 // by number: where llvm-profdata finds the PC first
+	for i := range contexts {
+		at := uint64(0)
+		if rank != nil {
+			at = uint64(rank[i]) << 32
 		}
-		return
+		for b := s.raw.pcs(&contexts[i]); len(b) > 0; b = b[8:] {
+			id, isNew := s.pcs.add(le.Uint64(b))
+			switch {
+			case rank == nil:
+			case isNew:
+				first = append(first, at)
+			default:
+				first[id] = min(first[id], at)
+			}
+			s.ids = append(s.ids, uint16(id))
+			at++
+		}
 	}
-	for i := range s.raw.contexts {
-		add(&s.raw.contexts[i])
+	if len(s.pcs.list) > 1<<16 {
+		s.ids = nil
+	}
+	if rank != nil {
+		s.renumber(first)
+	}
+}
+
+// renumber orders the distinct PCs.
+func (s *symbolizer) renumber(by []uint64) {
+	old := s.pcs.list
+	order := make([]int32, len(old))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(by[a], by[b]) })
+	s.pcs = numbering[uint64]{}
+	number := make([]uint16, len(old))
+	for i, id := range order {
+		number[id] = uint16(i)
+		s.pcs.append(old[id])
+	}
+	for i, id := range s.ids {
+		s.ids[i] = number[id]
 	}
 }
 

@@ -35,6 +35,16 @@ func (p *pathOf) step(s *symbolizer) {
 	}
 }
 
+// nextPC returns the number of the PC at the start of b, the next of all contexts.
+func (s *symbolizer) nextPC(b []byte) int32 {
+	if len(s.ids) == 0 {
+		return s.pcs.find(le.Uint64(b))
+	}
+	id := s.ids[0]
+	s.ids = s.ids[1:]
+	return int32(id)
+}
+
 // follow starts the paths of contexts and goes on as far as the tree has them already. Each
 // step needs the result of the one before and memory that is in no cache, so it takes a step
 // of all of them at a time.
@@ -46,7 +56,7 @@ func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
 		p := &paths[i]
 		*p = pathOf{ids: p.ids[:0]}
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
-			if id := s.pcs.find(le.Uint64(pcs)); id >= 0 && s.chains[id].len() > 0 {
+			if id := s.nextPC(pcs); id >= 0 && s.chains[id].len() > 0 {
 				p.ids = append(p.ids, id)
 			}
 		}
