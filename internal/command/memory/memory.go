@@ -89,7 +89,7 @@ func HeapProfile(size int) {
 		}
 	})
 	if size >= large {
-		largeHeapProfiles.Do(func() { CollectOften(30) })
+		largeHeapProfiles.Do(func() { CollectOften(20) })
 	}
 }
 
