@@ -32,6 +32,8 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 	if programs == nil {
 		return res
 	}
+	// A profile that symbolizing found fault with is not checked further, and neither is one of raw
+	// version 1, whose access densities are only estimates.
 	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {
 		res.Note(err)

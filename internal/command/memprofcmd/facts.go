@@ -41,6 +41,8 @@ type heapCoverage struct {
 	Missing          []heapProgram `json:"missing_programs"`
 }
 
+// heapProgram is a program or library, with how many distinct addresses of the profile are in it.
+// File is missing for one that was not given.
 type heapProgram struct {
 	File      string `json:"file,omitempty"`
 	BuildID   string `json:"build_id"`
@@ -49,20 +51,25 @@ type heapProgram struct {
 
 // Facts describes a heap profile in any kind of file.
 type Facts struct {
-	Version     int      `json:"section_version,omitempty"` // of an indexed profile
-	Fields      []string `json:"fields"`                    // that all contexts have
-	Contexts    int      `json:"contexts"`
-	Functions   int      `json:"functions"` // that have records
-	CallSites   int      `json:"call_sites"`
-	Frames      int      `json:"frames"` // distinct
-	Bytes       uint64   `json:"bytes"`  // allocated; saturating
-	Allocations uint64   `json:"allocations"`
-	Accesses    uint64   `json:"accesses"`
+	Version int      `json:"section_version,omitempty"` // of an indexed profile
+	Fields  []string `json:"fields"`                    // that all contexts have
+	// Contexts counts allocation contexts once, however many functions have records of them.
+	Contexts    int    `json:"contexts"`
+	Functions   int    `json:"functions"` // that have records
+	CallSites   int    `json:"call_sites"`
+	Frames      int    `json:"frames"` // distinct
+	Bytes       uint64 `json:"bytes"`  // allocated; saturating
+	Allocations uint64 `json:"allocations"`
+	Accesses    uint64 `json:"accesses"`
 
+	// Temperatures are cold, not cold and hot, in this order, also those without contexts;
+	// classified with -memprof-use-hot-hints, because clang 17 to 19 always tell hot contexts
+	// apart.
 	Temperatures []heapTemperature `json:"temperatures"`
 	// Places counts calls that allocate by their temperature, "ambiguous" if
 	// that of their contexts differs.
-	Places     map[string]int   `json:"places"`
+	Places map[string]int `json:"places"`
+	// Rankings are all of them whatever --by says, which chooses only what is printed.
 	Rankings   []heapRanking    `json:"rankings"`
 	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null if there are none
 
@@ -70,6 +77,7 @@ type Facts struct {
 }
 
 // heapTemperature counts the contexts of a temperature.
+// Bytes and Allocations are those of the contexts, the first saturating.
 type heapTemperature struct {
 	Temperature string `json:"temperature"`
 	Contexts    int    `json:"contexts"`
@@ -84,13 +92,16 @@ type heapRanking struct {
 }
 
 // heapContext is an allocation context.
+// The averages are over the allocations of the context; all are 0 if it has none.
 type heapContext struct {
-	Bytes       uint64      `json:"bytes"`
-	Allocations uint64      `json:"allocations"`
-	Accesses    *uint64     `json:"accesses"` // null if unknown
-	AverageSize float64     `json:"average_size"`
-	AverageLife float64     `json:"average_lifetime_ms"`
-	Density     float64     `json:"access_density"` // average, per byte and second of life
+	Bytes       uint64  `json:"bytes"`
+	Allocations uint64  `json:"allocations"`
+	Accesses    *uint64 `json:"accesses"` // null if unknown
+	AverageSize float64 `json:"average_size"`
+	AverageLife float64 `json:"average_lifetime_ms"`
+	Density     float64 `json:"access_density"` // average, per byte and second of life
+	// Temperature is the compiler's word at its default thresholds, which know no hot contexts:
+	// "cold" or "notcold".
 	Temperature string      `json:"temperature"`
 	Functions   int         `json:"functions"`         // with records of it
 	Differs     bool        `json:"differs,omitempty"` // between them
@@ -101,16 +112,20 @@ type heapContext struct {
 
 // heapFrame is a frame of a context. Only the program knows line and file.
 type heapFrame struct {
-	ID         string `json:"id"`
-	Function   string `json:"function"` // linkage name; "" if unknown
-	Demangled  string `json:"demangled"`
-	File       string `json:"file,omitempty"`
-	Line       int64  `json:"line,omitempty"`
+	// ID is the GUID of the function, in hexadecimal.
+	ID        string `json:"id"`
+	Function  string `json:"function"` // linkage name; "" if unknown
+	Demangled string `json:"demangled"`
+	File      string `json:"file,omitempty"`
+	Line      int64  `json:"line,omitempty"`
+	// LineOffset counts lines from the first one of the function, as the profile has it.
 	LineOffset uint32 `json:"line_offset"`
 	Column     uint32 `json:"column"`
 	Inlined    bool   `json:"inlined"`
 }
 
+// dataAccessFacts counts the records of accesses to static data. Strings are known by a hash alone;
+// the cold ones are those that were never accessed.
 type dataAccessFacts struct {
 	Symbols     int    `json:"symbols"`
 	Strings     int    `json:"strings"`
@@ -128,6 +143,8 @@ const (
 	ByAll      = "all"
 )
 
+// Rankings are the values of option --by, but for ByAll, in the order in
+// which they are printed.
 var Rankings = []string{ByBytes, byCount, byLifetime, byDensity}
 
 // average returns the share of a total that one allocation of the context has, 0
@@ -139,11 +156,13 @@ func average(m *memprof.MIB, total uint64) float64 {
 	return float64(total) / float64(m.AllocCount)
 }
 
-// averageDensity returns the average number of accesses per byte and second of
-// lifetime, which [memprof.Thresholds] apply to.
+// averageDensity returns the average number of accesses per byte and second of lifetime, which
+// [memprof.Thresholds] apply to. Profiles store hundredths.
 func averageDensity(m *memprof.MIB) float64 { return average(m, m.TotalLifetimeAccessDensity) / 100 }
 
-// rankValue returns the value that ranks a context.
+// rankValue returns the value that ranks a context: bytes, allocations, milliseconds or accesses
+// per byte and second. The last two are averages over the allocations, so that rare ones are not
+// hidden by frequent ones.
 func rankValue(by string, m *memprof.MIB) float64 {
 	switch by {
 	case byCount:
@@ -156,7 +175,7 @@ func rankValue(by string, m *memprof.MIB) float64 {
 	return float64(m.TotalSize)
 }
 
-// FactsOptions adjust what is collected.
+// FactsOptions adjust what [CollectFileFacts] and [CollectFacts] collect.
 type FactsOptions struct {
 	Top      int               // contexts to list of each ranking
 	Choose   *regexp.Regexp    // functions of which one must be on the stack; nil for all
@@ -228,6 +247,7 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 	return nil
 }
 
+// heapPrograms converts the programs of a symbolized profile, in their order.
 func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 	list := make([]heapProgram, len(uses))
 	for i, u := range uses {
@@ -236,6 +256,7 @@ func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 	return list
 }
 
+// newHeapFacts returns empty facts that name the known fields and have all temperatures.
 func newHeapFacts(known memprof.Schema) *Facts {
 	h := &Facts{Fields: []string{}, Places: make(map[string]int), Rankings: []heapRanking{}}
 	for _, f := range known.Fields() {
@@ -247,7 +268,8 @@ func newHeapFacts(known memprof.Schema) *Facts {
 	return h
 }
 
-// add counts a context.
+// add counts a context, under the temperature that it has with hot hints. The sums of values are
+// meaningless where a profile does not know a field, which Fields tells.
 func (h *Facts) add(m *memprof.MIB) {
 	h.Contexts++
 	h.Bytes = saturate.Add(h.Bytes, m.TotalSize)
@@ -263,7 +285,8 @@ func (h *Facts) add(m *memprof.MIB) {
 	t.Allocations += uint64(m.AllocCount)
 }
 
-// heapOfAddresses sums up a raw profile without its program.
+// heapOfAddresses sums up a raw profile without its program: functions, frames, places and rankings
+// stay empty. Fields are those that every context has.
 func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	known := memprof.FullSchema
 	h := newHeapFacts(0)
@@ -275,7 +298,8 @@ func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	return h
 }
 
-// CollectFacts gathers the facts of a heap profile.
+// CollectFacts gathers the facts of a heap profile. opt.Choose restricts the rankings alone; the
+// sums are of all contexts.
 func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	h := newHeapFacts(p.KnownFields())
 	h.by = opt.By
@@ -288,6 +312,7 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	for c := range p.Contexts() {
 		h.add(c.MIB)
 		if c.Stack != 0 {
+			// One call in the source is one place, whether or not the compiler inlined it.
 			place := p.Stacks.Frame(topFrame(&p.Stacks, c.Stack))
 			place.Inline = false
 			word := memprof.DefaultThresholds.Classify(c.MIB).CompilerWord()
@@ -343,7 +368,8 @@ func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp
 // guidName returns the name to print for a function without one.
 func guidName(guid uint64) string { return fmt.Sprintf("0x%016x", guid) }
 
-// rankHeap returns the n contexts with the greatest values, none of them 0.
+// rankHeap returns the n contexts with the greatest values, none of them 0. Equal ones come by
+// their bytes, then in the order of the profile.
 func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapRanking {
 	r := heapRanking{By: by, Contexts: []heapContext{}}
 	ranked := slices.Clone(all)
@@ -362,6 +388,9 @@ func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapR
 	return r
 }
 
+// describeContext describes a context with its stack, the call that allocates first. Names, files
+// and absolute lines come from the program's debug information: indexed profiles and YAML have
+// none.
 func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 	m := c.MIB
 	out := heapContext{

@@ -30,7 +30,8 @@ type Reader struct {
 	raw      int // profiles
 	contexts int // of raw profiles
 	dropped  int
-	outside  map[string]int // addresses by build id of the program that was not found
+	// The losses of all profiles, which PrintLosses prints at the end; mu guards them.
+	outside map[string]int // addresses by build id of the program that was not found
 }
 
 // NewReader returns a reader for profiles of the programs.
@@ -38,10 +39,10 @@ func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Add adds a raw heap profile or one in YAML. It passes warnings to warn.
-//
-// info describes the writer of a raw profile, for the choice of an indexed version; it is
-// nil for YAML, which does not name its writer.
+// Add adds a raw heap profile or one in YAML to a merger. It passes warnings to warn, one of them
+// about sums that no longer fit the fields of their contexts. info describes the writer of a raw
+// profile, for the choice of an indexed version; it is nil for YAML, which does not name its
+// writer.
 func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format, warn func(profile.Warning)) (info *irpgo.Info, err error) {
 	if format == formats.MemProfYAML {
 		p, err := memprof.ReadYAML(in.Name, in.Data)
@@ -104,7 +105,8 @@ func Contents(p *memprof.Profile) string {
 // maxOutsideListed limits the missing programs that are named.
 const maxOutsideListed = 3
 
-// PrintLosses prints what the result lacks of the raw profiles.
+// PrintLosses prints what the result lacks of the raw profiles: contexts, and the programs that
+// --program should also name, those with the most addresses first.
 func (h *Reader) PrintLosses(w io.Writer) {
 	if h.dropped > 0 {
 		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles, without a call in a known function of the given programs\n",

@@ -13,7 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
-// Print prints the facts, unless the file could not be read at all.
+// Print prints the facts, unless the file could not be read at all: first what fits on a line, then
+// the rankings.
 func (f *fileFacts) Print(p *family.Printer) {
 	if f.Heap == nil {
 		return
@@ -50,7 +51,8 @@ func (f *fileFacts) Print(p *family.Printer) {
 	Print(p, f.Heap)
 }
 
-// Rows returns the facts that fit on one line.
+// Rows returns the labels and values of a heap profile that fit on one line. Package irpgocmd
+// prints them for the heap profile in an indexed profile, too.
 func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
@@ -92,11 +94,13 @@ func Rows(h *Facts) (rows [][2]string) {
 	return rows
 }
 
+// rankingTitles are the titles of the column with the stacks. People read "blocks" where the JSON
+// has allocations.
 var rankingTitles = map[string]string{
 	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
 }
 
-// Print prints the rankings asked for.
+// Print prints the rankings asked for; of a nil h, nothing.
 func Print(p *family.Printer, h *Facts) {
 	if h == nil {
 		return
@@ -116,7 +120,8 @@ type heapNode struct {
 	callers  []*heapNode
 }
 
-// grow adds a context to the tree.
+// grow adds a context to the trees with these roots or, in its recursion, to those below a node,
+// and returns them. stack is what remains of the context's stack, innermost frame first.
 func grow(nodes []*heapNode, c *heapContext, stack []heapFrame) []*heapNode {
 	if len(stack) == 0 {
 		return nodes
@@ -161,6 +166,8 @@ func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbe
 	if strings.TrimSpace(indent) == "" {
 		indent += "← "
 	}
+	// Contexts that end at this frame have no row below it, so their numbers would be missing from
+	// the sum of the callers': this is a branch, too.
 	ends := len(n.contexts)
 	for _, c := range n.callers {
 		ends -= len(c.contexts)
@@ -176,7 +183,8 @@ func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbe
 	return rows
 }
 
-// heapNumbers sums up the contexts of a node.
+// heapNumbers returns the first six cells of a row: sums over the contexts of a node, and averages
+// over all their allocations, not over the contexts.
 func heapNumbers(h *Facts, n *heapNode) []string {
 	var bytes, blocks uint64
 	var life, density float64
@@ -196,7 +204,7 @@ func heapNumbers(h *Facts, n *heapNode) []string {
 	}
 }
 
-// lifeText prints milliseconds.
+// lifeText prints milliseconds with at least two digits, in seconds from one second on.
 func lifeText(ms float64) string {
 	switch {
 	case ms >= 100_000:
@@ -207,6 +215,7 @@ func lifeText(ms float64) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
+// densityText prints accesses per byte and second with two digits, without a fraction from 100 on.
 func densityText(d float64) string {
 	if d >= 100 || d == 0 {
 		return cli.Count(uint64(math.Min(d, 1<<62)))
