@@ -10,8 +10,9 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// keepBuildID updates the file with the build id beside a new profile. It creates the
-// file only if asked, and removes one that may be wrong because the build id is unknown.
+// keepBuildID updates the file with the build id beside a new profile ([mip.BuildIDSuffix]): a MIP
+// profile itself has no field for it. It creates the file only if asked, and removes one that may
+// be wrong because the build id is unknown. Standard output has no such file.
 func keepBuildID(profilePath string, id []byte, asked bool) error {
 	if profilePath == "-" {
 		return nil

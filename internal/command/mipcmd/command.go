@@ -17,6 +17,8 @@ into one .mip, which all commands read:
     profuse show app.mip
     profuse order make -o app.order app.mip`,
 		Commands: []*cli.Command{createCommand(), mip2yamlCommand(), yaml2mipCommand()},
+		// llvm-mipdata's other commands, which were here once. Commands for all families replace
+		// them.
 		Moved: map[string]string{
 			"merge":   "profuse merge --update -o PROFILE",
 			"show":    "profuse show --function REGEX",

@@ -16,6 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
+// createCommand stands for "llvm-mipdata create". The empty profile is the base to which "profuse
+// merge --update" adds.
 func createCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "create",
@@ -37,6 +39,7 @@ a .mipmap.`,
 	}
 }
 
+// documentLayoutUsage describes --document-layout, which sets [mip.MIPOptions.DocumentLayout].
 const documentLayoutUsage = "write the layout of the format's document, which differs from that of llvm-mipdata"
 
 // declareOutput declares -o and its alias -p, as in llvm-mipdata, and --checksum.
@@ -48,12 +51,15 @@ func declareOutput(f *cli.Flags, output *string, checksum *console.Checksum) {
 
 // create is one run of "profuse mip create".
 type create struct {
-	output                   string
-	checksum                 console.Checksum
-	programs                 sources.Programs
+	output   string
+	checksum console.Checksum
+	programs sources.Programs
+	// buildID demands that the build id is known; without it keepBuildID only keeps an existing
+	// file true.
 	buildID, document, quiet bool
 }
 
+// run refuses merged profiles, which readFile accepts, too: they are not empty.
 func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case c.output == "":
@@ -93,8 +99,9 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// replace writes a new profile. It waits for a merge that updates the file, so that
-// the merge does not overwrite the new profile.
+// replace writes a new profile. It waits for a merge that updates the file, so that the merge does
+// not overwrite the new profile. The folder of the lock may be missing; writing then fails with the
+// better message.
 func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, checksum console.Checksum, write func(io.Writer) error) error {
 	if err := console.RefuseTerminal(env, path, "a MIP profile", ""); err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// edgeFacts describes the calls of a function from one place.
+// edgeFacts describes the calls of a function from one place, which return addresses tell: see
+// [mip.Profile.Calls].
 type edgeFacts struct {
 	Weight uint64 `json:"weight"` // calls, estimated
 	// Caller is null if the caller is not instrumented or outside of the program.
@@ -29,6 +30,7 @@ type edgeFacts struct {
 	Code string `json:"code,omitzero"`
 }
 
+// edgeEnd names one function of a call.
 type edgeEnd struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled"`
@@ -36,9 +38,12 @@ type edgeEnd struct {
 
 func edgeEndOf(f *mip.Function) edgeEnd { return edgeEnd{f.Name, symbols.Demangle(f.Name)} }
 
-// edges collects the calls whose caller or callee is chosen.
+// edges collects the calls whose caller or callee is chosen, the most frequent first; equal ones
+// stay in the order of the profile.
 func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
 	f.Edges = []edgeFacts{}
+	// One chosen end suffices: --edges with --function answers who calls a function as well as what
+	// it calls.
 	for _, c := range p.Calls() {
 		e := edgeFacts{
 			Weight: c.Weight, Callee: edgeEndOf(&p.Functions[c.Callee]), Offset: c.Offset, Address: int64(c.Source),
@@ -56,8 +61,8 @@ func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
 	slices.SortStableFunc(f.Edges, func(a, b edgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// edgeSources adds the source lines of the calls, and the names of callers that the
-// profile does not have.
+// edgeSources adds the source lines of the calls, and the names of callers that the profile does
+// not have: code that is in the program without being instrumented, such as a library's.
 func (f *fileFacts) edgeSources(program *debuginfo.Program) {
 	var at []int64
 	var to []**sourceFacts
@@ -78,7 +83,9 @@ func (f *fileFacts) edgeSources(program *debuginfo.Program) {
 	f.lookUp(program, at, to)
 }
 
-// printEdges prints a table of calls.
+// printEdges prints a table of calls, or why there are none. Callers in parentheses are not
+// functions of the profile: named by the program's symbols, known by their address alone, or
+// outside of the program.
 func printEdges(p *family.Printer, f *fileFacts) {
 	if len(f.Edges) == 0 {
 		why := "No calls of these functions are known."

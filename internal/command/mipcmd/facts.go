@@ -22,6 +22,7 @@ import (
 // the interface.
 type fileFacts struct {
 	family.Head
+	// Generation tells the two forms of version 8 apart: see package mip.
 	Generation  string   `json:"generation"`   // "A", "B", or "" for YAML
 	ProfileType []string `json:"profile_type"` // as YAML spells them
 	ModuleHash  string   `json:"module_hash"`  // hexadecimal
@@ -34,11 +35,14 @@ type fileFacts struct {
 
 	totals
 
+	// Selected are in the order of the profile, which is that of linking; null without --function
+	// or --edges.
 	MostCalled []functionFacts `json:"most_called"` // with call counts only
 	Selected   []functionFacts `json:"function_records,omitzero"`
 	Edges      []edgeFacts     `json:"call_edges,omitzero"` // on request, the most frequent first
 	family.Problems
 
+	// The rest is for printing alone.
 	profileType mip.ProfileType
 	hasCounts   bool // false for maps and raw profiles
 	selecting   bool
@@ -53,15 +57,18 @@ type privacyFacts struct {
 
 // functionFacts is one function.
 type functionFacts struct {
-	Name        string `json:"name"`
-	Demangled   string `json:"demangled"`
+	Name      string `json:"name"`
+	Demangled string `json:"demangled"`
+	// Address is the start of the function minus the start of the raw section, usually negative.
 	Address     int64  `json:"address"`      // relative to the raw section
 	Size        uint32 `json:"size"`         // bytes
 	CFG         string `json:"cfg"`          // signature, hexadecimal
 	RawProfiles uint32 `json:"raw_profiles"` // as collected, also with privacy
 	// With privacy, an estimate of how many of the profiles it ran in, and the standard error.
-	Estimate      *float64     `json:"estimated_profiles,omitzero"`
-	StandardError float64      `json:"standard_error,omitzero"`
+	Estimate      *float64 `json:"estimated_profiles,omitzero"`
+	StandardError float64  `json:"standard_error,omitzero"`
+	// OrderSum adds up the rank of the function's first call in each of RawProfiles profiles
+	// (mip.Function.TimestampSum); MeanOrder is its mean.
 	Calls         uint64       `json:"calls"`
 	OrderSum      uint64       `json:"order_sum"`
 	MeanOrder     float64      `json:"mean_order"` // 0 if unknown
@@ -79,6 +86,7 @@ type blockFacts struct {
 	Source  *sourceFacts `json:"source"`
 }
 
+// sourceFacts is a place in the source, by the debug information of the program.
 type sourceFacts struct {
 	File string `json:"file"`
 	Line uint32 `json:"line"`
@@ -87,6 +95,7 @@ type sourceFacts struct {
 // factsOptions adjust collectFacts.
 type factsOptions struct {
 	*family.ShowOptions
+	// programs are those that --program names; each profile picks its own among them.
 	edges    bool // list the calls from and to the chosen functions
 	programs *sources.Programs
 }
@@ -105,6 +114,9 @@ func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error
 	return f, f.End(f.collect(name, data, format, opt))
 }
 
+// collect is collectFacts without recording the error. Raw profiles have a header alone: only their
+// map says what the other bytes mean. A binary without a map is no profile at all, so its error
+// does not speak of maps.
 func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt factsOptions) error {
 	if format == formats.MIPRaw || format == formats.MIPRet {
 		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: f.Warn})
@@ -135,6 +147,8 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 	return f.functions(m.profile, program, opt)
 }
 
+// header takes over what the header of a file says. The epsilon of private coverage follows from
+// the probability p of a flip: p = 1/(1+e^epsilon), see [mip.Randomize].
 func (f *fileFacts) header(in *mip.Info) {
 	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation, in.PointerSize
 	f.profileType = in.Type
@@ -147,17 +161,21 @@ func (f *fileFacts) header(in *mip.Info) {
 	}
 }
 
-// functions collects the facts of functions. program is nil if unknown.
+// functions collects the facts of functions. program is nil if unknown; with it, blocks without a
+// probe get the coverage that follows from others. Totals are of the estimate if coverage is
+// private, records of functions show what was collected next to it.
 func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
 	if program != nil {
 		if p, err = program.Expand(p); err != nil {
 			return err
 		}
 	}
+	// Without privacy, estimated is p itself and files is nil.
 	estimated, files, standardError := p.Estimate()
 	f.totals = totalsOf(estimated)
 
 	if p.Type.Has(mip.FunctionCallCount) {
+		// Private coverage has no call counts, so the numbers that were collected are exact here.
 		var called []*mip.Function
 		for i := range p.Functions {
 			if p.Functions[i].CallCount > 0 {
@@ -199,6 +217,7 @@ func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt fa
 	return nil
 }
 
+// matches reports whether either form of a name matches, as --function means it.
 func matches(choose *regexp.Regexp, name, demangled string) bool {
 	return choose.MatchString(name) || choose.MatchString(demangled)
 }
@@ -218,7 +237,8 @@ func (f *fileFacts) sources(program *debuginfo.Program, chosen []*mip.Function) 
 	f.lookUp(program, at, to)
 }
 
-// lookUp sets the known sources of addresses.
+// lookUp sets *to[i] to the source of address at[i], relative to the raw section, where it is
+// known. Damaged or missing debug information is a warning, since all other facts stand without it.
 func (f *fileFacts) lookUp(program *debuginfo.Program, at []int64, to []**sourceFacts) {
 	err := program.Frames(at, f.Warn, func(i int, frames []symbolize.Frame) {
 		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
@@ -230,6 +250,7 @@ func (f *fileFacts) lookUp(program *debuginfo.Program, at []int64, to []**source
 	}
 }
 
+// functionOf describes a function without its blocks and source.
 func functionOf(fn *mip.Function) functionFacts {
 	facts := functionFacts{
 		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,
@@ -242,6 +263,8 @@ func functionOf(fn *mip.Function) functionFacts {
 	return facts
 }
 
+// blocksOf lists the entry, which ran if the function was called, and the other blocks. Their
+// offset 0 marks one without a probe.
 func blocksOf(fn *mip.Function) []blockFacts {
 	blocks := []blockFacts{{Probe: true, Covered: fn.EntryCovered()}}
 	for _, b := range fn.Blocks {

@@ -48,6 +48,8 @@ func originOf(name string, data []byte) (o family.Origin) {
 	return o
 }
 
+// programKey is the identity of a program in packs and in merges by program. Map, raw and merged
+// profiles of a program have the same.
 func programKey(about *mip.Info) string { return fmt.Sprintf("module-%08x", about.ModuleHash) }
 
 // programOf returns what identifies a program or map.
@@ -61,6 +63,7 @@ func programOf(name string, data []byte) (o packing.Origin, err error) {
 
 // show is one run of "profuse show".
 type show struct {
+	// edges adds the calls of the selected functions, or of all.
 	edges    bool
 	programs *sources.Programs
 }
@@ -70,11 +73,13 @@ func (s *show) Declare(f *cli.Flags) {
 	f.BoolVar(&s.edges, "edges", false, "list calls from and to the functions selected, or all, the most frequent first")
 }
 
+// Open only remembers the programs: which one a profile needs is known once it is read.
 func (s *show) Open(p *sources.Programs) error {
 	s.programs = p
 	return nil
 }
 
+// Facts chooses all functions for --edges without --function: Facts.Edges follow from the choice.
 func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	if s.edges && opt.Choose == nil {
 		all := *opt
@@ -87,11 +92,15 @@ func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.Sho
 // check is one run of "profuse check".
 type check struct{}
 
+// A MIP profile needs no program to be checked, and no option of "profuse check" excludes it.
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
 func (check) Admit(string, []byte) error             { return nil }
 
+// Check checks a profile, a map or the map in a program. Records are functions; of a raw profile
+// only the header can be checked.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
+	// Programs are recognized by their map alone; without one the file is of no known format.
 	if f == formats.Binary {
 		var err error
 		var found []byte

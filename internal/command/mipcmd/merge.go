@@ -25,6 +25,7 @@ import (
 
 // The values of option --format.
 const (
+	// Without --format, the name of the output decides: YAML by its suffix, otherwise mip.
 	formatMIP  = "mip"
 	formatYAML = "yaml"
 )
@@ -34,6 +35,8 @@ type adder struct {
 	update bool // add to an existing output
 }
 
+// Declare declares --update, which llvm-mipdata's merge always does. Watching updates its output
+// anyway.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	if !watching {
 		f.Group("MIP profiles")
@@ -41,12 +44,17 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	}
 }
 
+// Results returns the formats that --format names. Sums of .mip files are those of all inputs.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Exact: ".mip"}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
+// Refuses lists --decay, whose weights are fractions while MIP counts take whole ones, and
+// --allow-empty: the result has the functions of the program even if no input is usable.
 func (c *adder) Refuses() []string { return []string{"decay", "allow-empty"} }
 
+// Check refuses options that contradict an existing output. r.Update tells the run to make the
+// output the base.
 func (c *adder) Check(r *merging.Run) error {
 	r.Update = c.update
 	switch {
@@ -90,6 +98,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}
 	}
+	// A raw profile has no build id; only a pack can tell that it is of another build than this.
 	s := &sum{job: j, base: base, buildID: hex.EncodeToString(base.buildID(warnings(j)))}
 	if err := s.add(ctx, rest); err != nil {
 		return nil, err
@@ -97,6 +106,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return &merging.Sum{
 		Contents: func() string { return contents(s.profile) },
 		Write:    s.write,
+		// The build id of an updated profile stays: only profiles of the same program are added to
+		// it.
 		Written: func() error {
 			if j.Base != "" {
 				return nil
@@ -128,8 +139,9 @@ func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input,
 
 // A sum adds inputs to the functions and counts of a profile.
 type sum struct {
-	job     *merging.Job
-	base    *mipFile
+	job  *merging.Job
+	base *mipFile
+	// base lists the functions; if it has counts, these are part of the sum.
 	profile *mip.Profile // the sum; nil until add returns
 
 	raw, merged atomic.Int64 // profiles in the sum
@@ -137,7 +149,8 @@ type sum struct {
 	builds      sync.Map     // the build ids, as packs have them, of raw profiles, if buildID is unknown
 }
 
-// add adds the inputs up. With an error there is no sum.
+// add adds the inputs up: each worker into a fork of one merger, which are then merged. With an
+// error there is no sum.
 func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
 	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: warnings(s.job)})
 	if err != nil {
@@ -193,7 +206,8 @@ func (s *sum) fits(p *merge.Profile) error {
 	return nil
 }
 
-// addTo adds a profile to the sum of a worker.
+// addTo adds a profile to the sum of a worker. A file of return addresses (MIPRet) belongs to a raw
+// profile and does not count as one.
 func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 	f, _ := formats.Detect(p.Data)
 	switch f {
@@ -218,6 +232,7 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 		}
 		return err
 	}
+	// Programs are no inputs here: functions has taken the one that lists the functions.
 	return merging.WrongFormat(p.Name, p.Data, "a MIP profile")
 }
 
@@ -225,6 +240,7 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 // returns what was added to what, for the message.
 func (s *sum) write(w io.Writer) (what string, err error) {
 	j := s.job
+	// A new output follows --format or its own name; an existing one keeps its format and layout.
 	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
 	what = s.added() + " on the functions of " + s.base.name
 	var opt mip.MIPOptions
@@ -247,7 +263,7 @@ func (s *sum) added() string {
 	return text
 }
 
-// contents sums up a profile.
+// contents sums up a profile in words, with the kinds of counts that its type has.
 func contents(p *mip.Profile) string {
 	t := totalsOf(p)
 	s := fmt.Sprintf("%s, %s covered (%s)", cli.Quantity(uint64(t.Functions), "function", "functions"),
@@ -275,6 +291,8 @@ type totals struct {
 	RawProfiles      uint32 `json:"raw_profiles"` // at least so many were merged
 }
 
+// totalsOf computes the totals. How many profiles were merged is not stored: at least as many as
+// ran any one function.
 func totalsOf(p *mip.Profile) (t totals) {
 	t.Functions = len(p.Functions)
 	for i := range p.Functions {

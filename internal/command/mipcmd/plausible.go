@@ -10,7 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/mip"
 )
 
-// plausible looks for numbers that the formats allow and no linker or run gives.
+// plausible looks for numbers that the formats allow and no linker or run gives. Reading does not
+// notice such damage.
 type plausible struct {
 	profile *mip.Profile
 	remarks []error
@@ -47,10 +48,12 @@ type place struct {
 	problem flaw.Problem
 }
 
+// remark begins a remark about a field of function i; text adds it to the others.
 func (c *plausible) remark(i int, name, field string) place {
 	return place{c, flaw.In("functions").InRecord(i).Field(field + " of " + name)}
 }
 
+// text adds the remark: what was found, in this format, and what was expected.
 func (p place) text(format string, got any, want string) {
 	p.remarks = append(p.remarks, p.problem.Gotf(format, got).Want(want).Corrupt())
 }
@@ -79,7 +82,7 @@ func (c *plausible) sums(i int, f *mip.Function) {
 	}
 }
 
-// tooMany reports whether sum exceeds n times most.
+// tooMany reports whether sum exceeds n times most. No uint64 exceeds a product that overflows.
 func tooMany(sum, n, most uint64) bool {
 	high, low := bits.Mul64(n, most)
 	return high == 0 && sum > low
@@ -95,6 +98,7 @@ func (c *plausible) blocks(i int, f *mip.Function) {
 			at = append(at, b.Offset)
 		}
 	}
+	// Most offsets lie between those of their neighbours and within the function: these are right.
 	for k, offset := range at {
 		low, high := uint32(0), f.Size
 		if k > 0 {
@@ -115,7 +119,9 @@ func (c *plausible) blocks(i int, f *mip.Function) {
 	}
 }
 
-// records checks that raw records follow each other, as the linker places them.
+// records checks that raw records follow each other, as the linker places them. A record is one
+// byte under function coverage, else two 32-bit numbers; under block coverage a byte for each block
+// but the entry follows.
 func (c *plausible) records() {
 	entry, align, blocks := uint64(8), uint64(4), c.profile.Type.Has(mip.BlockCoverage)
 	if c.profile.Type.Has(mip.FunctionCoverage) {
@@ -155,7 +161,7 @@ func (c *plausible) code() {
 	}
 }
 
-// by returns the functions in ascending order of a key.
+// by returns the indexes of the functions in ascending order of a key.
 func (c *plausible) by(key func(*mip.Function) uint64) []int {
 	order := make([]int, len(c.profile.Functions))
 	for i := range order {

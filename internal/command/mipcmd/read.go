@@ -15,8 +15,9 @@ import (
 // A mipFile is a file that lists the functions of a program: the program or its map,
 // which have no counts, or a merged profile.
 type mipFile struct {
-	name    string
-	format  formats.Format
+	name   string
+	format formats.Format
+	// size is the number of bytes of the file, of which the map may be a small part.
 	size    int
 	profile *mip.Profile
 	info    mip.Info       // of the map in a binary
@@ -41,12 +42,14 @@ func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
 	return id
 }
 
+// wanted describes for error messages the files that parse accepts.
 const wanted = "a program with a MIP map, a .mipmap or a .mip"
 
 // parse reads a mipFile from data, which it does not retain. arch selects the
 // architecture of a binary with several. With an error it returns what it has read.
 func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
 	m := &mipFile{name: name, size: len(data)}
+	// Only a binary or a map is looked into; merged profiles and YAML are read as they are.
 	m.format, _ = formats.Detect(data)
 	switch m.format {
 	case formats.Binary, formats.MIPMap:
@@ -70,7 +73,8 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 // isMapless reports whether a program was refused because it has no map.
 func isMapless(err error) bool { return profile.ClassOf(err) == profile.ErrMismatch }
 
-// readFile is parse for an input.
+// readFile is parse for an input. The guard makes an error of what happens if another process
+// changes the mapped file meanwhile.
 func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
 	d, err := in.Open(nil)
 	if err != nil {

@@ -33,7 +33,8 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
-// printOverview prints the facts that fit on one line.
+// printOverview prints the facts that fit on one line each, those of blocks and calls only if the
+// instrumentation records them.
 func printOverview(p *family.Printer, f *fileFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f.profileType)}}
 	add := func(label, value string) {
@@ -71,6 +72,7 @@ func printOverview(p *family.Printer, f *fileFacts) {
 	p.List(append(rows, f.Rows(p.Term, "")...))
 }
 
+// formatLine describes the file: its format, version, pointer size and size.
 func formatLine(f *fileFacts) string {
 	s := f.What
 	if f.BinaryType != "" {
@@ -88,6 +90,7 @@ func formatLine(f *fileFacts) string {
 	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
 }
 
+// instrumentation says in words what the program recorded.
 func instrumentation(t mip.ProfileType) string {
 	var parts []string
 	for _, bit := range []struct {
@@ -146,7 +149,8 @@ func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, 
 	p.Table(header, rows)
 }
 
-// firstCall prints the mean rank of a function's first call.
+// firstCall prints the mean rank of a function's first call, 1 for the first of all; "-" if
+// unknown.
 func firstCall(fn *functionFacts) string {
 	if fn.MeanOrder == 0 {
 		return "-"
@@ -154,6 +158,7 @@ func firstCall(fn *functionFacts) string {
 	return fmt.Sprintf("%.1f", fn.MeanOrder)
 }
 
+// nameOf returns the name as --mangled asks for it, with the place in the source, if known.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	name := fn.Demangled
 	if p.Mangled {
@@ -170,6 +175,7 @@ func ranIn(f *fileFacts, fn *functionFacts) string {
 	return fmt.Sprintf("%.1f ± %.1f", *fn.Estimate, fn.StandardError)
 }
 
+// sourceNote returns the text that follows a name: two spaces and FILE:LINE, or nothing.
 func sourceNote(s *sourceFacts) string {
 	if s == nil {
 		return ""
@@ -209,6 +215,7 @@ func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 			state = "ran"
 		}
 		at := fmt.Sprintf("%#x", b.Offset)
+		// The offset 0 of other blocks without a probe says nothing.
 		if i > 0 && !b.Probe {
 			at = "-"
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
+// mip2yamlCommand stands for llvm-mipdata's command of this name; --program is its --debug and adds
+// the sources of functions.
 func mip2yamlCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "mip2yaml",
@@ -33,10 +35,13 @@ func mip2yamlCommand() *cli.Command {
 
 // mip2yaml is one run of "profuse mip mip2yaml".
 type mip2yaml struct {
+	// programs are searched for the one of the profile by its build id; they give the sources.
 	programs sources.Programs
 	output   string
 }
 
+// run writes to standard output unless -o names a file. The source of a function is the innermost
+// frame at its first instruction.
 func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("want one profile, got %d", len(args))
@@ -77,6 +82,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	})
 }
 
+// yaml2mipCommand makes the opposite of mip2yaml.
 func yaml2mipCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "yaml2mip",
@@ -97,9 +103,12 @@ func yaml2mipCommand() *cli.Command {
 type yaml2mip struct {
 	output   string
 	checksum console.Checksum
+	// document asks for the layout of the format's document instead of llvm-mipdata's.
 	document bool
 }
 
+// run refuses binary profiles, although readFile reads them: who converts one made a mistake. YAML
+// holds no build id, so one beside an older OUTPUT is removed.
 func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case c.output == "":
