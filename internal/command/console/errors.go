@@ -11,7 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Warnings returns a function that prints warnings on standard error.
+// Warnings returns a function that prints warnings on standard error. It escapes what a
+// terminal would not print.
 func Warnings(env *cli.Env) func(profile.Warning) {
 	return func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))
@@ -25,18 +26,20 @@ type Error struct {
 	File     string        `json:"file,omitempty"`
 	Function string        `json:"function,omitempty"`
 	Section  string        `json:"section,omitempty"`
-	Offset   *int64        `json:"offset,omitempty"`
-	Line     int           `json:"line,omitempty"`
-	Column   int           `json:"column,omitempty"`
-	Record   *int          `json:"record,omitempty"`
-	Field    string        `json:"field,omitempty"`
-	Got      string        `json:"got,omitempty"`
-	Want     string        `json:"want,omitempty"`
-	Hint     string        `json:"hint,omitempty"`
-	Message  string        `json:"message"` // without file and function
+	// Offset and Record are pointers because 0 is a place: nil is unknown.
+	Offset  *int64 `json:"offset,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Record  *int   `json:"record,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Got     string `json:"got,omitempty"`
+	Want    string `json:"want,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+	Message string `json:"message"` // without file and function
 }
 
-// NewError describes an error as JSON.
+// NewError describes an error as JSON. The file of an error of the system or of a bucket
+// becomes a field of its own, so that Message does not repeat it.
 func NewError(err error) *Error {
 	e := &Error{Class: profile.ClassOf(err), Message: err.Error()}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {

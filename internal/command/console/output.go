@@ -22,6 +22,7 @@ import (
 // An Output is the destination of a result. A file becomes visible at commit.
 type Output struct {
 	io.Writer
+	// Commit and Discard: one of them ends the output; Discard after Commit does nothing.
 	Commit  func() error
 	Discard func()
 }
@@ -36,7 +37,8 @@ func (c *Checksum) Declare(f *cli.Flags) {
 }
 
 // OpenOutput opens a file, or standard output for "-". It must not be one of
-// the inputs.
+// the inputs. A URL is an object of a bucket. Standard output is buffered until commit and
+// has no checksum.
 func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum) (*Output, error) {
 	if path == "-" {
 		if checksum {
@@ -88,7 +90,8 @@ func OutputName(path string) string {
 	return store.Shown(path)
 }
 
-// ToTerminal reports whether an output would appear on a terminal.
+// ToTerminal reports whether an output would appear on a terminal. The output may also be
+// the path of a terminal, such as /dev/tty.
 func ToTerminal(env *cli.Env, output string) bool {
 	if output == "-" {
 		return env.Terminal(env.Stdout).Interactive
@@ -114,7 +117,7 @@ func RefuseTerminal(env *cli.Env, output, what, instead string) error {
 }
 
 // Write writes what write produces to a file, or to standard output. A file appears
-// whole or not at all.
+// whole or not at all. The error says which output is not written.
 func Write(env *cli.Env, path string, ins []inputs.Input, checksum Checksum, write func(io.Writer) error) error {
 	out, err := OpenOutput(env, path, ins, checksum)
 	if err != nil {
@@ -135,7 +138,8 @@ func NotWritten(output string, err error) error {
 	return fmt.Errorf("%s is not written: %w", OutputName(output), err)
 }
 
-// IsYAML reports whether a name says that a file is YAML.
+// IsYAML reports whether a name says that a file is YAML. It looks at the suffix, in upper
+// or lower case.
 func IsYAML(path string) bool {
 	ext := strings.ToLower(filepath.Ext(store.Shown(path)))
 	return ext == ".yaml" || ext == ".yml"
@@ -151,7 +155,8 @@ func Compression(path string) string {
 	return ""
 }
 
-// WriteCompressed writes to a file, compressed if its name ends in .gz or .zst.
+// WriteCompressed writes to a file, compressed if its name ends in .gz or .zst. The error
+// may come from closing the compressor, which writes the rest.
 func WriteCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
 	var z io.WriteCloser
 	switch Compression(path) {

@@ -7,7 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// FunctionPattern returns nil for an option that was not given.
+// FunctionPattern returns nil for an option that was not given. A wrong expression is an
+// error of usage that names the option.
 func FunctionPattern(option, pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// SymbolName is how a function of a view is shown.
+// SymbolName is how a function of a view is shown. It is demangled unless Mangled; the
+// signature of a method follows, and in brackets the file of a local function.
 func (p *Printer) SymbolName(s *profile.Symbol) string {
 	name := s.String()
 	if !p.Mangled {

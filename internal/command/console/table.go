@@ -28,6 +28,7 @@ type Printer struct {
 	Mangled bool // names are printed as they are in the profile
 }
 
+// newTable returns a table without borders, with a line below its header.
 func newTable() table.Writer {
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
@@ -39,6 +40,8 @@ func newTable() table.Writer {
 	return t
 }
 
+// render prints a table, indented. The line below a header ends at maxRule columns: one name
+// of megabytes would make it as long.
 func (p *Printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", TableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {
@@ -153,7 +156,8 @@ func (p *Printer) Symbol(s Symbol) string {
 }
 
 // Printable escapes what would move a terminal's cursor or worse: names and
-// messages come from the profile.
+// messages come from the profile. Text with such a character is quoted as in Go, without the
+// quotes.
 func Printable(s string) string {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {

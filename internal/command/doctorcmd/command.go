@@ -67,12 +67,17 @@ type patient struct {
 	// Error says what is wrong with the profile, if that is the cause.
 	Error *console.Error `json:"error,omitempty"`
 
+	// Another program replaced it (exec), or a signal ended it: neither runs the exit
+	// handler that writes profiles.
 	replaced bool
 	signal   bool
 	obstacle string   // to writing, found when it ended
 	targets  []string // existing files that it may write to
 }
 
+// run traces the command and prints its processes by id. The report comes after the
+// command's own output, which goes to standard error. It returns cli.ErrReported if a
+// profile is missing, unreadable or overwritten, or nothing is instrumented.
 func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no command to run")
@@ -102,7 +107,7 @@ func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error 
 }
 
 // diagnose finds the causes. It returns whether some patients are instrumented and none of
-// them has one.
+// them has one. How many processes wrote a file is counted over all of them first.
 func diagnose(all []*patient) (well bool) {
 	instrumented, sick := 0, 0
 	writers := make(map[string]int)
@@ -124,6 +129,9 @@ func diagnose(all []*patient) (well bool) {
 	return instrumented > 0 && sick == 0
 }
 
+// diagnose returns why the patient has no profile that lasts, "" if it has one. writers
+// counts the processes that wrote each file. With %m, processes and images share a file on
+// purpose: the runtime merges into it.
 func (p *patient) diagnose(writers map[string]int, all []*patient) string {
 	pool := poolPattern(p.Pattern)
 	switch {
@@ -190,6 +198,8 @@ func poolPattern(pattern string) bool {
 	return false
 }
 
+// printPatients prints a line with the numbers, and a table of the processes that are
+// instrumented.
 func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 	instrumented, wrote := 0, 0
 	processes := make(map[int]struct{})

@@ -5,7 +5,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// readable reports why a raw profile cannot be used.
+// readable reports why a raw profile cannot be used. It reads all records.
 func readable(file string) error {
 	d, err := inputs.File(file, inputs.Options{}).Open(nil)
 	if err != nil {

@@ -40,8 +40,9 @@ type tracer struct {
 type tracee struct {
 	*patient
 	before map[string]fileState // profiles that were there when it started
-	dir    string               // where a profile goes
-	loaded bool                 // by the process itself, not inherited from the one that forked it
+	// The folder of the last candidate, whether or not it exists.
+	dir    string // where a profile goes
+	loaded bool   // by the process itself, not inherited from the one that forked it
 	// namePID is what %p became: the runtime expands names once, and a forked
 	// process keeps that of its parent.
 	namePID int
@@ -49,12 +50,16 @@ type tracee struct {
 
 // fileState tells whether a file was written.
 type fileState struct {
+	// The number of the file. A runtime that merges into an existing profile keeps it, and
+	// the size, too: then only the time tells.
 	inode    uint64
 	size     int64
 	modified time.Time
 }
 
-// watchProcesses runs a command to its end, and all processes that it starts.
+// watchProcesses runs a command to its end, and all processes that it starts. Patients come
+// in the order in which they ended. An interrupt of profuse is passed on to the command,
+// whose exit code does not matter.
 func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patient, error) {
 	runtime.LockOSThread() // never unlocked: ptrace knows the thread, and it ends with the goroutine
 	t := &tracer{running: make(map[int]*tracee), threads: make(map[int]bool), images: make(map[string]bool)}
@@ -138,6 +143,7 @@ func (t *tracer) event(pid int, status syscall.WaitStatus) {
 	_ = syscall.PtraceCont(pid, signal) // it may be gone
 }
 
+// isStop reports whether the default action of a signal stops a process.
 func isStop(signal int) bool {
 	switch syscall.Signal(signal) {
 	case syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
@@ -173,7 +179,10 @@ func statusField(tid int, field string) int {
 	return 0
 }
 
-// start begins to follow a program in a process.
+// start begins to follow a program in a process. loaded says that the process runs a program
+// of its own; a forked one inherits the expanded file name of its parent, and with it the
+// parent's process id in %p. The profiles that are there already are remembered, to tell
+// later which of them were written.
 func (t *tracer) start(pid int, loaded bool) {
 	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), namePID: pid}
 	if parent := t.running[statusField(pid, "PPid")]; parent != nil && !loaded {
@@ -207,7 +216,9 @@ func (t *tracer) replaced(pid int) {
 }
 
 // look examines a process that is about to end, while its memory and its folder
-// can still be read; thread is the thread that ends.
+// can still be read; thread is the thread that ends. Only the last thread of a process
+// counts. A profile was written if its file is not what it was at the start; an empty one
+// was not.
 func (t *tracer) look(pid, thread int) {
 	p := t.running[pid]
 	if p == nil || thread != pid && len(threadsOf(pid)) > 1 {
@@ -229,12 +240,14 @@ func (t *tracer) look(pid, thread int) {
 	}
 }
 
+// threadsOf returns the threads of a process that the kernel still knows.
 func threadsOf(pid int) []os.DirEntry {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	return entries
 }
 
-// end handles a process that has ended.
+// end handles a process that has ended. how is the text for people. A process that a signal
+// killed wrote nothing, unless its counters are mapped into the file (%c).
 func (t *tracer) end(pid int, how string, signal bool) {
 	delete(t.threads, pid)
 	p := t.running[pid]
@@ -252,7 +265,8 @@ func (t *tracer) end(pid int, how string, signal bool) {
 	t.ended = append(t.ended, p.patient)
 }
 
-// imagesOf returns the files in a process's memory that are instrumented.
+// imagesOf returns the files in a process's memory that are instrumented. They are the
+// program and its libraries, by path, each once.
 func (t *tracer) imagesOf(pid int) []string {
 	found := []string{}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -269,7 +283,8 @@ func (t *tracer) imagesOf(pid int) []string {
 }
 
 // instrumented reports whether a file has counters of IR or front-end
-// instrumentation.
+// instrumentation. Both have the section __llvm_prf_cnts. The answer for each path is
+// remembered.
 func (t *tracer) instrumented(path string) bool {
 	if known, ok := t.images[path]; ok {
 		return known
@@ -285,7 +300,9 @@ func (t *tracer) instrumented(path string) bool {
 }
 
 // candidates are the existing files that the process may write its profile to,
-// or has written.
+// or has written. It also sets Pattern and dir. LLVM_PROFILE_FILE comes before the name that
+// the program was compiled with; it is read from the environment with which the program
+// started, so what the program sets itself is not seen.
 func (p *tracee) candidates() []string {
 	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
 	var pattern, temp string
@@ -319,6 +336,9 @@ func (p *tracee) candidates() []string {
 }
 
 // compiledIn returns the names that a program uses without LLVM_PROFILE_FILE.
+// -fprofile-instr-generate=NAME and -fprofile-generate=DIR store it in the variable
+// __llvm_profile_filename. Where the variable cannot be found, the name is one of two
+// defaults, of front-end and of IR instrumentation.
 func compiledIn(program string) []string {
 	defaults := []string{"default.profraw", "default_%m.profraw"}
 	f, err := elf.Open(program)
@@ -358,7 +378,8 @@ var (
 )
 
 // expandPattern turns the name that the runtime would expand into a pattern of
-// what it can become.
+// what it can become. The module's hash in %m, and what is in %b, is unknown: any text
+// matches. temp is TMPDIR, for %t. An unknown letter stays as it is.
 func expandPattern(pattern string, pid int, temp string) string {
 	var b strings.Builder
 	literal := func(s string) { b.WriteString(globEscaper.Replace(s)) }
@@ -392,6 +413,7 @@ func expandPattern(pattern string, pid int, temp string) string {
 	return b.String()
 }
 
+// stateOf returns the state of a regular file; false if there is none.
 func stateOf(file string) (fileState, bool) {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -405,7 +427,8 @@ func stateOf(file string) (fileState, bool) {
 }
 
 // findObstacle says why a profile cannot be written to its folder; "" if it
-// could. The runtime makes folders that do not exist.
+// could. The runtime makes folders that do not exist. It examines the nearest folder above
+// that exists.
 func (p *tracee) findObstacle() string {
 	dir := p.dir
 	for {

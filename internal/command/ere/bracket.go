@@ -8,7 +8,8 @@ import (
 // byteSet is the set of bytes that a bracket expression matches.
 type byteSet [256]bool
 
-// bracket reads a bracket expression after its "[".
+// bracket reads a bracket expression after its "[". A "]" or "-" that comes first is a
+// character, and so is a "-" that comes last.
 func (p *ere) bracket() error {
 	if strings.HasPrefix(p.rest, "[:<:]]") || strings.HasPrefix(p.rest, "[:>:]]") {
 		return fmt.Errorf("word boundaries are %w", ErrUnsupported)
@@ -36,6 +37,8 @@ func (p *ere) bracket() error {
 	return nil
 }
 
+// write writes the set in Go's syntax, each member by its number. A set without members,
+// such as the complement of all bytes, matches nothing.
 func (set *byteSet) write(out *strings.Builder, invert bool) {
 	out.WriteByte('[')
 	empty := true
@@ -51,7 +54,8 @@ func (set *byteSet) write(out *strings.Builder, invert bool) {
 	out.WriteByte(']')
 }
 
-// bracketTerm reads a class, an equivalence class, a character or a range.
+// bracketTerm reads a class, an equivalence class, a character or a range. Ranges go by the
+// values of bytes, as in the C locale.
 func (p *ere) bracketTerm(set *byteSet) error {
 	switch {
 	case p.rest[0] == '-':
@@ -91,7 +95,8 @@ func (p *ere) bracketTerm(set *byteSet) error {
 	return nil
 }
 
-// notAtEnd checks what follows the opening of a class or equivalence class.
+// notAtEnd checks what follows the opening of a class or equivalence class. It returns err
+// where nothing but a "-" or "]" follows.
 func (p *ere) notAtEnd(err error) error {
 	switch {
 	case p.rest == "":
@@ -141,6 +146,7 @@ var classes = map[string]string{
 	"xdigit": "09AFaf",
 }
 
+// class reads the name of a character class after "[:", in lower case, and adds its members.
 func (p *ere) class(set *byteSet) error {
 	if err := p.notAtEnd(errClass); err != nil {
 		return err

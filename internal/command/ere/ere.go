@@ -35,13 +35,16 @@ const maxRepeat = 255 // RE_DUP_MAX
 // ere translates one expression into Go's syntax. LLVM matches bytes, so each byte of
 // pattern and text becomes the rune of the same value.
 type ere struct {
-	rest   string
+	// What is still to be read of the pattern.
+	rest string
+	// What has been written so far, in Go's syntax.
 	out    strings.Builder
 	groups int // closed so far
 }
 
 // Compile returns a function that reports whether the expression matches a part of a
-// text. Errors are in LLVM's words, if LLVM has the error.
+// text. Errors are in LLVM's words, if LLVM has the error. A pattern that Go refuses for its
+// size is an error of profuse's own.
 func Compile(pattern string) (match func(string) bool, err error) {
 	p := &ere{rest: pattern}
 	p.out.WriteString("(?s)")
@@ -69,12 +72,14 @@ func latin1(s string) string {
 	return s
 }
 
+// eat passes s if it is next, and reports whether it was.
 func (p *ere) eat(s string) bool {
 	rest, ok := strings.CutPrefix(p.rest, s)
 	p.rest = rest
 	return ok
 }
 
+// next passes one byte. The rest must not be empty.
 func (p *ere) next() byte {
 	c := p.rest[0]
 	p.rest = p.rest[1:]
@@ -86,12 +91,13 @@ func (p *ere) digitAt(i int) bool {
 	return len(p.rest) > i && '0' <= p.rest[i] && p.rest[i] <= '9'
 }
 
-// repeats reports whether a repetition operator is next.
+// repeats reports whether a repetition operator is next. A "{" is one only before a digit.
 func (p *ere) repeats() bool {
 	return p.rest != "" && (strings.IndexByte("*+?", p.rest[0]) >= 0 || p.rest[0] == '{' && p.digitAt(1))
 }
 
-// alternatives reads branches up to the end, or to the ")" of the group.
+// alternatives reads branches up to the end, or to the ")" of the group. An empty branch is
+// an error, as in LLVM; only "()" is not, see group.
 func (p *ere) alternatives(inGroup bool) error {
 	for {
 		empty := true
@@ -111,7 +117,8 @@ func (p *ere) alternatives(inGroup bool) error {
 	}
 }
 
-// piece reads an atom and its repetition.
+// piece reads an atom and its repetition. A repetition of "^" or of a repetition is an
+// error.
 func (p *ere) piece() error {
 	caret := p.rest[0] == '^'
 	if err := p.atom(); err != nil {
@@ -134,6 +141,8 @@ func (p *ere) piece() error {
 	return nil
 }
 
+// atom reads what a repetition can follow: a group, a bracket expression, an anchor, "." or
+// a character. A ")" outside of a group is an error.
 func (p *ere) atom() error {
 	switch c := p.next(); c {
 	case '(':
@@ -169,6 +178,7 @@ func (p *ere) atom() error {
 	return nil
 }
 
+// group reads a group after its "(". It may be empty, unlike a branch.
 func (p *ere) group() error {
 	if p.rest == "" {
 		return errParen
@@ -187,9 +197,12 @@ func (p *ere) group() error {
 	return nil
 }
 
+// literal writes a byte that stands for itself.
 func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
-// bounds reads a repetition count after its opening brace.
+// bounds reads a repetition count after its opening brace. After the minimum there may be a
+// comma, and then a maximum that is not less. LLVM has two errors for what follows instead:
+// one if a brace closes later, and another if none does.
 func (p *ere) bounds() error {
 	low, err := p.count()
 	if err != nil {
@@ -219,6 +232,7 @@ func (p *ere) bounds() error {
 	return errBrace
 }
 
+// count reads a number, which may be at most maxRepeat.
 func (p *ere) count() (int, error) {
 	n := 0
 	for p.digitAt(0) && n <= maxRepeat {

@@ -37,7 +37,8 @@ type Job struct {
 	prefix string
 }
 
-// OpenJob opens the job at a location.
+// OpenJob opens the job at a location. The folder need not exist, and a prefix need not have
+// objects: only Plan looks.
 func OpenJob(ctx context.Context, stores *store.Access, location string) (*Job, error) {
 	s, prefix, err := stores.Open(location)
 	if err != nil {
@@ -55,8 +56,10 @@ const (
 	done     = "done"
 )
 
+// doneName returns the name of the result of a shard, numbered from 0 in the plan's order.
 func doneName(shard int) string { return fmt.Sprintf("%s/%06d.json", done, shard) }
 
+// key returns the key in the store of a name in the job.
 func (j *Job) key(name string) string { return store.Join(j.prefix, name) }
 
 // URL returns the URL of the job, or of a name in it.
@@ -67,6 +70,7 @@ func (j *Job) URL(name string) string {
 	return j.store.URL(j.key(name))
 }
 
+// exists reports whether the job has a file or object of this name.
 func (j *Job) exists(name string) (bool, error) {
 	_, err := j.store.Stat(j.ctx, j.key(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +79,8 @@ func (j *Job) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// create creates a file as JSON. It fails with fs.ErrExist if there is one.
+// create creates a file as JSON. It fails with fs.ErrExist if there is one. Of several
+// processes that create the same name at once, one succeeds.
 func (j *Job) create(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -84,7 +89,7 @@ func (j *Job) create(name string, v any) error {
 	return store.Create(j.ctx, j.store, j.key(name), append(data, '\n'))
 }
 
-// read reads a file of JSON.
+// read reads a file of JSON. More than limit bytes are an error, and so is an empty file.
 func (j *Job) read(name string, limit int64, v any) error {
 	data, err := store.ReadAll(j.ctx, j.store, j.key(name), limit)
 	if err != nil {
@@ -100,7 +105,7 @@ func (j *Job) read(name string, limit int64, v any) error {
 }
 
 // putLines writes values as lines of JSON, compressed, under the name of their contents,
-// and returns that.
+// and returns that. Writing the same values twice gives the same name and does no harm.
 func putLines[T any](j *Job, folder string, values []T) (sum string, err error) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
@@ -122,7 +127,8 @@ func putLines[T any](j *Job, folder string, values []T) (sum string, err error) 
 	return sum, store.Put(j.ctx, j.store, j.key(folder+"/"+sum), b.Bytes())
 }
 
-// getLines reads what putLines wrote.
+// getLines reads what putLines wrote. It verifies that the contents have the hash that is
+// their name.
 func getLines[T any](j *Job, folder, sum string) (values []T, err error) {
 	name := folder + "/" + sum
 	data, err := store.ReadAll(j.ctx, j.store, j.key(name), maxList)
@@ -164,11 +170,14 @@ type Plan struct {
 	After   []string       `json:"after,omitempty"`
 	Skipped map[string]int `json:"skipped"` // objects that are no inputs, by reason
 	Objects int            `json:"objects"`
-	Bytes   int64          `json:"bytes"`
-	Shards  []Shard        `json:"shards"`
+	// Bytes and Objects are sums over Shards, of objects as they are stored.
+	Bytes  int64   `json:"bytes"`
+	Shards []Shard `json:"shards"`
 }
 
 const (
+	// The schema of the files and the labels that a plan gives by itself: the day of an
+	// object and the name of its source.
 	planSchema  = "profuse-fleet-plan"
 	doneSchema  = "profuse-fleet-done"
 	jobVersion  = 1
@@ -199,18 +208,24 @@ func openSource(stores *store.Access, url string) (s store.Store, key string, er
 
 // A Shard is the work of one task.
 type Shard struct {
-	List    string `json:"list"` // SHA-256, the name in lists
-	First   int    `json:"first"`
-	Objects int    `json:"objects"`
-	Bytes   int64  `json:"bytes"`
+	List string `json:"list"` // SHA-256, the name in lists
+	// First is the number of the first object in the whole plan, from 0: reports number
+	// inputs so.
+	First   int   `json:"first"`
+	Objects int   `json:"objects"`
+	Bytes   int64 `json:"bytes"`
 }
 
 // An Object is an input, a line of a list.
 type Object struct {
-	Source   int       `json:"source"` // index in Plan.Sources
-	Key      string    `json:"key"`
-	Path     string    `json:"path"` // below the source
-	Size     int64     `json:"size"`
+	Source int `json:"source"` // index in Plan.Sources
+	// Key names the object in its bucket; Path is the part of it that patterns of labels
+	// see.
+	Key  string `json:"key"`
+	Path string `json:"path"` // below the source
+	Size int64  `json:"size"`
+	// Tag is the ETag or what else changes with the contents. An object that has another one
+	// when a task reads it counts as lost.
 	Tag      string    `json:"tag"`
 	Modified time.Time `json:"modified"`
 }
@@ -222,10 +237,11 @@ type Done struct {
 	Shard   int       `json:"shard"`
 	Ended   time.Time `json:"ended"`
 	Host    string    `json:"host"`
-	Seconds float64   `json:"seconds"`
-	Parts   []PartOf  `json:"parts"`
-	Left    string    `json:"left,omitempty"` // SHA-256 of the accounts, the name in left; "" if none
-	Lost    string    `json:"lost,omitempty"` // SHA-256 of the lost functions, likewise
+	// Seconds is the time for copying and merging the shard.
+	Seconds float64  `json:"seconds"`
+	Parts   []PartOf `json:"parts"`
+	Left    string   `json:"left,omitempty"` // SHA-256 of the accounts, the name in left; "" if none
+	Lost    string   `json:"lost,omitempty"` // SHA-256 of the lost functions, likewise
 }
 
 // A PartOf accounts for the profiles in a shard that belong together, and names their
@@ -240,7 +256,9 @@ type PartOf struct {
 
 // A Key says which profiles belong together.
 type Key struct {
-	Family  string            `json:"family"`
+	Family string `json:"family"`
+	// Program is a build id, a module hash or what else the family tells of it; Kind tells
+	// apart what cannot be merged though the program is the same.
 	Program string            `json:"program"` // "" if unknown
 	Kind    string            `json:"kind,omitempty"`
 	Labels  map[string]string `json:"labels,omitempty"`
@@ -248,12 +266,16 @@ type Key struct {
 
 // Loss is a [merge.Loss] without functions.
 type Loss struct {
-	Inputs  uint64                `json:"inputs"`
+	Inputs uint64 `json:"inputs"`
+	// Used counts the profiles in the sum, and Partly those of them that have damaged
+	// functions. LeftOut has the others, by the class of the error.
 	Used    int                   `json:"used"`
 	Partly  int                   `json:"partly"`
 	LeftOut map[profile.Class]int `json:"left_out"`
 }
 
+// add adds the loss of a merge, but for the functions that it lost: those are in the list
+// Done.Lost.
 func (l *Loss) add(o merge.Loss) {
 	l.Inputs += o.Inputs
 	l.Used += o.Used
@@ -266,6 +288,7 @@ func (l *Loss) add(o merge.Loss) {
 	}
 }
 
+// addLoss adds a loss of this package.
 func (l *Loss) addLoss(o *Loss) { l.add(o.merge()) }
 
 // missingLoss is the loss of a shard that is not done: each object counts as one input.
@@ -292,7 +315,7 @@ type lostFunction struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Plan reads the plan.
+// Plan reads the plan. A plan of another version of this format is an error.
 func (j *Job) Plan() (*Plan, error) {
 	p := new(Plan)
 	if err := j.read(planName, maxPlan, p); err != nil {
@@ -326,7 +349,8 @@ func (j *Job) done(shard int) (*Done, error) {
 // maxReading is how many done files are read at the same time.
 const maxReading = 64
 
-// dones reads the results of all shards; nil for those that are not done.
+// dones reads the results of all shards; nil for those that are not done. The result has the
+// order of the shards; the error is that of the first shard that has one.
 func (j *Job) dones(p *Plan) ([]*Done, error) {
 	all := make([]*Done, len(p.Shards))
 	errs := make([]error, len(p.Shards))

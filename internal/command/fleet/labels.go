@@ -15,12 +15,14 @@ type labeler struct {
 	pattern *regexp.Regexp // nil without one
 }
 
+// labelInPattern matches a label or a star in a pattern.
 var labelInPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{[a-z][a-z0-9_]*\}|\*`)
 })
 
 // newLabeler parses the pattern of a plan. {NAME} stands for a label and * for anything,
-// both without slashes; a path may go on after the pattern.
+// both without slashes; a path may go on after the pattern. The pattern begins where the
+// path below the source begins.
 func newLabeler(p *Plan) (*labeler, error) {
 	l := &labeler{plan: p}
 	if p.Labels == "" {
@@ -60,7 +62,8 @@ func newLabeler(p *Plan) (*labeler, error) {
 	return l, err
 }
 
-// of returns the labels of an object; nil if it has none.
+// of returns the labels of an object; nil if it has none. A path that the pattern does not
+// match has only the labels of source and day.
 func (l *labeler) of(o *Object) map[string]string {
 	labels := make(map[string]string)
 	if l.pattern != nil {

@@ -29,13 +29,17 @@ type PlanOptions struct {
 // objectID identifies the contents of an object in a plan.
 type objectID [16]byte
 
+// idOf hashes the URL and the tag: an object that was replaced has another id. 16 bytes of
+// SHA-256 keep the map of millions small.
 func idOf(url, tag string) (id objectID) {
 	h := sha256.Sum256([]byte(url + "\x00" + tag))
 	copy(id[:], h[:])
 	return id
 }
 
-// MakePlan lists the objects of all sources and writes the plan of a job.
+// MakePlan lists the objects of all sources and writes the plan of a job. An existing plan
+// is an error, fs.ErrExist, as is one that another process creates meanwhile. Lists are
+// written before the plan that names them.
 func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	if _, err := j.Plan(); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -71,7 +75,8 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	return &p, err
 }
 
-// Same reports whether the plan of a job is that of other options.
+// Same reports whether the plan of a job is that of other options. What the sources held
+// when it was made does not matter, nor do After and the sizes of shards.
 func (p *Plan) Same(o *Plan) bool {
 	same := func(a, b Source) bool {
 		return a.Name == b.Name && strings.TrimSuffix(a.URL, "/") == strings.TrimSuffix(b.URL, "/")
@@ -94,7 +99,9 @@ func (p *Plan) nothing() error {
 	return fmt.Errorf("no objects to merge in %s (%s)", strings.Join(sources, ", "), strings.Join(why, "; "))
 }
 
-// objectsOf returns the objects of earlier jobs and of those before them.
+// objectsOf returns the objects of earlier jobs and of those before them. A job named by the
+// options must have a plan; one that is only named by an earlier plan may be gone, which is
+// a warning.
 func objectsOf(j *Job, opt PlanOptions) (map[objectID]bool, error) {
 	all := make(map[objectID]bool)
 	seen := make(map[string]bool)
@@ -148,7 +155,9 @@ type planMaker struct {
 	bytes int64
 }
 
-// list adds the objects of a source, but for those that are planned already.
+// list adds the objects of a source, but for those that are planned already. Objects come in
+// the order of their keys. Hidden files, and objects of the job itself or of earlier jobs,
+// are counted in Plan.Skipped.
 func (m *planMaker) list(source int, planned map[objectID]bool) error {
 	p, j := m.plan, m.job
 	s, key, err := openSource(m.opt.Stores, p.Sources[source].URL)
@@ -187,6 +196,8 @@ func (m *planMaker) list(source int, planned map[objectID]bool) error {
 	return nil
 }
 
+// add adds an object to the current shard, or to a new one where it would become too large.
+// One object that is larger than a shard is a shard alone.
 func (m *planMaker) add(o Object) error {
 	if len(m.shard) > 0 && (m.bytes+o.Size > m.opt.ShardBytes || len(m.shard) >= m.opt.ShardObjects) {
 		if err := m.end(); err != nil {
@@ -201,7 +212,7 @@ func (m *planMaker) add(o Object) error {
 	return nil
 }
 
-// end writes the list of the shard.
+// end writes the list of the shard. An empty shard is none.
 func (m *planMaker) end() error {
 	if len(m.shard) == 0 {
 		return nil

@@ -32,7 +32,8 @@ type Reduce struct {
 	Jobs     []*Job
 	Families Families
 	Run      *merging.Run // its Output is a file, or a folder if it ends with a slash or is one
-	Scratch  string
+	// The folder for copies of partial sums.
+	Scratch string
 
 	Per    []string // labels for each value of which there is a result
 	Only   []string // programs, by the beginnings of their names; nil for all
@@ -45,10 +46,12 @@ type Reduce struct {
 // A Weight is the weight of profiles with a label.
 type Weight struct{ Label, Value, Weight string }
 
-// A wholeKey says which parts make one result.
+// A wholeKey says which parts make one result. labels has the values of the labels in
+// Reduce.Per, in that order, separated by zero bytes.
 type wholeKey struct{ family, program, kind, labels string }
 
-// partIn is a part of a job.
+// partIn is a part of a job. day is the label of that name, by default the day of the plan;
+// both are in UTC.
 type partIn struct {
 	*PartOf
 	job *Job
@@ -57,7 +60,11 @@ type partIn struct {
 	planned string
 }
 
-// Merge reads the results of all shards and writes what they are parts of.
+// Merge reads the results of all shards and writes what they are parts of. Parts are grouped
+// by family, program, kind and the labels of --per; each group is one result. Parts of other
+// programs than --only names do not count, in the losses either, except those whose program
+// is unknown: an input that could not be read might be of any program. Results come in the
+// order of their keys.
 func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 	w := &merging.Whole{Command: "fleet reduce", Lost: make(map[uint64]string)}
 	var loss Loss
@@ -133,7 +140,8 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 	return r.Run.MergeParts(ctx, env, w)
 }
 
-// read reads the results of the shards of a job, and adds up what they lost.
+// read reads the results of the shards of a job, and adds up what they lost. A shard that is
+// not done is an error, or with Absent a loss of all its objects.
 func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, err error) {
 	plan, err := job.Plan()
 	if err != nil {
@@ -207,7 +215,8 @@ func shorten(words []string) string {
 }
 
 // checkLabels refuses options with labels that no part has, and warns of values that none
-// has.
+// has. A label that is unknown is probably misspelled; an unknown value may only be missing
+// on that day.
 func (r *Reduce) checkLabels(all []partIn, stderr io.Writer) error {
 	values := make(map[string]map[string]bool)
 	for _, p := range all {
@@ -328,6 +337,7 @@ func product(a, b string) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
+// wants reports whether --only chooses the program.
 func (r *Reduce) wants(k *Key) bool {
 	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
 }
@@ -340,6 +350,8 @@ func (k *Key) name() string {
 	return cmp.Or(k.Program, "unknown") + "." + k.Kind
 }
 
+// isFolder reports whether the output is a folder: it ends with a slash, or is one already.
+// A bucket has no folders but prefixes that end with a slash.
 func (r *Reduce) isFolder() bool {
 	if store.IsPrefix(r.Run.Output) {
 		return true
@@ -348,6 +360,7 @@ func (r *Reduce) isFolder() bool {
 	return !store.IsURL(r.Run.Output) && err == nil && info.IsDir()
 }
 
+// severalPrograms is the error of several results for an output that is one file.
 func (r *Reduce) severalPrograms(keys []wholeKey) error {
 	var names []string
 	for _, k := range keys {
@@ -361,7 +374,8 @@ func (r *Reduce) severalPrograms(keys []wholeKey) error {
 const maxName = 150
 
 // name returns the name of a result without its suffix. It has only letters, digits and
-// a few signs, whatever wrote the key.
+// a few signs, whatever wrote the key. A name that is too long is cut, and a hash of it
+// tells it apart.
 func (k wholeKey) name() string {
 	words := []string{cmp.Or((&Key{Program: k.program, Kind: k.kind}).name(), "unknown")}
 	if k.labels != "" {
@@ -381,7 +395,8 @@ func (k wholeKey) name() string {
 	return name
 }
 
-// result returns the merge of the parts of a key, in the order of the plans.
+// result returns the merge of the parts of a key, in the order of the plans. at are indexes
+// in all and weights. The bytes are copied only when the merge reads them.
 func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
 	i := slices.IndexFunc(r.Families.List, func(f *Family) bool { return f.Name == k.family })
 	if i < 0 {
@@ -416,7 +431,8 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 	return res, f.Adder.Check(&run)
 }
 
-// verified compares what is fetched with the SHA-256 in the result of its shard.
+// verified compares what is fetched with the SHA-256 in the result of its shard. A part that
+// is gone or damaged can be made again, and the error says how.
 func verified(fetch func() (string, func(), error), p *partIn) func() (string, func(), error) {
 	return func() (string, func(), error) {
 		const again = "delete the files in done that name it, and run their tasks again"
@@ -439,6 +455,7 @@ func verified(fetch func() (string, func(), error), p *partIn) func() (string, f
 	}
 }
 
+// sumOf returns the SHA-256 of a file in hexadecimal.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

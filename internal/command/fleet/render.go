@@ -16,21 +16,23 @@ import (
 
 // A Definition has what the definition of an array job needs.
 type Definition struct {
-	Name        string // of the job in the scheduler
-	Job         string // URL
-	Output      string // URL of the result
-	Image       string // of a container; empty for Slurm
-	Program     string // path of profuse
-	Tasks       int
+	Name    string // of the job in the scheduler
+	Job     string // URL
+	Output  string // URL of the result
+	Image   string // of a container; empty for Slurm
+	Program string // path of profuse
+	Tasks   int
+	// Tasks that may run at once.
 	Parallelism int
-	CPU         int
-	MemoryMiB   int
-	ScratchMiB  int
-	Minutes     int      // that a task may take
-	Attempts    int      // of a task
-	Options     []string // of task
-	Reduce      []string // options of reduce
-	Account     string   // service account, role or partition; may be empty
+	// Processors, memory and disk are those of one task.
+	CPU        int
+	MemoryMiB  int
+	ScratchMiB int
+	Minutes    int      // that a task may take
+	Attempts   int      // of a task
+	Options    []string // of task
+	Reduce     []string // options of reduce
+	Account    string   // service account, role or partition; may be empty
 }
 
 // Schedulers are the names of the schedulers that [Definition.Render] knows.
@@ -47,6 +49,7 @@ var (
 	cloudRun string
 )
 
+// jobName matches what Render accepts as a name, whatever the scheduler.
 var jobName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
 })
@@ -112,11 +115,12 @@ func (d Definition) escaped() *Definition {
 	return &d
 }
 
+// plainWord matches words that a shell takes as they are.
 var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
 })
 
-// quote returns a word for a POSIX shell.
+// quote returns a word for a POSIX shell. Within single quotes a shell expands nothing.
 func quote(word string) string {
 	if plainWord().MatchString(word) {
 		return word
@@ -124,6 +128,7 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// quoteAll quotes words and separates them by spaces.
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -29,7 +29,8 @@ type Status struct {
 	Loss    Loss    `json:"loss"`
 }
 
-// Status reads what has been done.
+// Status reads what has been done. It reads the plan and the result of every shard, but no
+// partial sums.
 func (j *Job) Status() (*Status, error) {
 	p, err := j.Plan()
 	if err != nil {
@@ -95,7 +96,7 @@ type Collected struct {
 
 // Collect deletes what tasks have written that nothing names and that is older than age,
 // or with remove false only counts it. A task that still runs may be about to name what
-// it has written.
+// it has written. Without a plan, everything in the job is named by nothing.
 func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collected, err error) {
 	named := make(map[string]bool)
 	p, planErr := j.Plan()
@@ -166,7 +167,9 @@ func (s *Status) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, in %.0f s of tasks\n", cli.Quantity(uint64(s.Parts), "partial sum", "partial sums"), cli.Size(uint64(s.Size)), s.Seconds)
 }
 
-// Wait waits until all shards are done, but not longer than limit.
+// Wait waits until all shards are done, but not longer than limit. It looks every ten
+// seconds, at one shard after the other. Neither the limit nor shards that failed are
+// errors: the caller finds out what is done.
 func (j *Job) Wait(limit time.Duration) error {
 	if limit == 0 {
 		return nil

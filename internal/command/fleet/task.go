@@ -26,7 +26,9 @@ import (
 
 // A Family is a family of formats, for tasks and reduces.
 type Family struct {
-	Name   string
+	Name string
+	// Origin tells the program and kind of a profile, and which programs or maps it needs to
+	// be read.
 	Origin func(name string, data []byte) family.Origin // nil if profiles do not tell
 	Adder  merging.Adder
 	// Run has the options of the merge.
@@ -39,7 +41,7 @@ type Families struct {
 	FamilyOf func(name string, data []byte) int
 }
 
-// exact returns the format of partial sums of a family.
+// exact returns the format of partial sums of a family. Every family has one.
 func (f *Family) exact() merging.Result {
 	all := f.Adder.Results()
 	return all[slices.IndexFunc(all, func(r merging.Result) bool { return r.Exact != "" })]
@@ -73,7 +75,9 @@ type ShardEnded struct {
 	Fetching float64 `json:"fetching_seconds"` // of these, until all objects were copied and known
 }
 
-// Run merges a shard, unless it is done.
+// Run merges a shard, unless it is done. The shard is read and merged even if another task
+// does so at the same time: the first result counts. An error leaves nothing behind but
+// objects that Collect deletes.
 func (t *Task) Run(p *Plan, shard int) error {
 	if d, err := t.Job.done(shard); err != nil {
 		return err
@@ -111,6 +115,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 	return nil
 }
 
+// ended logs a shard. fetched is 0 if this task did not read it.
 func (t *Task) ended(event string, p *Plan, d *Done, fetched time.Duration) {
 	s, l := p.Shards[d.Shard], d.loss()
 	t.Ended(ShardEnded{
@@ -125,6 +130,7 @@ type shardMerge struct {
 	shard   Shard
 	fetcher *store.Fetcher
 
+	// One for each object of the shard, in the plan's order.
 	ins    []inputs.Input
 	groups []*shardGroup // by first appearance
 	byKey  map[string]*shardGroup
@@ -175,7 +181,8 @@ func (s *shardMerge) read() error {
 }
 
 // group puts the profiles of an input into their groups. What cannot be read joins a
-// group, too, whose merge accounts for it; an error is one that may go away.
+// group, too, whose merge accounts for it; an error is one that may go away. Such an error
+// is one of the bucket; an object that is gone or was replaced is lost for good.
 func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map[string]string) error {
 	member := 0
 	err := in.Each(r, func(d *inputs.Data) error {
@@ -202,6 +209,8 @@ func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map
 	return nil
 }
 
+// put puts a member of the input at an index of the shard into the group of a key. needs are
+// programs.
 func (s *shardMerge) put(f int, key Key, at, member int, needs []string) {
 	id := key.id()
 	g := s.byKey[id]
@@ -231,7 +240,8 @@ func (k *Key) id() string {
 	return strings.Join(words, "\x00")
 }
 
-// merge merges all groups, and writes their partial sums and accounts.
+// merge merges all groups, and writes their partial sums and accounts. Done gets the parts
+// in the order in which their keys first appeared, and the names of the lists.
 func (s *shardMerge) merge(d *Done) error {
 	var accounts []any
 	lost := make(map[uint64]string)
@@ -267,6 +277,9 @@ func (s *shardMerge) merge(d *Done) error {
 	return err
 }
 
+// mergeGroup merges a group into a partial sum, which it first writes to the scratch folder,
+// because its name is its hash, and then puts into the job. A group without a usable profile
+// has a part without a file. Groups whose program is missing are lost whole.
 func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	f := s.Families.List[g.family]
 	format := f.exact()
@@ -322,6 +335,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	return part, store.PutFile(s.Job.ctx, s.Job.store, s.Job.key(p.Name), file.Name())
 }
 
+// countWriter counts the bytes that pass.
 type countWriter int64
 
 func (w *countWriter) Write(p []byte) (int, error) {
@@ -329,7 +343,10 @@ func (w *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// programs copies the programs that a group needs.
+// programs copies the programs that a group needs. They lie below Plan.Programs, each in
+// files whose names begin with the build id or the module hash. The result is nil if none is
+// needed, or if none is found and NoPrograms allows that; otherwise a missing one is an
+// error. release deletes the copies.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
 	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil

@@ -15,7 +15,8 @@ import (
 // A program is a linked program whose functions are ordered.
 type program struct{ *symbolize.File }
 
-// openProgram opens a program, or the one in a .dSYM bundle.
+// openProgram opens a program, or the one in a .dSYM bundle. arch chooses a part of a
+// universal file. Separate debug files are not searched: only the symbols count.
 func openProgram(env *cli.Env, path, arch string) (program, error) {
 	in, err := sources.BinaryPath(path, sources.Options(env))
 	if err != nil {
@@ -25,6 +26,7 @@ func openProgram(env *cli.Env, path, arch string) (program, error) {
 	return program{f}, err
 }
 
+// options says how symbols are spelled: those of Mach-O begin with an underscore.
 func (p program) options() layout.SymbolOptions {
 	return layout.SymbolOptions{Underscore: p.MachO}
 }
@@ -38,7 +40,7 @@ func (p program) unnamed(what string) error {
 type part struct{ addr, size uint64 }
 
 // symbols yields the symbols in parts of the program, by address and as linkers
-// spell them, and the end of the part of each.
+// spell them, and the end of the part of each. A symbol outside of all parts is left out.
 func (p program) symbols(parts []part) (iter.Seq2[symbolize.Symbol, uint64], error) {
 	all, err := p.Symbols()
 	if err != nil {
@@ -93,7 +95,9 @@ func (p program) names() (names []string, err error) {
 	return names, nil
 }
 
-// ReadImage returns the addresses of a program's functions.
+// ReadImage returns the addresses of a program's functions. Functions that run or are called
+// in every process, such as _start, are marked Always. An error tells that the program has
+// no function symbols.
 func ReadImage(env *cli.Env, path, arch string) (*layout.Image, error) {
 	p, err := openProgram(env, path, arch)
 	if err != nil {
@@ -136,6 +140,7 @@ func ReadImage(env *cli.Env, path, arch string) (*layout.Image, error) {
 	return image, nil
 }
 
+// isCodeSection reports whether linkers put ordinary functions into a section of this name.
 func isCodeSection(name string) bool {
 	switch name {
 	case ".text", "__text", ".init", ".fini":
@@ -145,7 +150,8 @@ func isCodeSection(name string) bool {
 }
 
 // measure sets the sizes of the functions of a Mach-O file, each up to the next
-// symbol.
+// symbol. Mach-O symbols have no sizes. Several at one address get the same size; the last
+// one of a section ends with it. functions and ends are parallel and sorted by address.
 func measure(functions []layout.Function, ends []uint64) {
 	for i := len(functions) - 1; i >= 0; i-- {
 		f := &functions[i]

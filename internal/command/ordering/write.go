@@ -30,6 +30,7 @@ hashes in names of Rust and Mach-O's underscore may differ.`
 
 // A Writer writes a list of functions for a linker.
 type Writer struct {
+	// The path, or "-"; format.Value is a layout.Linker or mold.
 	output string
 	format cli.Choice
 	binary string  // the program to link
@@ -51,7 +52,8 @@ func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
 }
 
-// Check returns what is wrong with the command line.
+// Check returns what is wrong with the command line. Only mold is refused; the parser of
+// options refuses what is no linker.
 func (c *Writer) Check() error {
 	if c.format.Value == mold {
 		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
@@ -59,7 +61,9 @@ func (c *Writer) Check() error {
 	return nil
 }
 
-// Write writes the names, which come from the file at path, and prints a summary.
+// Write writes the names, which come from the file at path, and prints a summary. Names that
+// the linker's syntax cannot hold are left out and reported. The output must not be the
+// profile or the program.
 func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	match, err := c.match(env, names)
 	if err != nil {
@@ -83,7 +87,8 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	return nil
 }
 
-// match finds the names in the program of option --binary, if it is given.
+// match finds the names in the program of option --binary, if it is given. Without it only
+// duplicates are removed.
 func (c *Writer) match(env *cli.Env, names []string) (layout.Match, error) {
 	if c.binary == "" {
 		return layout.Unique(names), nil
@@ -100,7 +105,7 @@ func (c *Writer) match(env *cli.Env, names []string) (layout.Match, error) {
 	return layout.MatchSymbols(names, symbols, p.options()), nil
 }
 
-// report prints what happened to the names.
+// report prints what happened to the names. Each list ends after console.MaxListed names.
 func (c *Writer) report(w io.Writer, m layout.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {
