@@ -33,6 +33,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if c.partial {
 		return c.partialSum(merger, report), nil
 	}
+	// What watching adds to later must be written before the merger is finished.
 	var state bytes.Buffer
 	if j.Watched() && merger.Exceeds() {
 		if err := merger.WritePartial(&state, report.infos()); err != nil {
@@ -53,6 +54,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			return err
 		}
 	}
+	// For whoever looks for the reason of a slow merge: how many inputs had each layout.
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
 			notes(w)
@@ -62,6 +64,9 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
+// sum returns the sum ready to be written. Anything that looks at single functions, also a list of
+// lost ones from which those of the result must be removed, needs the profile in memory: wholeSum
+// does without.
 func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *merging.Sum {
 	if c.heapYAML(j.Run) {
 		return c.heapSum(j, merged.Profile(), report)
@@ -92,7 +97,8 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 	return sum
 }
 
-// partialSum returns the sum in the form that can be added to others without loss.
+// partialSum returns the sum in the form that can be added to others without loss. What it holds is
+// not counted: that would take as long as finishing it.
 func (c *adder) partialSum(merger *irpgo.Merger, report *mergeReport) *merging.Sum {
 	return &merging.Sum{
 		Contents: func() string { return "a part of the whole" },
@@ -121,7 +127,8 @@ func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum
 	}
 }
 
-// heapSum returns the sum of which only the heap profile is written, as YAML.
+// heapSum returns the sum of which only the heap profile is written, as YAML. Counters are left out
+// with a warning.
 func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *merging.Sum {
 	report.foundIn(p)
 	sum := new(merging.Sum)
@@ -143,7 +150,8 @@ func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *
 	return sum
 }
 
-// emptiness says why a profile is not worth writing; "" if it is worth writing.
+// emptiness says why a profile is not worth writing; "" if it is worth writing. A heap profile
+// alone is.
 func emptiness(functions int, p *irpgo.Profile) string {
 	if functions == 0 && p.MemProf.Empty() {
 		return "no input has any function"
@@ -151,8 +159,11 @@ func emptiness(functions int, p *irpgo.Profile) string {
 	return ""
 }
 
-// addUp adds up the base, if there is one, and then the inputs.
+// addUp adds up the base, if there is one, and then the inputs, with one fork of the merger for
+// each worker. The base comes first, so that its records win where records of one function do not
+// match.
 func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merger, error) {
+	// Most of the heap is the sum, which stays: collecting garbage before 48 MiB finds hardly any.
 	memory.CollectLate(48 << 20)
 	ins := j.Inputs
 	if j.Base != "" {
@@ -211,7 +222,8 @@ type worker struct {
 	merger *irpgo.Merger
 }
 
-// add adds one profile to the worker's fork.
+// add adds one profile to the worker's fork. The contribution is set with an error, too, if records
+// before the error are in the sum: the input is partly used then.
 func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err error) {
 	var kind irpgo.Variant
 	counts := false
@@ -257,6 +269,8 @@ func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err err
 	if w.report.Quiet {
 		return contributed, nil
 	}
+	// The notes about programs need the functions of each; raw profiles have their references at
+	// hand.
 	refs := r.Info().NameRefs
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
@@ -287,6 +301,7 @@ func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
 		Wantf("%s like the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
 }
 
+// errMixedKinds marks the error of a profile that the gate refuses, for likelyCause.
 var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)
 
 // hasRecords reports whether the profile has any record. Programs that are

@@ -19,10 +19,14 @@ type correlations struct {
 	programs *symbolize.Programs
 	warn     func(profile.Warning)
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// read has a function for each program that reads it once, outside of mu, and keeps the result:
+	// workers that need the same program wait for one of them.
 	read map[*symbolize.File]func() (*irpgo.Correlation, error)
 }
 
+// newCorrelations returns an empty cache. warn gets what is wrong with the debug information that
+// is read.
 func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *correlations {
 	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
@@ -82,6 +86,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	for _, dir := range a.programs.Folders() {
 		known = append(known, "one in "+dir)
 	}
+	// A single program that was named is taken on the user's word if ids cannot contradict.
 	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
 		return a.of(last)
 	}

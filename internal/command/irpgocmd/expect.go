@@ -17,6 +17,7 @@ const minIDDigits = 8
 // nothing.
 type expectedIDs []string
 
+// String is for package flag, which shows it as the default: there is none.
 func (e *expectedIDs) String() string { return "" }
 
 // Set adds an id, or the beginning of one.
@@ -29,7 +30,9 @@ func (e *expectedIDs) Set(s string) error {
 	return nil
 }
 
-// admit returns an error about a profile with none of these ids.
+// admit returns an error about a profile with none of these ids, [merging.ErrOtherProgram], which
+// counts as the loss of an input. A profile without ids is refused, too: nothing says that it
+// belongs to the program.
 func (e expectedIDs) admit(name string, ids []string) error {
 	if len(e) == 0 {
 		return nil
@@ -49,7 +52,9 @@ func (e expectedIDs) admit(name string, ids []string) error {
 	return wrong.Because(merging.ErrOtherProgram)
 }
 
-// admitHeap is admit for a heap profile that is a file of its own.
+// admitHeap is admit for a heap profile that is a file of its own. YAML has no ids; of a raw
+// profile the build ids of all its programs and libraries are asked, because any of them may be the
+// expected one.
 func (e expectedIDs) admitHeap(p *merge.Profile, format formats.Format) error {
 	if len(e) == 0 || format != formats.MemProfRaw {
 		return e.admit(p.Name, nil)

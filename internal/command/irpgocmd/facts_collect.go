@@ -26,8 +26,10 @@ type factsOptions struct {
 	heap   memprofcmd.FactsOptions
 }
 
+// valueKindNames are the kinds in the JSON, by irpgo.ValueKind.
 var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
 
+// newFacts returns facts without any records, whose lists are empty and not null in the JSON.
 func newFacts(name string, size int) *counterFacts {
 	f := &counterFacts{
 		Head: family.NewHead(name, size, 0), Problems: family.NewProblems(),
@@ -92,9 +94,12 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	return r, nil
 }
 
+// read goes through the profile once and fills the facts. Damage ends the records, but what was
+// read before it, the header and the heap profile are still told; the first error is returned.
 func (c *collector) read(r *irpgo.Reader) error {
 	var failed error
 	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
+	// Indexed profiles have the records of a name side by side; others may repeat a name anywhere.
 	if r.Info().Format != irpgo.FormatIndexed {
 		c.functions = make(map[string]*functionFacts)
 	}
@@ -143,7 +148,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	}
 }
 
-// heap collects the facts of the memprof section.
+// heap collects the facts of the memprof section, if there is one. Names need its program.
 func (c *collector) heap(r *irpgo.Reader) error {
 	section := r.MemProf()
 	if section == nil {
@@ -161,6 +166,8 @@ func (c *collector) heap(r *irpgo.Reader) error {
 	return nil
 }
 
+// record counts one record. Pseudo counts are marks, not numbers: they enter no total, and their
+// function counts as run.
 func (c *collector) record(rec *irpgo.Record) {
 	f := c.facts
 	f.Records++
@@ -207,6 +214,7 @@ func (c *collector) record(rec *irpgo.Record) {
 	}
 }
 
+// values adds the value sites of a record to the sums of their kind.
 func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
 	v.Sites += len(sites)
 	for _, site := range sites {
@@ -220,6 +228,8 @@ func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
 	}
 }
 
+// choose copies a record that --function selects: the reader reuses its memory. Targets get their
+// names later, in nameValues.
 func (c *collector) choose(rec *irpgo.Record) {
 	symbol := nameSymbol(rec.Name)
 	if !c.opt.choose.MatchString(rec.Name) && !c.opt.choose.MatchString(symbol.Demangled) {
@@ -245,6 +255,8 @@ func (c *collector) choose(rec *irpgo.Record) {
 	c.facts.Selected = append(c.facts.Selected, r)
 }
 
+// copySites copies value sites, in each the most frequent value first. named prepares the symbols
+// of targets.
 func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 	out := make([]siteFacts, 0, len(sites))
 	for _, site := range sites {
@@ -263,8 +275,10 @@ func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 	return out
 }
 
-// summaries takes the summaries from the file, as the compiler does, or computes
-// them. If the whole profile was read, it checks the stored summaries.
+// summaries takes the summaries from the file, as the compiler does, or computes them. If the whole
+// profile was read, it checks the stored summaries. Front-end hashes may have bit 60 set by chance:
+// LLVM from 9 on takes such records for context-sensitive ones, which are then missing in the one
+// summary that the file has.
 func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	f := c.facts
 	stored := r.Summary(false)
@@ -284,6 +298,8 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	}
 }
 
+// summary describes a stored summary or, if it is nil, that of the records in b. A stored one that
+// does not match the records of a whole profile is a warning: compilers decide by it what is hot.
 func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
 	own := b.Summary(profile.DefaultCutoffs())
 	s := stored
@@ -340,7 +356,8 @@ func (c *collector) finish(fn *functionFacts) {
 	}
 }
 
-// rank finishes the functions and describes the hottest.
+// rank finishes the functions, describes the hottest and computes their shares. Equal totals come
+// by name, so the order of the map does not matter.
 func (c *collector) rank() {
 	f := c.facts
 	c.finish(&c.current)
@@ -369,11 +386,14 @@ func (c *collector) nameValues(known *irpgo.Symtab) {
 	}
 }
 
+// nameSymbol splits a name as profiles have it, "FILE;FUNCTION" for local functions, and demangles
+// the function.
 func nameSymbol(name string) console.Symbol {
 	file, symbol := irpgo.SplitName(name)
 	return console.Symbol{Name: name, Demangled: symbols.Demangle(symbol), File: file}
 }
 
+// sumCounts returns the saturating total of a record, its greatest counter and the number of zeros.
 func sumCounts(counts []uint64) (total, most, zero uint64) {
 	for _, n := range counts {
 		total = saturate.Add(total, n)

@@ -40,6 +40,8 @@ func originOf(name string, data []byte) (o family.Origin) {
 		}
 		return o
 	}
+	// A profile for correlation cannot be read without its program. Asking for it is enough: the
+	// reader passes the ids and then fails, so o keeps them.
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func(ids [][]byte) (*irpgo.Correlation, error) {
 		o.Program, o.Kind, o.Needs, o.BuildID = joinIDs(ids), "correlated", hexIDs(ids), joinIDs(ids)
 		return nil, nil
@@ -51,6 +53,7 @@ func originOf(name string, data []byte) (o family.Origin) {
 	return o
 }
 
+// hexIDs returns ids in hexadecimal, in their order.
 func hexIDs(ids [][]byte) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
@@ -59,6 +62,7 @@ func hexIDs(ids [][]byte) []string {
 	return out
 }
 
+// joinIDs returns the ids of a process's binaries as one key; [family.Origin] has them so.
 func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
 // show is one run of "profuse show".
@@ -67,6 +71,7 @@ type show struct {
 	heaps *memprof.Binaries // nil if no program is given
 }
 
+// Declare declares --by, which applies to heap profiles, also those within indexed profiles.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
@@ -90,6 +95,7 @@ func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
 	return memprof.NewBinaries(programs), nil
 }
 
+// Facts describes files of both families. An indexed profile may hold counters and a heap profile.
 func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
 	if f.Family() == formats.MemProf {
@@ -110,6 +116,8 @@ func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
 
 func (c *check) Admit(string, []byte) error { return nil }
 
+// Check checks without a program, except raw heap profiles. Shapes are the CFG hashes of functions,
+// which are the same in all profiles of a build.
 func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
 	if f.Family() == formats.MemProf {
 		return memprofcmd.Check(name, data, f, c.heaps)

@@ -16,6 +16,7 @@ type heapOptions struct {
 	fullSchema bool
 }
 
+// declare declares options with the names of llvm-profdata's.
 func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
@@ -23,6 +24,8 @@ func (o *heapOptions) declare(f *cli.Flags) {
 	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
 }
 
+// options checks and converts the options. In memprof.WriteOptions 0 means the default, so version
+// 0 has another number.
 func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 	if o.version != "auto" {
 		n, err := strconv.ParseUint(o.version, 10, 8)
@@ -39,7 +42,8 @@ func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 	return opt, nil
 }
 
-// heapYAML reports whether the result is to be MemProf YAML.
+// heapYAML reports whether the result is to be MemProf YAML, by --format or else the name of the
+// output.
 func (c *adder) heapYAML(r *merging.Run) bool {
 	switch r.Format {
 	case formatMemProfYAML, formatHeapYAML:

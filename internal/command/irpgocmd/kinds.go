@@ -6,10 +6,12 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// kindBits are the variant bits that can make profiles incompatible.
+// kindBits are the variant bits that can make profiles incompatible: counters of such kinds count
+// different things. The other bits only say what else a profile has.
 const kindBits = irpgo.IRLevel | irpgo.SingleByte | irpgo.EntryOnly | irpgo.EntryFirst | irpgo.LoopEntries
 
-// kindName names a kind in messages.
+// kindName names a kind in messages. Front-end instrumentation is the absence of a bit, which needs
+// a word.
 func kindName(v irpgo.Variant) string {
 	if v &= kindBits; v&irpgo.IRLevel == 0 {
 		v |= irpgo.FrontEnd
@@ -17,9 +19,9 @@ func kindName(v irpgo.Variant) string {
 	return v.String()
 }
 
-// A kindGate decides which profiles are merged, by the order of the inputs and not
-// of the workers. It admits a profile unless its kind conflicts with the profiles
-// merged before it. A profile of a kind that was merged already need not wait.
+// kindGate decides which profiles are merged, by the order of the inputs and not of the workers, so
+// that the result does not depend on their number. It admits a profile unless its kind conflicts
+// with the profiles merged before it. A profile of a kind that was merged already need not wait.
 type kindGate struct {
 	mixed bool // admit all kinds
 
@@ -31,6 +33,7 @@ type kindGate struct {
 	have     irpgo.Variant              // their union
 }
 
+// newKindGate returns a gate before the first profile, with no kind accepted.
 func newKindGate(mixed bool) *kindGate {
 	g := &kindGate{mixed: mixed, beyond: make(map[int]int), accepted: make(map[irpgo.Variant]struct{})}
 	g.settled.L = &g.mu

@@ -15,6 +15,8 @@ import (
 
 // The formats of the result.
 const (
+	// indexed is LLVM's .profdata and the default; partial is profuse's own; memprof-yaml and yaml
+	// are the same.
 	formatIndexed     = "indexed"
 	formatText        = "text"
 	formatPartial     = "partial"
@@ -25,6 +27,7 @@ const (
 // adder adds up IRPGO and heap profiles.
 type adder struct {
 	writer
+	// The options as given; Check and Open turn them into writer and the fields below.
 	asked         string // version of the indexed format: "auto" or a number
 	mixed         bool
 	keepVTables   bool
@@ -36,6 +39,7 @@ type adder struct {
 	expected      expectedIDs
 	heapOptions   heapOptions
 
+	// Open sets these; all workers share them.
 	correlations *correlations
 	heapReader   *memprofcmd.Reader
 	keep         func(name string) bool   // nil for all
@@ -63,6 +67,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	c.heapOptions.declare(f)
 }
 
+// Results returns the formats that --format names. Partial sums alone lose nothing.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatIndexed, Family: formats.IRPGO},
@@ -113,6 +118,8 @@ func (c *adder) lateOption() string {
 	return ""
 }
 
+// Open reads what the options name: programs, for correlation and heap profiles, the file of
+// --remap and the expressions. Weights become whole numbers over the denominator r.Unit.
 func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 	if err = r.FixWeights(); err != nil {
 		return err
@@ -138,6 +145,7 @@ func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 }
 
 const (
+	// The values of --rescue, see [irpgo.Rescue].
 	rescueOff   = "off"
 	rescueDrop  = "drop"
 	rescueClamp = "clamp"

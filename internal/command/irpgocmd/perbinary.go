@@ -11,7 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// maxBinaries limits the profiles of one merge with --per-binary.
+// maxBinaries limits the profiles of one merge with --per-binary: more is likely a mistake, such as
+// profiles without binary ids of many builds.
 const maxBinaries = 500
 
 // Split returns a group for each binary with --per-binary. It reads the headers of
@@ -35,6 +36,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	byName := make(map[string]*merging.Group)
 	type place struct{ input, member int }
 	var unknown []place
+	// A group keeps which members of an archive belong to it: the merge reads the archive again.
 	put := func(g *merging.Group, at place) {
 		if g.Members[at.input] == nil {
 			g.Members[at.input] = make(map[int]struct{})

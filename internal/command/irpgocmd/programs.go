@@ -33,9 +33,10 @@ const (
 // A program is the origin of profiles: a binary or, for profiles without a binary
 // id, a list of functions.
 type program struct {
-	name      string // the binary id, or "" without one
-	place     int    // place of its first profile
-	file      string // name of its first profile
+	name  string // the binary id, or "" without one
+	place int    // place of its first profile
+	file  string // name of its first profile
+	// profiles counts those in the result; functions are the distinct names of one of them.
 	profiles  int
 	functions int
 	sketch    []uint64 // ascending
@@ -51,7 +52,9 @@ type knownPrograms struct {
 	memory  sync.Pool      // of sketch: *[]uint64
 }
 
-// programKey identifies the program of a profile with the given name references.
+// programKey identifies the program of a profile with the given name references: by its binary ids
+// or, without any, by a hash of all references in the order of the profile. It is "" if there are
+// neither.
 func programKey(ids [][]byte, refs iter.Seq[uint64]) string {
 	if len(ids) > 0 {
 		return joinIDs(ids)
@@ -72,7 +75,8 @@ func programKey(ids [][]byte, refs iter.Seq[uint64]) string {
 	return fmt.Sprintf("functions-%016x", h.Sum64())
 }
 
-// nameRefs yields the name references of a profile, but none of a long text.
+// nameRefs yields the name references of a profile, but none of a text profile above
+// maxSketchedText: text has to be parsed again for them.
 func nameRefs(file string, data []byte) iter.Seq[uint64] {
 	return func(yield func(ref uint64) bool) {
 		if f, _ := irpgo.Detect(data); f != irpgo.FormatText || len(data) <= maxSketchedText {
@@ -143,6 +147,8 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, re
 	p.all[key] = n
 	if len(p.all) > maxPrograms {
 		p.more = true
+		// The programs that come last are dropped, whichever worker adds them: the rest is the same
+		// for any number of workers.
 		last := key
 		for k, q := range p.all {
 			if q.place > p.all[last].place {
@@ -185,13 +191,16 @@ func (p *knownPrograms) sketch(each iter.Seq[uint64]) (functions int, refs []uin
 	return functions, refs
 }
 
+// smallest returns the sketchSize smallest of distinct references, ascending. It reorders refs.
 func smallest(refs []uint64) []uint64 {
 	slices.Sort(refs)
 	refs = slices.Compact(refs)
 	return slices.Clone(refs[:min(len(refs), sketchSize)]) // cloned to free the others
 }
 
-// inCommon estimates how many functions two programs have in common.
+// inCommon estimates how many functions two programs have in common. The share of common references
+// in the sketch of the union estimates the Jaccard index J; a common part of c functions then
+// follows from J = c/(a+b-c).
 func (p *program) inCommon(q *program) float64 {
 	// The sketch of the union has the smallest references of both sketches.
 	a, b := p.sketch, q.sketch
@@ -214,8 +223,8 @@ func (p *program) inCommon(q *program) float64 {
 	return share * float64(p.functions+q.functions) / (1 + share)
 }
 
-// families groups programs that have a considerable part of their functions
-// in common, by first appearance.
+// families groups programs that have a considerable part of their functions in common, by first
+// appearance. A program that is related to several groups joins them into one.
 func (p *knownPrograms) families() [][]*program {
 	list := make([]*program, 0, len(p.all))
 	for _, q := range p.all {
@@ -248,6 +257,7 @@ func (p *knownPrograms) families() [][]*program {
 	return families
 }
 
+// maxFamiliesListed limits the lines about unrelated programs.
 const maxFamiliesListed = 5
 
 // printPrograms warns that the merged profiles come from unrelated programs, and
@@ -279,9 +289,11 @@ func (m *mergeReport) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function
 	}
 }
 
+// maxNamesListed limits the names of functions in a note.
 const maxNamesListed = 3
 
-// printShared names functions that programs of different families have.
+// printShared names functions that programs of different families have. Only functions in the
+// sketches are known, so it finds a sample of them in large programs.
 func printShared(w io.Writer, families [][]*program, result iter.Seq[*irpgo.Function]) {
 	seen := make(map[uint64]int) // family that has it; -1 for several
 	for i, f := range families {
@@ -300,7 +312,9 @@ func printShared(w io.Writer, families [][]*program, result iter.Seq[*irpgo.Func
 	})
 }
 
-// printSeveralFlows names functions that look different in different inputs.
+// printSeveralFlows names functions that look different in different inputs: several records
+// without context have the same name, hence different CFG hashes. A compiler uses the one that
+// matches its own.
 func printSeveralFlows(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	const note = "note: %s of the same name with different control flow in different binaries, all kept: %s\n"
 	printFunctions(w, note, result, func(f *irpgo.Function) bool {

@@ -31,6 +31,8 @@ func printSelected(p *family.Printer, f *counterFacts) {
 	})
 }
 
+// printRecord prints one record: its name, a line of sums and, as asked for, counters and value
+// sites.
 func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
 	name := strings.TrimRight(p.Symbol(r.Symbol), " ")
 	if p.Term.Width > 0 {
@@ -68,6 +70,8 @@ func printCounts(p *family.Printer, r *recordFacts) {
 	}
 }
 
+// printSites prints the value sites of a kind, numbered from 0 as in the record. A target whose
+// name the profile does not have is shown by its reference.
 func printSites(p *family.Printer, kind string, sites []siteFacts) {
 	for i, s := range sites {
 		fmt.Fprintf(p.W, "    %s %d: seen %s\n", kind, i, cli.Quantity(s.Count, "time", "times"))

@@ -27,6 +27,8 @@ type mergeReport struct {
 	programs knownPrograms
 }
 
+// newReport prepares a job for IRPGO profiles: functions of inputs that are left out may be lost,
+// errors get their usual cause, and a partial sum takes the places of all its inputs.
 func newReport(j *merging.Job) *mergeReport {
 	j.Unused = func(file string, data []byte) {
 		irpgo.NameRefs(file, data, func(ref uint64) bool { return j.Accounts.MayBeLost(ref, "") })
@@ -44,7 +46,8 @@ type sourceKind struct {
 	variant irpgo.Variant
 }
 
-// merged records the kind of a profile that is in the result.
+// merged records the kind of a profile that is in the result; of a partial sum, the kinds of the
+// profiles in it.
 func (m *mergeReport) merged(place int, in *irpgo.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +76,8 @@ func (m *mergeReport) infos() []*irpgo.Info {
 	return infos
 }
 
-// rescued records a damaged function.
+// rescued records a damaged function in the input's account. A clamped one is in the result
+// nevertheless; one that was left out is lost unless another input has it.
 func (m *mergeReport) rescued(p *merge.Profile, r profile.Rescued) {
 	p.Rescue(r)
 	if !r.Clamped && r.Function != "" {
@@ -92,7 +96,8 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 	})
 }
 
-// mergeWarning records a warning of the merger or a writer.
+// mergeWarning records a warning of the merger or a writer. A sum that overflows is no fault of the
+// file that happens to be added last, so its name is left out.
 func (m *mergeReport) mergeWarning(w profile.Warning) {
 	// Which input overflows a sum, and how often, depends on how the workers share the
 	// inputs; whether one overflows does not.
@@ -107,6 +112,7 @@ func (m *mergeReport) mergeWarning(w profile.Warning) {
 	m.warn(0, w, file)
 }
 
+// warningHints tell what became of the functions that a warning is about. The merge goes on.
 var warningHints = map[llvmerr.Code]string{
 	llvmerr.CountMismatch:          "The profiles come from different sources or options; the first input's counts of such functions are kept.",
 	llvmerr.BitmapMismatch:         "The profiles come from different sources or options; the first input's bitmaps of such functions are kept.",
@@ -114,6 +120,8 @@ var warningHints = map[llvmerr.Code]string{
 	llvmerr.CounterOverflow:        "Such counters stay at the maximum. Smaller weights may help.",
 }
 
+// warn records a warning about the input at a place. Warnings of one kind are counted together and
+// printed with one hint.
 func (m *mergeReport) warn(place int, w profile.Warning, file string) {
 	kind, hint := string(profile.ClassOf(w.Err)), ""
 	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) {

@@ -49,7 +49,7 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 	}
 }
 
-// salvageRun is one run of "profuse salvage".
+// salvageRun is one run of "profuse salvage". Its names are the files of --names-from.
 type salvageRun struct {
 	writer
 	names    cli.List
@@ -59,6 +59,8 @@ type salvageRun struct {
 	quiet    bool
 }
 
+// run adds up what is intact in all inputs. An input of which nothing can be read is told and does
+// not stop the others; the run fails if no function is left.
 func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	c.text = c.format.Value == formatText
 	switch {
@@ -119,7 +121,8 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	return nil
 }
 
-// siblings reads the profiles of --names-from.
+// siblings reads the profiles of --names-from, nil if there are none. Unlike inputs, all of them
+// must be readable: the user chose them to be.
 func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	if len(c.names) == 0 {
 		return nil, nil

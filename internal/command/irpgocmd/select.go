@@ -7,7 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// selection returns the filter of functions by their final names; nil keeps all.
+// selection returns the filter of --function and --no-function by final names, that is after
+// --remap; nil keeps all. A name must match the first and not the second.
 func (c *adder) selection() (func(name string) bool, error) {
 	only, err := console.FunctionPattern("function", c.only)
 	if err != nil {

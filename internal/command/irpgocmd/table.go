@@ -83,6 +83,8 @@ func printOverview(p *family.Printer, f *counterFacts) {
 	p.List(append(rows, f.Rows(p.Term, rest)...))
 }
 
+// instrumentation says in words, with the compilers' options, how the program was instrumented.
+// Profiles without records may be that by design; they are explained first.
 func instrumentation(f *counterFacts) string {
 	v := f.variant
 	if v.Has(irpgo.DebugInfo) && f.Records == 0 {
@@ -114,6 +116,8 @@ func instrumentation(f *counterFacts) string {
 	return s
 }
 
+// functionsLine returns the number of functions, of those that never ran, and of records where
+// there are more of these than names.
 func functionsLine(f *counterFacts) string {
 	s := cli.Count(uint64(f.Functions))
 	switch {
@@ -139,6 +143,7 @@ func functionsLine(f *counterFacts) string {
 	return s
 }
 
+// countersLine returns the number of counters and of zeros among them.
 func countersLine(f *counterFacts) string {
 	s := cli.Count(f.Counters)
 	switch {
@@ -151,6 +156,8 @@ func countersLine(f *counterFacts) string {
 	return s
 }
 
+// greatestLine tells LLVM's two maxima of a summary: of entries, which are the first counters, and
+// of the others; "" without counters.
 func greatestLine(s *summaryFacts) string {
 	if s == nil || s.Counters == 0 {
 		return ""
@@ -166,6 +173,8 @@ const (
 	coldShare = 999_999
 )
 
+// hotLine tells from which count on counters are hot for the compiler, how many these are, and from
+// where down they are cold; "" if nothing ran.
 func hotLine(s *summaryFacts) string {
 	if s == nil || s.MaxCount == 0 {
 		return ""
@@ -185,6 +194,7 @@ func share(millionths uint64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + " %"
 }
 
+// valuesLine sums up the value sites of a kind; "" without sites.
 func valuesLine(v valueFacts, k irpgo.ValueKind) string {
 	if v.Sites == 0 {
 		return ""
@@ -207,6 +217,7 @@ func valuesLine(v valueFacts, k irpgo.ValueKind) string {
 	return s + ": " + cli.Quantity(uint64(v.Values), one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
 }
 
+// tracesLine sums up the traces of temporal profiling; "" without any.
 func tracesLine(t traceFacts) string {
 	if t.Count == 0 {
 		return ""
@@ -219,6 +230,8 @@ func tracesLine(t traceFacts) string {
 	return s
 }
 
+// layoutLine describes the process that wrote a raw profile; "" for other formats, which are the
+// same on all machines.
 func layoutLine(f *counterFacts) string {
 	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
 		return ""
@@ -230,6 +243,7 @@ func layoutLine(f *counterFacts) string {
 	return s
 }
 
+// binaryIDsLine lists the first binary ids, one on a line.
 func binaryIDsLine(ids []string) string {
 	if len(ids) > console.MaxListed {
 		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(uint64(len(ids)-console.MaxListed)))
@@ -237,6 +251,8 @@ func binaryIDsLine(ids []string) string {
 	return strings.Join(ids, "\n")
 }
 
+// printHottest prints the functions with the greatest totals, but not of coverage: whether
+// functions ran does not rank them.
 func printHottest(p *family.Printer, f *counterFacts) {
 	if f.variant.Has(irpgo.SingleByte) {
 		return
@@ -250,6 +266,8 @@ func printHottest(p *family.Printer, f *counterFacts) {
 	})
 }
 
+// printCutoffs prints a detailed summary with marks where LLVM's hot counts end and cold counts
+// begin.
 func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
 	if s == nil {
 		return

@@ -20,7 +20,8 @@ type writer struct {
 	heaps   memprof.WriteOptions
 }
 
-// encode writes a profile to out and returns the name of the format.
+// encode writes a profile to out and returns the name of the format, for an automatic version with
+// the reason for it.
 func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (what string, err error) {
 	if w.text {
 		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
@@ -36,7 +37,8 @@ func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (wh
 	})
 }
 
-// contents summarizes the profile written.
+// contents summarizes the profile written, for which it counts as sparse asks. The total saturates
+// and has no pseudo counts.
 func (w *writer) contents(p *irpgo.Profile) string {
 	var functions, dropped, counters, total uint64
 	for i := range p.Functions {
@@ -75,7 +77,8 @@ func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) 
 	return s
 }
 
-// ran reports whether a function is kept in a sparse profile.
+// ran reports whether a function is kept in a sparse profile: any counter or bit of a bitmap is
+// set. Pseudo counts are not zero, so their functions are kept.
 func ran(f *irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.Max(append([]uint64{0}, r.Counts...)) > 0 || slices.Max(append([]byte{0}, r.Bitmap...)) > 0
