@@ -4,8 +4,11 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 func TestCgroup(t *testing.T) {
@@ -67,4 +70,34 @@ func TestSetLimit(t *testing.T) {
 			t.Errorf("the limit is %d", got)
 		}
 	}
+}
+
+// TestCollect: until the first collection the heap may grow to the size that was asked for;
+// afterwards by as little as anything wants.
+func TestCollect(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	want := func(when string, percent uint64) {
+		t.Helper()
+		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		for range 200 {
+			if metrics.Read(sample); sample[0].Value.Uint64() == percent {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // cleanups run after a collection
+		}
+		t.Errorf("%s: %d %%, want %d", when, sample[0].Value.Uint64(), percent)
+	}
+	collectLate, heapProfiles, largeHeapProfiles = sync.Once{}, sync.Once{}, sync.Once{}
+	CollectLate(48 << 20)
+	want("late", 1200)
+	end := CollectOften(30)
+	want("often, after the first collection", 1200)
+	HeapProfile(1 << 20)
+	want("a heap profile", 500)
+	runtime.GC()
+	want("after the first collection", 30)
+	end()
+	want("no longer often", 100)
+	HeapProfile(32 << 20)
+	want("a large heap profile", 20)
 }
