@@ -16,7 +16,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// checkFile checks an iprof file. Findings that do not make it unsound are remarks.
+// checkFile checks an iprof file. Findings that do not make it unsound are remarks. Recordings
+// whose methods have no names yet (placeholders) cannot be compared with classes. Records are the
+// entries of all sets.
 func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
 	rep := iprof.Check(name, data)
 	if p := rep.Profile; p != nil {
@@ -41,13 +43,15 @@ type checked struct {
 	Classes *classesFacts `json:"classes,omitempty"` // with --classes
 }
 
+// Print prints the comparison with the classes, if there is one.
 func (c *checked) Print(w io.Writer) {
 	if c.Classes != nil {
 		c.Classes.Print(w)
 	}
 }
 
-// newFinding describes a finding.
+// newFinding describes a finding, with its place in the file and, as the message says, in how many
+// of the places checked.
 func newFinding(f iprof.Finding) family.Finding {
 	e := &console.Error{Class: profile.ErrCorrupt}
 	if f.Err != nil {
@@ -70,7 +74,8 @@ func newFinding(f iprof.Finding) family.Finding {
 	return family.Finding{Error: e, Rule: f.Rule, Severity: string(f.Severity), Count: f.Count, Of: f.Of}
 }
 
-// A classIndex holds the classes of a program to compare a profile with.
+// classIndex holds the classes of --classes to compare a profile with, and the packages that they
+// are in.
 type classIndex struct {
 	index    *classfile.Index
 	packages map[string]bool
@@ -90,6 +95,7 @@ func newClassIndex(env *cli.Env, p *sources.Programs) (*classIndex, error) {
 	return c, nil
 }
 
+// packageOf returns the package of a class, "" for the unnamed one.
 func packageOf(class string) string {
 	if i := strings.LastIndexByte(class, '.'); i >= 0 {
 		return class[:i]
@@ -97,12 +103,13 @@ func packageOf(class string) string {
 	return ""
 }
 
-// isGeneratedClass reports whether the image builder generates the class, which then has
-// no class file: lambdas, hidden classes, proxies.
+// isGeneratedClass reports whether the image builder generates the class, which then has no class
+// file: lambdas, hidden classes, proxies. The name alone tells it.
 func isGeneratedClass(name string) bool {
 	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
 }
 
+// exists reports whether the class files have the method with these parameters and this result.
 func (c *classIndex) exists(ref iprof.MethodRef) bool {
 	_, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
 	return ok
@@ -138,6 +145,8 @@ type classesSetFacts struct {
 	CountGone    int64  `json:"count_gone"`
 }
 
+// goneMethodFacts is a method of the profile that no longer exists. Calls and Samples have it in
+// the first frame.
 type goneMethodFacts struct {
 	Method     string `json:"method"`
 	Descriptor string `json:"descriptor"`
@@ -149,6 +158,8 @@ type goneMethodFacts struct {
 	Entries int    `json:"entries"` // of all sets, with the method in the first frame
 }
 
+// judge compares each set but the locks, which have no methods, with the classes. An entry exists
+// if all its methods do, and is gone if any is; the rest cannot be judged.
 func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 	f := &classesFacts{Classes: c.index.Len(), Sets: []classesSetFacts{}, Gone: []goneMethodFacts{}, term: c.term}
 	index := make(map[iprof.MethodID]int)
@@ -156,6 +167,7 @@ func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 		if k == iprof.Monitors || p.Section(k).Len() == 0 {
 			continue
 		}
+		// Not to exist and to be gone are different: see gone.
 		exist, _ := relevanceOf(p, k, c.exists)
 		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
 		f.Sets = append(f.Sets, classesSetFacts{
@@ -185,6 +197,7 @@ func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 	return f
 }
 
+// why says at what level a method that is gone is missing, as goneMethodFacts.Why has it.
 func (c *classIndex) why(ref iprof.MethodRef) string {
 	class, ok := c.index.Class(ref.Class)
 	switch {
@@ -199,6 +212,8 @@ func (c *classIndex) why(ref iprof.MethodRef) string {
 // maxGoneListed limits the table; JSON has all.
 const maxGoneListed = 20
 
+// Print prints the shares of each set's counts, and the methods that are gone, those with the most
+// calls first.
 func (f *classesFacts) Print(w io.Writer) {
 	p := &console.Printer{W: w, Term: f.term}
 	var rows [][]string

@@ -32,7 +32,7 @@ An output is compressed if its name ends in .gz or .zst.`,
 	}
 }
 
-// An iprofFile is a profile that a command reads.
+// iprofFile is a profile that a command rewrites.
 type iprofFile struct {
 	*iprof.Profile
 	name  string
@@ -62,7 +62,8 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 	return f, err
 }
 
-// rewriting is the common part of the commands that change a profile.
+// rewriting is the common part of the commands that change a profile: one input, one output, a
+// summary of the change.
 type rewriting struct {
 	writing
 	output   string
@@ -77,7 +78,8 @@ func (c *rewriting) declare(f *cli.Flags) {
 	f.BoolVar(&c.quiet, "q", false, "print no summary")
 }
 
-// rewrite reads the profile, changes it and writes it.
+// rewrite reads the profile, changes it and writes it, compressed if the name of the output asks
+// for it.
 func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Profile) (*iprof.Profile, error)) error {
 	if c.output == "" {
 		return cli.Usagef("missing option -o OUTPUT")
@@ -112,7 +114,7 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 	return nil
 }
 
-// A countingWriter counts the bytes written.
+// countingWriter counts the bytes before compression, which compare with the size of the input.
 type countingWriter struct {
 	w io.Writer
 	n uint64
@@ -124,7 +126,8 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// report prints what was removed.
+// report prints what was removed, of the bytes and of each table and set. For sets it also tells
+// the share of the counts that went with the entries.
 func (c *rewriting) report(env *cli.Env, before *iprofFile, after *iprof.Profile, size uint64) {
 	was := uint64(before.size)
 	change := "as large as before"
@@ -171,6 +174,7 @@ func numEntries(s *iprof.Section, k iprof.Kind) int {
 	return n
 }
 
+// pruneCommand follows [iprof.Prune]; its options are those of [iprof.PruneOptions].
 func pruneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "prune",
@@ -203,6 +207,7 @@ type prune struct {
 	drop cli.List
 }
 
+// run refuses negative numbers, and sets that do not exist; package iprof does the rest.
 func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 	if c.opt.Top < 0 || c.opt.MaxFrames < 0 || c.opt.MinCount < 0 {
 		return cli.Usagef("options --min-count, --top and --max-frames take numbers from 0 up")
@@ -218,6 +223,7 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
 }
 
+// filterCommand is pruning by names, see pattern and selection.
 func filterCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "filter",
@@ -251,9 +257,11 @@ type filter struct {
 	rewriting
 	keep, drop cli.List
 	where      cli.Choice
+	// Without keepUnused, types and methods that only the dropped entries needed go, too.
 	keepUnused bool
 }
 
+// run parses the patterns before it reads the profile, so that a wrong one is a usage error.
 func (c *filter) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(c.keep)+len(c.drop) == 0 {
 		return cli.Usagef("missing option --keep or --drop")
@@ -277,6 +285,7 @@ func (c *filter) run(_ context.Context, env *cli.Env, args []string) error {
 	})
 }
 
+// renumberCommand has no options of its own: the order of [iprof.Renumber] is the only one.
 func renumberCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "renumber",

@@ -16,6 +16,7 @@ import (
 // the interface.
 type fileFacts struct {
 	family.Head
+	// Resolved is false for a recording that has placeholders in place of its types or methods.
 	Resolved      bool     `json:"resolved"`
 	Types         int      `json:"types"`
 	TypesUsed     int      `json:"types_used"` // by counts, or signatures of used methods
@@ -27,10 +28,11 @@ type fileFacts struct {
 	Sets     []setFacts     `json:"sets"` // those with entries
 	Hottest  []methodFacts  `json:"hottest_methods"`
 	Contexts []contextFacts `json:"hottest_contexts"`
-	Sites    []siteFacts    `json:"polymorphic_sites"`
-	Branches []branchFacts  `json:"hottest_branches"`
-	Locks    []typeFacts    `json:"locks"`
-	Selected []methodFacts  `json:"method_records,omitzero"` // only with --function
+	// Sites and branches add up all contexts of a place in the bytecode.
+	Sites    []siteFacts   `json:"polymorphic_sites"`
+	Branches []branchFacts `json:"hottest_branches"`
+	Locks    []typeFacts   `json:"locks"`
+	Selected []methodFacts `json:"method_records,omitzero"` // only with --function
 	family.Problems
 
 	selecting bool
@@ -38,19 +40,21 @@ type fileFacts struct {
 
 // setFacts sums up a section. It has the name of the stacks in exports and comparisons.
 type setFacts struct {
-	Set       string `json:"set"`
-	Key       string `json:"key"`
-	Entries   int    `json:"entries"`
-	Total     int64  `json:"total"`
-	Largest   int64  `json:"largest"`
-	Methods   int    `json:"methods"` // with entries; 0 for locks
-	MaxFrames int    `json:"max_frames"`
+	Set string `json:"set"`
+	Key string `json:"key"`
+	// Entries are contexts with counts; MaxFrames is the length of the longest context.
+	Entries   int   `json:"entries"`
+	Total     int64 `json:"total"`
+	Largest   int64 `json:"largest"`
+	Methods   int   `json:"methods"` // with entries; 0 for locks
+	MaxFrames int   `json:"max_frames"`
 }
 
 // methodFacts describes a method. Counts are sums over all contexts.
 type methodFacts struct {
-	Name         string  `json:"name"`
-	Descriptor   string  `json:"descriptor"`
+	Name       string `json:"name"`
+	Descriptor string `json:"descriptor"`
+	// CallsInlined are those of Calls whose context has a caller: where the method was inlined.
 	Calls        int64   `json:"calls"`
 	CallsInlined int64   `json:"calls_inlined"`
 	Branches     int64   `json:"branches"`
@@ -59,6 +63,8 @@ type methodFacts struct {
 	Share        float64 `json:"share"`         // of all samples, or of all calls if there are no samples
 }
 
+// contextFacts is a context with many counts; Context has a METHOD:BCI for each frame, the
+// innermost first.
 type contextFacts struct {
 	Set     string   `json:"set"`
 	Count   int64    `json:"count"`
@@ -69,14 +75,16 @@ type contextFacts struct {
 
 // siteFacts describes a virtual call or type check with several types.
 type siteFacts struct {
-	Set      string      `json:"set"` // receivers or type_checks
-	Method   string      `json:"method"`
-	Bytecode int         `json:"bytecode"`
-	Count    int64       `json:"count"`
+	Set      string `json:"set"` // receivers or type_checks
+	Method   string `json:"method"`
+	Bytecode int    `json:"bytecode"`
+	Count    int64  `json:"count"`
+	// Contexts is the number of contexts in which the place was counted.
 	Contexts int         `json:"contexts"`
 	Types    []typeFacts `json:"types"`
 }
 
+// typeFacts is how often a type was seen.
 type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
@@ -98,8 +106,9 @@ type wayFacts struct {
 	Count   int64       `json:"count"`
 }
 
-// collectFacts reads a file up to its end or the first error, which it returns and records
-// in the facts.
+// collectFacts reads a file up to its end or the first error, which it returns and records in the
+// facts. Of a file that cannot be read whole it tells what checking made of it. top limits each
+// list.
 func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), formats.IprofProfile), Problems: family.NewProblems(),
@@ -128,6 +137,8 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 	return f, err
 }
 
+// overview collects what the tables and sets hold. What counts use is what pruning without any
+// option that loses counts would keep.
 func (f *fileFacts) overview(p *iprof.Profile) {
 	f.Resolved = !p.Placeholder()
 	f.SetVersion(p.Version.String())
@@ -170,6 +181,8 @@ func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []me
 	total := max(p.Section(by).Total(), 1)
 	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
 	var order []iprof.MethodID
+	// The first kind decides which methods are listed and in which order; the others only add
+	// numbers.
 	kinds := []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.Samples}
 	keep := func(c *methodCount) bool { return c.Self > 0 }
 	if choose != nil {
@@ -215,6 +228,8 @@ func descriptor(p *iprof.Profile, id iprof.MethodID) string {
 	return ""
 }
 
+// contexts lists the n contexts with the greatest counts, of samples or else of calls: samples are
+// whole contexts, those of calls end where the compiler stopped inlining.
 func (f *fileFacts) contexts(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts} {
 		s := p.Section(k)
@@ -244,6 +259,8 @@ func shortContext(p *iprof.Profile, ctx iprof.Context) string {
 	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
 }
 
+// sites lists, of virtual calls and of type checks, the n places with the greatest counts that saw
+// several types: those that a compiler cannot devirtualize by the first type alone.
 func (f *fileFacts) sites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
 		listed := 0
@@ -267,6 +284,7 @@ func (f *fileFacts) sites(p *iprof.Profile, n int) {
 	}
 }
 
+// branches lists the n conditionals with the greatest counts.
 func (f *fileFacts) branches(p *iprof.Profile, n int) {
 	sites := branchSites(p)
 	for _, site := range sites[:min(n, len(sites))] {

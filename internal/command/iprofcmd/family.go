@@ -24,6 +24,7 @@ func Family() family.Family {
 // show is one run of "profuse show".
 type show struct{}
 
+// No option is needed: names and bytecode indexes are in the file.
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
@@ -36,6 +37,7 @@ type check struct {
 	classes *classIndex // nil if none are given
 }
 
+// Open reads the classes that --classes names, if any.
 func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
 	c.classes, err = newClassIndex(env, p)
 	return err

@@ -52,6 +52,8 @@ func (p pattern) matchClass(class string) bool {
 // glob reports whether pattern matches all of s, in time proportional to the product of
 // their lengths at most.
 func glob(pattern, s string) bool {
+	// Only the last asterisk is ever retried: a longer text for an earlier one cannot help, as what
+	// follows it matched up to the last one.
 	star, retry := -1, 0 // the last asterisk, and where its text ends so far
 	i, j := 0, 0
 	for j < len(s) {
@@ -79,14 +81,16 @@ type selection struct {
 	keep, drop []pattern
 	where      string // which frames of a context: leaf, anywhere or root
 
+	// read sets these, for one profile.
 	methods map[iprof.MethodID]verdict
 	types   map[iprof.TypeID]string
 }
 
-// A verdict is what the patterns say about a method.
+// verdict is what the patterns say about a method, found once for all its contexts.
 type verdict struct{ keep, drop bool }
 
-// read has to be called before the contexts of a profile are judged.
+// read applies the patterns to the tables of a profile. It has to be called before the contexts of
+// the profile are judged.
 func (f *selection) read(p *iprof.Profile) {
 	f.methods = make(map[iprof.MethodID]verdict, len(p.Methods))
 	for i := range p.Methods {
@@ -109,7 +113,8 @@ func (f *selection) read(p *iprof.Profile) {
 	}
 }
 
-// context reports whether entries with the context are kept.
+// context reports whether entries with the context are kept. Among several frames, one that --drop
+// matches wins over any that --keep matches.
 func (f *selection) context(c iprof.Context) bool {
 	switch f.where {
 	case "leaf":
@@ -128,7 +133,8 @@ func (f *selection) context(c iprof.Context) bool {
 	return keep
 }
 
-// lock reports whether locks of the type are kept.
+// lock reports whether locks of the type are kept. Of patterns with a #, only CLASS#* can match a
+// type.
 func (f *selection) lock(id iprof.TypeID) bool {
 	name := f.types[id]
 	match := func(p pattern) bool { return name != "" && p.matchClass(name) }

@@ -21,6 +21,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// formatIprof is the only value of --format: versions are chosen by --iprof-version.
 const formatIprof = "iprof"
 
 // adder adds up iprof profiles.
@@ -30,10 +31,12 @@ type adder struct {
 	dropUnresolved bool
 	dropUnknown    bool
 
+	// options follow from writing once it is checked.
 	options iprof.WriteOptions
 }
 
 const (
+	// The values of --normalize.
 	normalizeNone  = "none"
 	normalizeTotal = "total"
 )
@@ -50,14 +53,17 @@ func (o *adder) Declare(f *cli.Flags, watching bool) {
 	o.writing.declare(f)
 }
 
+// Results returns the one format, whose sums are exact: sums of sums are those of all inputs.
 func (o *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true, Exact: ".iprof"}}
 }
 
+// Refuses lists the options that name programs: profiles hold the names of their methods.
 func (o *adder) Refuses() []string { return []string{"program", "arch"} }
 
 func (o *adder) Check(*merging.Run) error { return nil }
 
+// Open checks the name of the output, and the options for writing.
 func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 	if err = r.CheckName(); err == nil {
 		o.options, err = o.writeOptions()
@@ -84,6 +90,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Without --iprof-version the merger has chosen the version.
 	version := merged.Version
 	if o.options.Version != (iprof.Version{}) {
 		version = o.options.Version
@@ -104,7 +111,8 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// contents sums up what a file of a version holds of a profile.
+// contents sums up what a file of a version holds of a profile. Older versions have no place for
+// some sets, which are then not counted.
 func contents(p *iprof.Profile, v iprof.Version) string {
 	entries := 0
 	for _, k := range iprof.Kinds() {
@@ -123,7 +131,7 @@ func contents(p *iprof.Profile, v iprof.Version) string {
 	return s
 }
 
-// A sum adds iprof profiles up.
+// sum adds iprof profiles up for one job, with a merger for each worker.
 type sum struct {
 	job     *merging.Job
 	opt     iprof.MergeOptions
@@ -158,7 +166,8 @@ func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }
 
-// measure computes the totals that each input would contribute.
+// measure reads all inputs once, before they are merged, and computes the factors that make their
+// totals equal.
 func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		if !in.Reopens() {
@@ -186,7 +195,8 @@ func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	return nil
 }
 
-// note records the totals of a profile.
+// note records the totals of a profile, unless the merger would refuse it: what is left out must
+// not set the scale of others.
 func (m *sum) note(p *merge.Profile) (*merge.Contribution, error) {
 	read, err := parse(p.Name, p.Data, nil)
 	if err == nil {
@@ -206,6 +216,7 @@ func (m *sum) scaled() string {
 	if m.totals == nil {
 		return ""
 	}
+	// normalize scales every input to the greatest totals.
 	var most totals
 	for _, t := range m.totals {
 		most.Counters, most.Samples = max(most.Counters, t.Counters), max(most.Samples, t.Samples)
@@ -217,7 +228,7 @@ func (m *sum) scaled() string {
 	return s
 }
 
-// add adds the inputs up. With an error there is no sum.
+// add adds the inputs up, each worker with a merger of its own. With an error there is no sum.
 func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
 	var mergers []*iprof.Merger
 	adders := m.job.Adders(len(ins), func() merge.Adder {
@@ -238,7 +249,8 @@ func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, erro
 	return p, nil
 }
 
-// addTo adds a profile to the sum of a worker.
+// addTo adds a profile to the sum of a worker. What the profile has and the sum cannot hold is a
+// warning, as the counts themselves are all there.
 func (m *sum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 	place := p.Input + 1 // 0 is the place of the sum
 	read, err := parse(p.Name, p.Data, func(w profile.Warning) { m.job.WarnOf("iprof", place, w) })

@@ -37,8 +37,9 @@ func (b *branchSite) bias() float64 {
 	return float64(most) / float64(b.Total)
 }
 
-// branchSites returns the conditionals by total, descending, then by name of the method
-// and bytecode. It adds counts by index, as the compiler does.
+// branchSites returns the conditionals by total, descending, then by name of the method and
+// bytecode. It adds counts by index, as the compiler does: a record is a target, an index and a
+// count, and the target may be unknown.
 func branchSites(p *iprof.Profile) []branchSite {
 	sites := make(map[iprof.Frame]*branchSite)
 	s := p.Section(iprof.Conditionals)
@@ -118,8 +119,8 @@ func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 	return out
 }
 
-// monitors returns the types that were synchronized on, by count, descending, then by
-// name.
+// monitors returns the types that were synchronized on, by count, descending, then by name. The set
+// has one entry, without a method: all records are of the whole run.
 func monitors(p *iprof.Profile) []typeCount {
 	types := make(map[iprof.TypeID]int64)
 	for _, records := range p.Section(iprof.Monitors).All() {
@@ -131,6 +132,8 @@ func monitors(p *iprof.Profile) []typeCount {
 	return sortTypes(p, types)
 }
 
+// sortTypes returns the types by count, descending, then by name, then by id, so that the order of
+// the map does not matter.
 func sortTypes(p *iprof.Profile, types map[iprof.TypeID]int64) []typeCount {
 	out := make([]typeCount, 0, len(types))
 	for t, n := range types {
@@ -142,6 +145,7 @@ func sortTypes(p *iprof.Profile, types map[iprof.TypeID]int64) []typeCount {
 	return out
 }
 
+// compareFrames orders places in the bytecode by the id of the method, then by bytecode index.
 func compareFrames(a, b iprof.Frame) int {
 	return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
 }

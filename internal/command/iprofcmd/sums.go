@@ -53,6 +53,7 @@ func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) 
 					c.Inlined, _ = saturate.AddSigned(c.Inlined, count)
 				}
 			}
+			// The frames of a recursive method repeat it; the entry counts once.
 			if last[n] != int32(i)+1 {
 				last[n] = int32(i) + 1
 				c.Total, _ = saturate.AddSigned(c.Total, count)

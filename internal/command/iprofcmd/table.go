@@ -35,6 +35,8 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
+// printOverview prints the facts of one line each. Unresolved recordings have placeholders in place
+// of types and methods, whose numbers say nothing.
 func printOverview(p *family.Printer, f *fileFacts) {
 	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
@@ -59,6 +61,7 @@ func signed(n int64) string {
 	return cli.Count(uint64(n))
 }
 
+// printSets prints a line for each set with entries. Locks have no methods.
 func printSets(p *family.Printer, sets []setFacts) {
 	if len(sets) == 0 {
 		fmt.Fprintln(p.W, "\n  There are no counts.")
@@ -108,6 +111,7 @@ func printTable[T any](p *console.Printer, header []string, items []T, row func(
 	p.Table(header, rows)
 }
 
+// printMethods prints a table of methods, with the columns of samples if there are any.
 func printMethods(p *family.Printer, methods []methodFacts, title string) {
 	samples := slices.ContainsFunc(methods, func(m methodFacts) bool { return m.SamplesBelow != 0 })
 	header := []string{"Share", "Calls", "Inlined", "Branches", title}
@@ -123,6 +127,7 @@ func printMethods(p *family.Printer, methods []methodFacts, title string) {
 	})
 }
 
+// printContexts prints the innermost frames of the contexts.
 func printContexts(p *family.Printer, contexts []contextFacts) {
 	for _, c := range contexts[:min(1, len(contexts))] { // all are of one set
 		printTable(&p.Printer, []string{"Share", "Count", "Hottest contexts of " + c.Set}, contexts, func(c *contextFacts) []string {
@@ -131,6 +136,7 @@ func printContexts(p *family.Printer, contexts []contextFacts) {
 	}
 }
 
+// printSites prints places with their types, and the share of the most frequent one.
 func printSites(p *family.Printer, sites []siteFacts) {
 	printTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, sites, func(s *siteFacts) []string {
 		var types []string
@@ -147,6 +153,7 @@ func printSites(p *family.Printer, sites []siteFacts) {
 // share prints part as a share of whole. Negative counts, of broken recordings, are 0.
 func share(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
 
+// printBranches prints conditionals with the bytecode indexes to which each way leads.
 func printBranches(p *family.Printer, branches []branchFacts) {
 	printTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, branches, func(b *branchFacts) []string {
 		var ways []string
@@ -163,6 +170,7 @@ func printBranches(p *family.Printer, branches []branchFacts) {
 	})
 }
 
+// printLocks prints the types that were locked most often.
 func printLocks(p *family.Printer, locks []typeFacts) {
 	printTable(&p.Printer, []string{"Locks", "Types locked"}, locks, func(l *typeFacts) []string {
 		return []string{signed(l.Count), l.Type}

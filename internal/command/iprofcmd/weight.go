@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
-// weightOf returns the weight that merging has found valid: a whole number or a decimal
-// fraction.
+// weightOf returns the weight that merging has found valid: a whole number or a decimal fraction,
+// which is exact with a power of ten as the denominator.
 func weightOf(text string) iprof.Weight {
 	whole, fraction, _ := strings.Cut(text, ".")
 	w := iprof.Weight{Den: 1}
@@ -21,7 +21,9 @@ func weightOf(text string) iprof.Weight {
 	return w
 }
 
-// times returns the product, with a relative precision of 2^-62 if it is not exact.
+// times returns the product, with a relative precision of 2^-62 if it is not exact: a weight has 64
+// bits each for numerator and denominator, and the excess is cut off both. The zero Weight stands
+// for 1.
 func times(w, o iprof.Weight) iprof.Weight {
 	switch {
 	case w.Num == w.Den:

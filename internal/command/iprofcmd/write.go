@@ -5,13 +5,14 @@ import (
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
-// writing holds the options for writing profiles.
+// writing holds the options for writing profiles, of merges and of the commands that rewrite one.
 type writing struct {
 	version string
 	indent  bool
 	lines   bool
 }
 
+// declare declares the options; Alias keeps an earlier name of --entry-per-line.
 func (w *writing) declare(f *cli.Flags) {
 	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: 0.4.0, 1.0.0, 1.1.0 or auto")
 	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
@@ -19,6 +20,7 @@ func (w *writing) declare(f *cli.Flags) {
 	f.Alias("entry-per-line", "lines")
 }
 
+// writeOptions checks and converts the options. The zero Version stands for that of the profile.
 func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	switch {
 	case w.indent && w.lines:

@@ -47,6 +47,8 @@ func originOf(name string, data []byte) (o family.Origin) {
 		return nil, nil
 	}})
 	if err == nil {
+		// Without binary ids the functions identify the program, which differ between most builds,
+		// too.
 		o.BuildID = joinIDs(r.Info().BinaryIDs)
 		o.Program, o.Kind = programKey(r.Info().BinaryIDs, nameRefs(name, data)), kindName(r.Info().Variant)
 	}

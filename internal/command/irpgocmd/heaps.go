@@ -36,6 +36,7 @@ func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 			opt.Version = memprof.Version0
 		}
 	}
+	// Without the option, memprof writes what compilers need: its zero Schema.
 	if o.fullSchema {
 		opt.Schema = memprof.FullSchema
 	}

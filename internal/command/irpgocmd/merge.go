@@ -78,6 +78,7 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
+// Refuses lists no option: LLVM profiles support all that the families share.
 func (c *adder) Refuses() []string { return nil }
 
 // Check determines from the options how to write the result.

@@ -34,6 +34,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	}
 	var groups []*merging.Group
 	byName := make(map[string]*merging.Group)
+	// An input is a file or an archive, which has several members.
 	type place struct{ input, member int }
 	var unknown []place
 	// A group keeps which members of an archive belong to it: the merge reads the archive again.

@@ -39,6 +39,7 @@ func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
 		name = console.ShortenName(name, max(p.Term.Width-console.TableIndent, console.MinNameColumns))
 	}
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, name))
+	// Pseudo counts stand in place of a total, so the text does, too.
 	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
 	if r.Pseudo != "" {
 		what = r.Pseudo + " by sample profile, without counts"

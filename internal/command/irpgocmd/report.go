@@ -144,6 +144,7 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 		if n := irpgo.MissingBytes(data); n > 0 {
 			return fmt.Sprintf("its body is %s short: the writer was killed or its disk was full", cli.Quantity(n, "byte", "bytes"))
 		}
+	// Raw profiles end with the value data: a writer that is killed leaves a part of it.
 	case e.Section == "value data":
 		return "the writer was killed in the value profile, or the file was changed"
 	case e.Field == "data after the profile", e.Field == "magic of the next profile", e.Field == "offset of the next header":

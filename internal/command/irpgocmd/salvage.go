@@ -90,6 +90,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	whole, n := 0, 0
 	for _, in := range ins {
 		err := in.Each(&r, func(d *inputs.Data) error {
+			// The exit code tells only whether anything was written; each failure is told here.
 			functions, info, err := c.add(env, merger, d, names)
 			if err != nil {
 				fmt.Fprintf(env.Stderr, "not salvaged: %s\n", console.Printable(cli.Message(err)))
@@ -150,6 +151,7 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 // add merges the intact functions of one profile and reports the others.
 func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
 	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
+	// A truncated file of another format is told as truncated, which helps more.
 	if f, _ := formats.Detect(d.Bytes()); err != nil && f != formats.IRPGORaw && profile.ClassOf(err) != profile.ErrTruncated {
 		err = formats.WrongFormat(d.Name(), d.Bytes(), "an IRPGO raw profile")
 	}

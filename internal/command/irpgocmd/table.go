@@ -53,10 +53,12 @@ func printOverview(p *family.Printer, f *counterFacts) {
 			rows = append(rows, [2]string{label, value})
 		}
 	}
+	// An indexed profile of heap records alone has no counters to speak of.
 	if f.MemProf == nil || f.Records > 0 {
 		add("Functions", functionsLine(f))
 		add("Counters", countersLine(f))
 	}
+	// Coverage has 0 or 1 in each counter: sums and thresholds of these say nothing.
 	if f.Records > 0 && !f.variant.Has(irpgo.SingleByte) {
 		add("Total count", cli.Count(f.TotalCount))
 		add("Greatest count", greatestLine(f.Summary))

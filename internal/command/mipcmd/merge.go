@@ -144,6 +144,7 @@ type sum struct {
 	// base lists the functions; if it has counts, these are part of the sum.
 	profile *mip.Profile // the sum; nil until add returns
 
+	// Workers count at the same time; the numbers are for the message alone.
 	raw, merged atomic.Int64 // profiles in the sum
 	buildID     string       // of the program in hexadecimal; "" if unknown
 	builds      sync.Map     // the build ids, as packs have them, of raw profiles, if buildID is unknown
