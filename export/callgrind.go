@@ -11,7 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// edgeEvent is the event that counts the calls of edges.
+// edgeEvent is the event that counts the calls of edges. It is an event of its own, because
+// the profile has no costs of calls: their number must not be added to what functions cost
+// themselves.
 const edgeEvent = "edge_calls"
 
 // callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format
@@ -54,6 +56,8 @@ func (e *exporter) callgrind() error {
 	return nil
 }
 
+// A callgrindWriter writes one file. It keeps which names were written: a name appears once
+// and is a number afterwards, as the format allows.
 type callgrindWriter struct {
 	e      *exporter
 	values []int // indexes in the set's values
@@ -66,6 +70,7 @@ type callgrindWriter struct {
 	line   []byte
 }
 
+// header writes what comes before the costs: what the profile is of, and the events.
 func (g *callgrindWriter) header(set profile.StackSet) {
 	id := g.e.v.Identity()
 	g.print("# callgrind format\nversion: 1\ncreator: profuse\n")
@@ -90,6 +95,7 @@ func (g *callgrindWriter) header(set profile.StackSet) {
 	g.print("\n")
 }
 
+// print writes text as it is.
 func (g *callgrindWriter) print(parts ...string) {
 	for _, p := range parts {
 		g.e.WriteString(p) // the writer keeps the error
@@ -98,6 +104,7 @@ func (g *callgrindWriter) print(parts ...string) {
 
 var lineBreaks = strings.NewReplacer("\n", " ", "\r", " ")
 
+// oneLine returns text that cannot end a line of the file.
 func oneLine(s string) string { return lineBreaks.Replace(s) }
 
 // position writes the file and function of the following costs, or of a callee with the

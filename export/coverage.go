@@ -9,7 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// coverage writes the functions, lines and branches whose place in the sources is known.
+// coverage writes the functions, lines and branches whose place in the sources is known. A
+// view without any line is an error. Counts of a function from several callers are added up.
 func (e *exporter) coverage() error {
 	if table := e.opt.Table; table != "" && table != profile.FunctionSet {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)

@@ -10,7 +10,7 @@ import (
 )
 
 // csv writes one table, a line of column names first. It omits columns for which the
-// profile has no data.
+// profile has no data. Each table that is not written is a loss.
 func (e *exporter) csv() error {
 	table := e.opt.Table
 	if table == "" {
@@ -83,11 +83,13 @@ func (c *csvTable) id(v uint64) {
 	c.hash(v)
 }
 
+// end writes the line.
 func (c *csvTable) end() {
 	c.w.Write(c.row) // the writer keeps the error
 	c.row = c.row[:0]
 }
 
+// labels appends one cell with all labels.
 func (c *csvTable) labels(labels []profile.Label) {
 	cells := make([]string, len(labels))
 	for i, l := range labels {
@@ -96,8 +98,10 @@ func (c *csvTable) labels(labels []profile.Label) {
 	c.text(strings.Join(cells, "; "))
 }
 
+// symbolColumns are the columns of a symbol, in the order of csvTable.symbol.
 var symbolColumns = []string{"name", "signature", "file", "start_line", "id"}
 
+// symbol appends the cells of a symbol; a start line of 0 is unknown.
 func (c *csvTable) symbol(s *profile.Symbol) {
 	c.text(s.Name, s.Signature, s.File)
 	c.int(int64(s.StartLine))

@@ -33,6 +33,7 @@ type formatEntry struct {
 	write       func(*exporter) error
 }
 
+// entry returns the description of the format, an empty one for an unknown format.
 func (f Format) entry() *formatEntry {
 	for i := range formats {
 		if formats[i].format == f {
@@ -42,6 +43,7 @@ func (f Format) entry() *formatEntry {
 	return &formatEntry{}
 }
 
+// formats are in the order in which help texts list them.
 var formats = withCoverage([]formatEntry{
 	{Pprof, ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
 	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
@@ -176,6 +178,7 @@ func tables(v profile.View) []string {
 	return names
 }
 
+// join lists names for a message.
 func join[S ~string](names []S) string {
 	list := make([]string, len(names))
 	for i, n := range names {

@@ -14,6 +14,8 @@ func (e *exporter) json() error { return e.records(false) }
 // the first record that refers to it.
 func (e *exporter) ndjson() error { return e.records(true) }
 
+// records writes all tables that Options.Table selects, as a document or as lines. Symbols
+// are numbered when they first occur; a document lists them at its end.
 func (e *exporter) records(lines bool) error {
 	r := recordWriter{e: e, lines: lines}
 	r.j.w = e
@@ -146,22 +148,26 @@ func (r *recordWriter) introduce(s *profile.Symbol) {
 	}
 }
 
+// text writes a member unless its value is empty.
 func (r *recordWriter) text(key, value string) {
 	if value != "" {
 		r.j.key(key).string(value)
 	}
 }
 
+// number writes a member, also if it is 0.
 func (r *recordWriter) number(key string, v uint64) {
 	r.j.key(key).uint(v)
 }
 
+// list writes a member that is an array of strings unless it is empty.
 func (r *recordWriter) list(key string, values []string) {
 	if len(values) > 0 {
 		r.j.key(key).strings(values)
 	}
 }
 
+// labels writes the labels as an object, if there are any.
 func (r *recordWriter) labels(labels []profile.Label) {
 	if len(labels) == 0 {
 		return
@@ -291,6 +297,7 @@ func (r *recordWriter) function(f *profile.Function) {
 	r.labels(f.Labels)
 }
 
+// blocks writes a number of each block as an array.
 func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profile.Block) uint64) {
 	r.j.key(key).open('[')
 	for _, b := range blocks {
@@ -408,6 +415,7 @@ func (r *recordWriter) edge(edge *profile.Edge) {
 	r.number("count", edge.Count)
 }
 
+// trace writes the functions of a trace in the order of their first calls.
 func (r *recordWriter) trace(t *profile.Trace) {
 	j := &r.j
 	r.number("weight", t.Weight)

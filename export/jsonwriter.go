@@ -14,8 +14,10 @@ type jsonWriter struct {
 	bad   uint64 // strings that are not UTF-8
 }
 
+// jsonBuffer is how many bytes are collected before they are written.
 const jsonBuffer = 1 << 15
 
+// flush writes what was collected.
 func (j *jsonWriter) flush() {
 	j.w.Write(j.buf) // the writer keeps the error
 	j.buf = j.buf[:0]
@@ -39,6 +41,7 @@ func (j *jsonWriter) open(bracket byte) {
 	j.comma = false
 }
 
+// close ends an object or array.
 func (j *jsonWriter) close(bracket byte) {
 	j.buf = append(j.buf, bracket)
 	j.comma = true

@@ -59,6 +59,8 @@ func (e *exporter) pprof() error {
 	return errors.Join(b.p.WriteUncompressed(z), z.Close())
 }
 
+// A pprofBuilder collects the profile. A location stands for the frames of one machine
+// address.
 type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
@@ -68,6 +70,7 @@ type pprofBuilder struct {
 	key       []byte
 	numbers   []int // of the symbols of frames
 
+	// How many values, stacks and frames lost something.
 	beyond, zero, negative uint64
 }
 

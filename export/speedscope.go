@@ -51,6 +51,7 @@ func (e *exporter) speedscope() error {
 	return nil
 }
 
+// A speedscopeWriter writes the profiles of a file, which share one table of frames.
 type speedscopeWriter struct {
 	e     *exporter
 	j     jsonWriter
@@ -117,6 +118,8 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j.close('}')
 }
 
+// frame returns the number of a frame in the shared table. Without Options.Lines all frames
+// of a function are one.
 func (s *speedscopeWriter) frame(f *profile.Frame) int {
 	key := speedscopeFrame{line: f.StartLine}
 	key.symbol, _ = s.e.symbols.number(&f.Symbol)

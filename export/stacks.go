@@ -47,6 +47,8 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 	return []profile.StackSet{set}, err
 }
 
+// setNamed returns a table as stacks: functions become stacks of one frame, edges stacks of
+// two.
 func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	switch name {
 	case "", profile.FunctionSet:

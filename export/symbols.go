@@ -42,6 +42,7 @@ func (t *symbols) nameOf(n int) string {
 	return t.names[n]
 }
 
+// display returns the name to show, and notes that a signature was left out.
 func (t *symbols) display(s *profile.Symbol) string {
 	name := s.String()
 	if t.opt.Demangle {

@@ -29,6 +29,8 @@ import (
 // azureBucket is a container of Azure Blob Storage.
 type azureBucket struct{ client *container.Client }
 
+// openAzure opens the container that is the host of the URL. The account comes from the
+// environment or the URL; the error says what is missing.
 func openAzure(ctx context.Context, u *url.URL) (provider, error) {
 	service := azureblob.NewDefaultServiceURLOptions()
 	if service.AccountName == "" && !u.Query().Has("storage_account") {
@@ -52,7 +54,8 @@ func openAzure(ctx context.Context, u *url.URL) (provider, error) {
 	return b, nil
 }
 
-// tried is the context of a request that is tried some times.
+// tried is the context of a request that is tried some times. It waits from 200 ms to 15 s
+// between attempts.
 func tried(ctx context.Context, attempts int) context.Context {
 	ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{
 		MaxRetries: int32(attempts - 1), RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 15 * time.Second,
@@ -64,6 +67,7 @@ func tried(ctx context.Context, attempts int) context.Context {
 // ordered: the order of accounts with folders is that of their folders.
 func (b *azureBucket) ordered() bool { return false }
 
+// list leaves out the folders that accounts with folders have as blobs of their own.
 func (b *azureBucket) list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error) {
 	size := int32(pageSize)
 	options := &container.ListBlobsFlatOptions{Prefix: &prefix, MaxResults: &size}
@@ -82,6 +86,8 @@ func (b *azureBucket) list(ctx context.Context, prefix, page string) (objects []
 	return objects, value(out.NextMarker), nil
 }
 
+// value returns what p points to, the zero value for nil: the library has pointers for all
+// fields.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -92,6 +98,7 @@ func value[T any](p *T) (v T) {
 // azureTag is an ETag without its quotes, which lists leave out.
 func azureTag(etag *azcore.ETag) string { return strings.Trim(string(value(etag)), `"`) }
 
+// stat looks for tokenName in upper or lower case, which Azure does not keep.
 func (b *azureBucket) stat(ctx context.Context, key string) (store.Object, string, error) {
 	if err := azureKey(key); err != nil {
 		return store.Object{}, "", err
@@ -117,6 +124,7 @@ func azureKey(key string) error {
 	return nil
 }
 
+// open compares the tag again where the server does not.
 func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
 	if err := azureKey(key); err != nil {
 		return nil, err
@@ -140,6 +148,8 @@ func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length 
 	return out.Body, nil
 }
 
+// put uploads in blocks, which are larger than partSize only where the blob would have too
+// many.
 func (b *azureBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
 	if err := azureKey(key); err != nil {
 		return err
@@ -151,6 +161,7 @@ func (b *azureBucket) put(ctx context.Context, key string, body io.Reader, size 
 	return err
 }
 
+// create sends the object in one request. Azure has several codes for a blob that exists.
 func (b *azureBucket) create(ctx context.Context, key string, body *bytes.Reader, token string) error {
 	if err := azureKey(key); err != nil {
 		return err
@@ -178,6 +189,8 @@ func (b *azureBucket) delete(ctx context.Context, key string) error {
 	return err
 }
 
+// answer takes status and code from the error, and the message from the XML body of the
+// response.
 func (b *azureBucket) answer(err error) (a answer) {
 	var response *azcore.ResponseError
 	if !errors.As(err, &response) {
@@ -205,6 +218,7 @@ func (b *azureBucket) answer(err error) (a answer) {
 	return a
 }
 
+// permission names the role that allows op.
 func (b *azureBucket) permission(op string) string {
 	if op == "list" || op == "read" {
 		return "the role Storage Blob Data Reader"

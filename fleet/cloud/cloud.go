@@ -54,6 +54,8 @@ func Drivers() store.Drivers {
 	return store.Drivers{"s3": driver(openS3), "gs": driver(openGCS), "azblob": driver(openAzure)}
 }
 
+// driver wraps what opens a bucket of a provider. Errors of opening are fatal: trying again
+// does not help. Keys are not part of what open gets.
 func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver {
 	return func(ctx context.Context, u *url.URL) (store.Store, error) {
 		b := &bucket{location: u.Scheme + "://" + u.Host, unsure: make(map[string]string)}
@@ -105,6 +107,7 @@ type provider interface {
 	close() error
 }
 
+// errConflict is the error of create where the provider cannot tell yet who wins.
 var errConflict = errors.New("another process writes the object at the same time")
 
 // A bucket is a store of a provider.
@@ -122,6 +125,9 @@ func (b *bucket) URL(key string) string { return b.location + "/" + key }
 
 func (b *bucket) Close() error { return b.close() }
 
+// List yields the objects in the bytewise order of their keys, which package store relies
+// on. It sorts in memory what the provider lists in another order; a page that repeats, or
+// keys out of order, end it with an error.
 func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
 		var all []store.Object // if the provider has another order
@@ -170,6 +176,10 @@ func (b *bucket) Stat(ctx context.Context, key string) (store.Object, error) {
 	return o, nil
 }
 
+// Open returns a part of an object; length -1 is all from offset on. It fails with
+// store.ErrChanged if the object is not the one listed. An empty part is not asked of the
+// provider, which would refuse the range: only whether the object is still the same. The
+// read fails if no byte comes for the time in stalled.
 func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var r io.ReadCloser = io.NopCloser(strings.NewReader(""))
@@ -199,6 +209,7 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 	return r, err
 }
 
+// errStalled ends a read whose connection is silent.
 var errStalled = errors.New("no bytes came for a minute")
 
 // cause returns why a context ended, if that is because nothing came.
@@ -214,11 +225,13 @@ type body struct {
 	io.ReadCloser
 	bucket *bucket
 	key    string
+	// Of the read: the watch cancels it with errStalled, and Close cancels it, too.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	watch  *time.Timer
 }
 
+// Read starts the watch anew with each byte that comes.
 func (r *body) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if n > 0 {
@@ -240,6 +253,7 @@ func (r *body) Close() error {
 	return err
 }
 
+// Put writes an object, or replaces it. The body is read once, in order.
 func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error {
 	size, err := body.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -264,12 +278,15 @@ func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 
 // whole reads a body of a known size.
 type whole struct {
-	body   io.Reader
+	body io.Reader
+	// Bytes that are still to come.
 	left   int64
 	err    error
 	failed func(error)
 }
 
+// Read fails, and ends the upload, if the body has more or fewer bytes than its size was, as
+// when a file grows meanwhile.
 func (w *whole) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)
 	w.left -= int64(n)
@@ -308,6 +325,9 @@ func (b *bucket) Create(ctx context.Context, key string, data []byte) error {
 	return e
 }
 
+// createOnce creates the object and finds out whose it is if it exists. After a conflict it
+// tries again, at most conflicts times, and waits twice as long each time. fs.ErrExist says
+// that the object is another process's, as far as this can be found out.
 func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token string) error {
 	for attempt := 1; ; attempt++ {
 		err := b.create(ctx, key, bytes.NewReader(data), token)
@@ -333,6 +353,7 @@ func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token 
 	}
 }
 
+// Delete deletes an object. One that does not exist is no error.
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	if err := b.delete(ctx, key); err != nil {
 		if e := b.failed("delete", key, err); !errors.Is(e, fs.ErrNotExist) {

@@ -17,7 +17,8 @@ import (
 
 // An answer is what a server said about a request that failed.
 type answer struct {
-	status  int // of HTTP; 0 if there was no answer
+	status int // of HTTP; 0 if there was no answer
+	// The provider's name for the kind of error; see problems.
 	code    string
 	message string
 	region  string // where S3 has the bucket
@@ -27,8 +28,10 @@ type answer struct {
 
 // problem is what a code of an answer means.
 type problem struct {
+	// What to do, in a sentence for the user; "" if nothing helps but to wait.
 	advice string
-	fatal  bool
+	// Trying again does not help.
+	fatal bool
 }
 
 var (
@@ -59,7 +62,9 @@ var problems = map[string]problem{
 // wrongRegion are the codes of S3 for a request to another region than that of the bucket.
 var wrongRegion = map[string]bool{"PermanentRedirect": true, "AuthorizationHeaderMalformed": true, "IllegalLocationConstraintException": true}
 
-// failed describes the error of an operation.
+// failed describes the error of an operation. op is list, read, write, create, delete or
+// open. An error that is described already stays as it is. The text is the server's, without
+// the URL of the request, and Fatal says that trying again does not help.
 func (b *bucket) failed(op, key string, err error) *store.Error {
 	if err == nil {
 		return nil
@@ -143,7 +148,8 @@ func (a answer) text() string {
 	return short(fmt.Sprintf("%s (status %d)", strings.TrimRight(oneLine(text), ". "), a.status))
 }
 
-// explainNetwork explains why there was no answer.
+// explainNetwork explains why there was no answer. A name that does not exist and an
+// untrusted certificate are fatal; a network that is down is not.
 func explainNetwork(e *store.Error, err error) {
 	var dns *net.DNSError
 	var untrusted *tls.CertificateVerificationError
@@ -186,6 +192,8 @@ func sentence(err error) string {
 // queries are the queries of URLs.
 var queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
 
+// oneLine joins the lines of a text and removes the queries of URLs, which may have
+// signatures.
 func oneLine(text string) string {
 	return queries.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
 }

@@ -65,12 +65,14 @@ func tries(attempts int) []storage.RetryOption {
 	return []storage.RetryOption{storage.WithMaxAttempts(attempts), storage.WithPolicy(storage.RetryAlways)}
 }
 
+// object returns the object with a key, whose requests are tried some times.
 func (b *gcsBucket) object(key string, attempts int) *storage.ObjectHandle {
 	return b.bucket.Object(key).Retryer(tries(attempts)...)
 }
 
 func (b *gcsBucket) ordered() bool { return true }
 
+// list asks only for the four fields that it returns.
 func (b *gcsBucket) list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error) {
 	query := &storage.Query{Prefix: prefix}
 	if err := query.SetAttrSelection([]string{"Name", "Size", "Generation", "Updated"}); err != nil {
@@ -84,6 +86,8 @@ func (b *gcsBucket) list(ctx context.Context, prefix, page string) (objects []st
 	return objects, next, err
 }
 
+// gcsObject returns the object as package store has it. Its tag is the generation, a number
+// that every write changes.
 func gcsObject(o *storage.ObjectAttrs) store.Object {
 	return store.Object{Key: o.Name, Size: o.Size, Tag: strconv.FormatInt(o.Generation, 10), Modified: o.Updated}
 }
@@ -96,6 +100,8 @@ func (b *gcsBucket) stat(ctx context.Context, key string) (store.Object, string,
 	return gcsObject(o), o.Metadata[tokenName], nil
 }
 
+// open asks for the generation in tag; a tag that is no generation is of an object that was
+// changed.
 func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
 	// A compressed object is not decompressed: its size is that of the compressed bytes.
 	o := b.object(key, fewRetries).ReadCompressed(true)
@@ -131,10 +137,12 @@ func (b *gcsBucket) written(key string) *storage.ObjectHandle {
 	}))
 }
 
+// put ends without an object if body fails.
 func (b *gcsBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
 	return b.write(ctx, b.written(key).NewWriter(ctx), body, size)
 }
 
+// write copies body to w and makes the object visible, unless the context ended.
 func (b *gcsBucket) write(ctx context.Context, w *storage.Writer, body io.Reader, size int64) error {
 	w.ContentType = "application/octet-stream"
 	// The memory of the upload. The last chunk may be smaller.
@@ -164,6 +172,8 @@ func (b *gcsBucket) delete(ctx context.Context, key string) error {
 	return b.object(key, retries).Delete(ctx)
 }
 
+// answer takes status, code and message from the error of the API. The library has errors of
+// its own for a missing object or bucket, which count as status 404.
 func (b *gcsBucket) answer(err error) (a answer) {
 	var api *googleapi.Error
 	if errors.As(err, &api) {

@@ -35,6 +35,8 @@ type s3Bucket struct {
 	http    s3.HTTPClient
 }
 
+// openS3 opens the bucket that is the host of the URL. Connections are kept for readsAtOnce
+// reads, and a server that does not answer for the time in stalled fails the request.
 func openS3(ctx context.Context, u *url.URL) (provider, error) {
 	// Other servers send no checksums, and do not know those that the library adds to
 	// requests. Amazon's own verifies what is written.
@@ -113,6 +115,7 @@ func (c uploadClient) AbortMultipartUpload(ctx context.Context, in *s3.AbortMult
 // ordered: the directory buckets of S3 Express have no order.
 func (b *s3Bucket) ordered() bool { return !strings.HasSuffix(b.name, "--x-s3") }
 
+// list decodes the keys, which the server encodes as in URLs.
 func (b *s3Bucket) list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error) {
 	in := &s3.ListObjectsV2Input{
 		Bucket: &b.name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
@@ -143,6 +146,7 @@ func (b *s3Bucket) list(ctx context.Context, prefix, page string) (objects []sto
 // s3Tag is an ETag without its quotes, which some servers leave out of lists.
 func s3Tag(etag *string) string { return strings.Trim(aws.ToString(etag), `"`) }
 
+// stat is a HEAD request, whose errors have no text.
 func (b *s3Bucket) stat(ctx context.Context, key string) (store.Object, string, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key}, b.request(retries))
 	if err != nil {
@@ -153,6 +157,8 @@ func (b *s3Bucket) stat(ctx context.Context, key string) (store.Object, string, 
 	}, out.Metadata[tokenName], nil
 }
 
+// open asks for a range of bytes, and for the tag as a condition; a server that does not
+// know conditions is noticed by its answer.
 func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
 	if tag != "" {
@@ -178,6 +184,8 @@ func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int
 	return out.Body, nil
 }
 
+// put uploads in parts if the object is larger than partSize, with the encryption that the
+// URL names.
 func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
 	in := &transfermanager.UploadObjectInput{Bucket: &b.name, Key: &key, Body: body, ContentLength: &size}
 	if b.options.EncryptionType != "" {
@@ -190,6 +198,7 @@ func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int
 	return err
 }
 
+// create sends the object in one request with If-None-Match.
 func (b *s3Bucket) create(ctx context.Context, key string, body *bytes.Reader, token string) error {
 	in := &s3.PutObjectInput{
 		Bucket: &b.name, Key: &key, Body: body, IfNoneMatch: aws.String("*"),
@@ -216,6 +225,7 @@ func (b *s3Bucket) delete(ctx context.Context, key string) error {
 // expectedRegion is in the message of an AuthorizationHeaderMalformed.
 var expectedRegion = regexp.MustCompile(`expecting ['"]([a-z0-9-]+)['"]`)
 
+// answer takes status and region from the response, and code and message from the error.
 func (b *s3Bucket) answer(err error) (a answer) {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil {
@@ -240,6 +250,7 @@ func (b *s3Bucket) answer(err error) (a answer) {
 	return a
 }
 
+// permission names the actions of a policy.
 func (b *s3Bucket) permission(op string) string {
 	switch op {
 	case "list":

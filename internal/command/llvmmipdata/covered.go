@@ -8,7 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// covered runs the covered command.
+// covered runs the covered command. It prints the names in the order of the profile, or with
+// --debug the frames at the entry of each function: the function itself and what is inlined
+// there.
 func (t *tool) covered() error {
 	covered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
@@ -63,6 +65,7 @@ func (t *tool) checkCovered() error {
 	return errInvalid
 }
 
+// frame prints a line about a frame, which options choose.
 func (t *tool) frame(w *bufio.Writer, f symbolize.Frame) {
 	switch {
 	case t.opt.paths:

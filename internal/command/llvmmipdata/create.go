@@ -12,7 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// create runs the create command.
+// create runs the create command. The map is a file of its own or in a linked program. An
+// existing profile is replaced.
 func (t *tool) create() error {
 	path, err := binaryFile(t.opt.mapFile)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && isSystem(err) {

@@ -22,7 +22,8 @@ const rawSection = "__llvm_mipraw"
 // debugInfo is the file of option --debug.
 type debugInfo struct {
 	file *symbolize.File
-	raw  *symbolize.Section
+	// nil if the file lacks it: then no function has an address.
+	raw *symbolize.Section
 }
 
 // close closes the file. It may be called on nil.
@@ -32,7 +33,8 @@ func (d *debugInfo) close() {
 	}
 }
 
-// openDebug opens the file of option --debug; nil without the option.
+// openDebug opens the file of option --debug; nil without the option. A folder must be a
+// .dSYM bundle.
 func (t *tool) openDebug() (*debugInfo, error) {
 	path := t.opt.debug
 	if path == "" {
@@ -87,7 +89,7 @@ func (t *tool) refuseObject(path string, err error) error {
 }
 
 // frames returns the frames at the first instruction of each function, innermost first;
-// none without debug information about it.
+// none without debug information about it. Errors of the debug information are warnings.
 func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Frame {
 	frames := make([][]symbolize.Frame, len(functions))
 	if d == nil || d.raw == nil {
@@ -109,6 +111,7 @@ func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Fra
 // unknown is what LLVM prints for an unknown name.
 const unknown = "<invalid>"
 
+// fileOf returns the file of a frame as LLVM prints it.
 func fileOf(f symbolize.Frame) string {
 	if f.File == "" {
 		return unknown
@@ -116,6 +119,7 @@ func fileOf(f symbolize.Frame) string {
 	return f.File
 }
 
+// functionOf returns the function of a frame, demangled.
 func functionOf(f symbolize.Frame) string {
 	if f.Function == "" {
 		return unknown

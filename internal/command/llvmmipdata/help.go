@@ -1,5 +1,7 @@
 package llvmmipdata
 
+// The help texts have profuse's own wording; only names and meanings of options are the
+// original's.
 const helpTop = `OVERVIEW: machine instrumentation profiles (profuse speaking llvm-mipdata)
 
 USAGE: PROG [subcommand] [options]

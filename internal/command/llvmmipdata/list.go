@@ -24,7 +24,8 @@ func (t *tool) order() error {
 	return nil
 }
 
-// info runs the info command.
+// info runs the info command. The number of raw profiles is the greatest MergeCount of a
+// function. Every function has an entry block, which its list of blocks does not have.
 func (t *tool) info() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		var raw uint32

@@ -15,7 +15,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// merge runs the merge command.
+// merge runs the merge command. It replaces the profile once all raw profiles are read, even
+// if none could be merged. Warnings come in the order of the inputs, whatever order the
+// workers took.
 func (t *tool) merge() error {
 	lock, lockErr := t.lock()
 	defer lock.Release()
@@ -159,6 +161,7 @@ type warnings struct {
 	byFile map[string][]profile.Warning
 }
 
+// add may be called by several workers at once.
 func (w *warnings) add(warning profile.Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

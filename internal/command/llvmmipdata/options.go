@@ -17,6 +17,7 @@ type options struct {
 	strict  bool     // merge
 	yaml    string   // yaml2mip: the YAML
 
+	// Of several commands.
 	output       string
 	regex        string
 	debug        string
@@ -24,6 +25,7 @@ type options struct {
 	lines, paths bool // covered
 }
 
+// defaults returns the options of an empty command line; the expression matches all names.
 func defaults() options {
 	return options{output: "-", regex: ".*", arch: "arm64", yaml: "-"}
 }

@@ -70,4 +70,5 @@ func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *de
 	return nil
 }
 
+// writeError words an error of the output as LLVM's streams do.
 func writeError(err error) error { return errors.New("IO failure on output stream: " + words(err)) }

@@ -30,7 +30,8 @@ func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	return nil, t.refuse(err)
 }
 
-// load reads an input with read, which must not retain data.
+// load reads an input with read, which must not retain data. It prints what is wrong and
+// returns the error that ends the run.
 func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
 	data, err := t.open(in)
 	if err != nil {
@@ -58,6 +59,7 @@ func (t *tool) readProfile() (*mip.Profile, error) {
 	})
 }
 
+// warn prints a warning of package mip, which the original would not give.
 func (t *tool) warn(w profile.Warning) { t.msg.Warning(w.String()) }
 
 // writeProfile writes the profile of option -p, which must not be one of the inputs.
@@ -83,7 +85,7 @@ func (t *tool) writeProfile(p *mip.Profile, inputs ...string) error {
 }
 
 // lock keeps other processes from updating the profile. A profile that does not exist
-// needs no lock.
+// needs no lock. Releasing nil does nothing.
 func (t *tool) lock() (*filelock.Lock, error) {
 	if t.opt.profile == "-" { // written to standard output
 		return nil, nil
@@ -98,6 +100,7 @@ func (t *tool) lock() (*filelock.Lock, error) {
 }
 
 const (
+	// headerSize and the offsets are in bytes, of the header of generation B.
 	headerSize  = 32
 	versionAt   = 4 // offset of the 16-bit version in the header
 	fileTypeAt  = 6 // of the 16-bit FileType
@@ -106,7 +109,8 @@ const (
 
 var magic = []byte("\xfbMIP")
 
-// fileTypeBits are the values of FileType in generation B, without the width.
+// fileTypeBits are the values of FileType in generation B, without the width. They appear in
+// messages only.
 var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, mip.FileRaw: 1}
 
 // checkKind refuses a file of another type than want, with checks in the original's

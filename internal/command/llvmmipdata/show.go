@@ -51,6 +51,8 @@ type shower struct {
 	color bool
 }
 
+// counts prints the counts of a function and its blocks, the entry first, then an empty
+// line.
 func (s *shower) counts(f *mip.Function) {
 	fmt.Fprintf(s.w, "  Call Count: %d\n", f.CallCount)
 	if f.TimestampSum > 0 {
@@ -70,6 +72,7 @@ func (s *shower) counts(f *mip.Function) {
 // blocksPerLine is the number of blocks printed on a line.
 const blocksPerLine = 8
 
+// block prints whether a block ran. i counts from 0, the entry.
 func (s *shower) block(i int, covered bool) {
 	if i%blocksPerLine == 0 {
 		s.w.WriteString("\n    ")

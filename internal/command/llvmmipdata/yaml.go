@@ -22,7 +22,8 @@ func (t *tool) mip2yaml() error {
 	})
 }
 
-// sourceInfo returns where the functions begin.
+// sourceInfo returns where the functions begin. The result is parallel to p.Functions;
+// without debug information an element is empty.
 func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
 	functions := make([]*mip.Function, len(p.Functions))
 	for i := range p.Functions {
@@ -37,7 +38,7 @@ func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
 	return infos
 }
 
-// yaml2mip runs the yaml2mip command.
+// yaml2mip runs the yaml2mip command. Unlike create it reads standard input, too.
 func (t *tool) yaml2mip() error {
 	name := t.opt.yaml
 	in := inputs.File(name, t.Inputs())

@@ -29,6 +29,8 @@ const (
 	initialCFAOffset   = 8
 )
 
+// equal reports whether both states give the same information; no directive is needed
+// between them then.
 func (s *cfiState) equal(t *cfiState) bool {
 	return s == t || s.register == t.register && s.offset == t.offset && slices.Equal(s.rules, t.rules)
 }
@@ -48,7 +50,8 @@ func (s cfiState) with(register, directive, operand string) cfiState {
 	return s
 }
 
-// cfiTracker follows the directives of one function.
+// cfiTracker follows the directives of one function. remembered is the stack of
+// .cfi_remember_state.
 type cfiTracker struct {
 	state      cfiState
 	remembered []cfiState
@@ -59,7 +62,9 @@ type cfiTracker struct {
 }
 
 // directive applies a directive. changes is set if the directive changes the
-// state, ok is false if its effect is unknown.
+// state, ok is false if its effect is unknown. It does not know .cfi_escape,
+// .cfi_signal_frame and the like: functions with them are not split. Nor are those with a
+// second procedure.
 func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	word, rest := asm.SplitWord(text)
 	args := asm.SplitArgs(rest)
@@ -122,9 +127,11 @@ func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	return changes, ok
 }
 
+// isCFI reports whether a directive is one of call frame information.
 func isCFI(text []byte) bool { return bytes.HasPrefix(text, []byte(".cfi_")) }
 
-// printCFI prints the directives that change one state into another.
+// printCFI prints the directives that change one state into another. It prints no
+// .cfi_remember_state but each change in full.
 func printCFI(t *asm.Text, from, to *cfiState) {
 	switch {
 	case from.register != to.register:

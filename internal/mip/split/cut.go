@@ -8,7 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// cutBlocks moves the marked blocks from the function to the end of the file.
+// cutBlocks moves the marked blocks from the function to the end of the file. flags are
+// those of the section; the cold part gets the same ones.
 func (s *Splitter) cutBlocks(flags string) {
 	s.cutFromHot()
 	end := s.syntaxBefore(len(s.Stmts))
@@ -67,7 +68,8 @@ func (c *coldPart) begin(name, flags string) {
 	}
 }
 
-// block prints a block, and a jump if the next block stays.
+// block prints a block, and a jump if the next block stays. Labels with the tie goesAlong
+// move with it.
 func (c *coldPart) block(b int) {
 	needsLine := !c.cut[b-1] // the previous block stays, so no line is set
 	c.text.Line(c.startLabel(b), ":")
@@ -139,7 +141,9 @@ func (c *coldPart) end(name string) {
 	c.text.Line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
-// cutFromHot makes the edits to the remaining part of the function.
+// cutFromHot makes the edits to the remaining part of the function. It removes what moves,
+// adds the jumps and labels that lead into the cold part and back, and prints the call frame
+// information anew.
 func (s *Splitter) cutFromHot() {
 	current := &cfiState{offset: initialCFAOffset}
 	resumed, begun := false, -1
@@ -215,7 +219,8 @@ func (s *Splitter) dropsJump(b int) bool {
 	return to > b+1 && to < len(s.parts) && word == "jmp" && s.leadsTo(target, to)
 }
 
-// join lets block b, which stays, reach the cold block behind it.
+// join lets block b, which stays, reach the cold block behind it. A conditional branch
+// around the cold block is inverted, which saves the jump.
 func (s *Splitter) join(b int) {
 	last := &s.Stmts[s.own[s.parts[b].end]]
 	cold := s.startLabel(b + 1)
@@ -259,6 +264,7 @@ func (s *Splitter) removeLine(pos, end int) {
 	s.edit(int32(from), int32(min(asm.LineEnd(s.Src, to)+1, len(s.Src))), "")
 }
 
+// isLoc reports whether a directive gives the source line of what follows.
 func isLoc(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc"
@@ -312,7 +318,8 @@ func (c *coldPart) switchSyntax(to asm.X86Syntax) {
 }
 
 // needsTable reports whether the cold part needs an exception table. Without
-// one, exceptions pass through it.
+// one, exceptions pass through it. Exceptions in an instruction that the original table does
+// not cover end the program, and would pass if the part had no table.
 func (s *Splitter) needsTable() bool {
 	if s.cfi.lsda == nil || s.cfi.personality == nil {
 		return false
@@ -330,7 +337,8 @@ func (s *Splitter) needsTable() bool {
 	return false
 }
 
-// table prints an exception table whose entries let exceptions pass.
+// table prints an exception table whose entries let exceptions pass. A call that it does not
+// list ends the program.
 func (c *coldPart) table(flags string) {
 	t, start := &c.text, c.start
 	table := `"a",@progbits`

@@ -21,7 +21,7 @@ const (
 	fixed
 )
 
-// findTies returns the ties of all labels.
+// findTies returns the ties of all labels. A label may have several.
 func findTies(f *asm.File) []ties {
 	t := make([]ties, len(f.Labels.All))
 	add := func(text []byte, how ties) {
@@ -56,7 +56,8 @@ func findTies(f *asm.File) []ties {
 }
 
 // reachesFar reports whether an instruction that mentions one label could do so
-// from another section.
+// from another section. Distances between labels and branches with a displacement of one
+// byte cannot.
 func reachesFar(f *asm.File, text []byte, label int32) bool {
 	word, rest := asm.SplitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {
@@ -74,7 +75,8 @@ func reachesFar(f *asm.File, text []byte, label int32) bool {
 		!bytes.Contains(bytes.ToLower(before), []byte("short"))
 }
 
-// tieDirective adds the ties that a directive imposes on the labels in it.
+// tieDirective adds the ties that a directive imposes on the labels in it. Only words of 4
+// or 8 bytes in loaded data can refer to another section.
 func tieDirective(f *asm.File, t []ties, s *asm.Stmt, text []byte) {
 	word, rest := asm.SplitWord(text)
 	sec := &f.Sections[s.Section]

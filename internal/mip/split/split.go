@@ -42,7 +42,7 @@ type part struct {
 	falls       bool // control can reach the next block from its end
 }
 
-// New returns a Splitter for a file.
+// New returns a Splitter for a file. The Splitter keeps the file and does not change it.
 func New(f *asm.File) *Splitter {
 	s := &Splitter{File: f, entered: make([]int32, len(f.Sections))}
 	for i := range s.entered {
@@ -58,7 +58,9 @@ func New(f *asm.File) *Splitter {
 }
 
 // Function moves the blocks of a function that did not run, where that saves
-// bytes. It returns the number of blocks moved, or why it could move none.
+// bytes. It returns the number of blocks moved, or why it could move none. ran has an
+// element for each block of the function. A reason is about this function only; others may
+// still be split.
 func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	if s.ties == nil {
 		if bytes.Contains(s.Src, []byte(UseStem)) {
@@ -86,7 +88,8 @@ func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	return moved, ""
 }
 
-// Finish returns the edits to the file and the text to append to it.
+// Finish returns the edits to the file and the text to append to it. It is called once,
+// after the last function.
 func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
 	if len(s.tailText) > 0 && s.coldUnits != nil {
 		s.debugUnit(&s.tailText)
@@ -120,7 +123,8 @@ func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 }
 
 // collect finds the statements of the function, and the call frame information
-// and the line in effect at each instruction.
+// and the line in effect at each instruction. It returns why the function cannot be split,
+// "" if it can: a directive whose effect is unknown could depend on its place.
 func (s *Splitter) collect() asm.Reason {
 	s.own, s.state, s.locs = s.own[:0], map[int32]*cfiState{}, map[int32][]byte{}
 	s.cfi, s.sites = cfiTracker{}, nil
@@ -189,7 +193,8 @@ func isNumericData(text []byte) bool {
 	return false
 }
 
-// divide finds the statements of each block and the blocks that cannot move.
+// divide finds the statements of each block and the blocks that cannot move. The first block
+// never moves: it has the entry.
 func (s *Splitter) divide() asm.Reason {
 	n := len(s.fn.Blocks)
 	s.parts = make([]part, n)
@@ -230,7 +235,8 @@ func (s *Splitter) divide() asm.Reason {
 	return ""
 }
 
-// inspect decides whether a block can move and whether control falls through it.
+// inspect decides whether a block can move and whether control falls through it. A block
+// without instructions stays.
 func (s *Splitter) inspect(p *part) {
 	p.falls = true
 	if p.end < 0 {
@@ -262,6 +268,7 @@ func (s *Splitter) inspect(p *part) {
 
 // Approximate cost and gain of a move, in bytes.
 const (
+	// Instructions are not assembled here: their size is a typical one.
 	instructionBytes = 4
 	longBranchBytes  = 4 // more than a short branch takes
 	jumpBytes        = 5
@@ -350,7 +357,8 @@ func (s *Splitter) inverted(b, to int) (mnemonic string, ok bool) {
 	return invertedBranches[word], to < len(s.parts) && invertedBranches[word] != "" && s.leadsTo(target, to)
 }
 
-// lastBranch returns the last instruction of a block.
+// lastBranch returns the last instruction of a block. Any instruction is returned; "" is for
+// a block without one, or with inline assembly at its end.
 func (s *Splitter) lastBranch(b int) (word string, operand []byte) {
 	p := &s.parts[b]
 	if p.end < 0 {
@@ -364,6 +372,7 @@ func (s *Splitter) lastBranch(b int) (word string, operand []byte) {
 	return string(w), rest
 }
 
+// leadsTo reports whether the operand of a branch is a label of block b.
 func (s *Splitter) leadsTo(target []byte, b int) bool {
 	id := s.Labels.Find(asm.Unquote(target))
 	return id >= 0 && s.Labels.All[id].Block == int32(b) && s.Stmts[s.Labels.All[id].Stmt].Fn == s.id

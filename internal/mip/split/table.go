@@ -12,6 +12,7 @@ import (
 // callSite is one entry of an exception table: the statements between two
 // labels, and whether exceptions in them reach a landing pad in the function.
 type callSite struct {
+	// Statements of the labels: [from, to).
 	from, to int32
 	lands    bool
 }
@@ -29,7 +30,8 @@ const (
 )
 
 // callSites reads the exception table that a .cfi_lsda directive names. ok is
-// false if the table does not have the form that compilers for x86_64 print.
+// false if the table does not have the form that compilers for x86_64 print. Sites are
+// sorted by place.
 func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 	_, rest := asm.SplitWord(lsda)
 	args := asm.SplitArgs(rest)
@@ -72,9 +74,12 @@ func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 // tableReader reads the directives of one section in order.
 type tableReader struct {
 	*asm.File
+	// The next statement to look at.
 	next    int32
 	section int32
-	failed  bool
+	// Set by the first directive that is not the one expected; what is read afterwards means
+	// nothing.
+	failed bool
 }
 
 // ahead returns the index of the next directive, or of a statement outside the
@@ -110,6 +115,7 @@ func (r *tableReader) operand(directives ...string) []byte {
 	return rest
 }
 
+// number returns the operand of the next directive as a number.
 func (r *tableReader) number(directive string) int64 {
 	n, err := strconv.ParseInt(string(r.operand(directive)), 0, 32)
 	if err != nil {
@@ -118,7 +124,8 @@ func (r *tableReader) number(directive string) int64 {
 	return n
 }
 
-// difference reads the distance between two labels.
+// difference reads the distance between two labels. It returns their indexes, first the one
+// that the other is subtracted from.
 func (r *tableReader) difference() (ids [2]int32) {
 	text := r.operand(".uleb128")
 	a, b, ok := bytes.Cut(text, []byte("-"))
