@@ -12,6 +12,8 @@ import (
 type adders struct {
 	flags *cli.Flags
 	all   []merging.Adder
+	// flags are those of the command; owner has the index in all of the family that declared an
+	// option.
 	owner map[string]int // index of the family, for options that only one family has
 }
 
@@ -19,6 +21,8 @@ type adders struct {
 // call belong to all families.
 func (a *adders) declare(f *cli.Flags, watching bool) {
 	a.flags, a.owner = f, make(map[string]int)
+	// Options that were there before the first family, and those that an earlier family declared,
+	// have an owner already, or none.
 	known := make(map[string]bool)
 	f.VisitAll(func(o *flag.Flag) { known[o.Name] = true })
 	for i, family := range families {

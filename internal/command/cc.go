@@ -17,6 +17,8 @@ import (
 // "profuse-cc", because RUSTC_WRAPPER takes a program without arguments.
 const ccName = "cc"
 
+// ccCommand is "profuse cc". Its options are not declared: the driver tells them from the
+// compiler's.
 func ccCommand() *cli.Command {
 	return &cli.Command{
 		Name:  ccName,
@@ -70,7 +72,9 @@ func runCC(ctx context.Context, env *cli.Env, args []string) int {
 	interrupt.Allow(ctx, interrupt.Forever) // the compiler, which gets the signal too, may take longer
 	err = driver.Run(ctx, driver.Env{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv,
-		Self:    []string{self, ccName},
+		Self: []string{self, ccName},
+		// The compiler takes the place of this process where the driver has nothing to do
+		// afterwards.
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
 	}, args)
 	var exit *driver.ExitError
@@ -79,6 +83,7 @@ func runCC(ctx context.Context, env *cli.Env, args []string) int {
 		return cli.ExitOK
 	case ctx.Err() != nil:
 		return interrupt.Code(ctx)
+	// The compiler has failed and has printed why.
 	case errors.As(err, &exit):
 		return exit.Code
 	case errors.Is(err, driver.ErrUsage):

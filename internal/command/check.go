@@ -18,6 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// checkCommand is "profuse check". Families check their files; what compares files, --against and
+// the remarks on odd ones, is the same for all.
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "check",
@@ -57,12 +59,16 @@ type checkRun struct {
 	json     bool
 	quiet    bool
 	markdown bool
+	// gate holds --against and its limits.
 	gate     gate
 	programs sources.Programs
 	checkers checkers
 	rests    []family.Rest // by family
 }
 
+// run checks all files, whatever is wrong with one of them, and fails if any is not sound or the
+// profile is beyond a limit of --against. That comparison comes first: a profile that cannot be
+// compared is an error of the command.
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no files to check")
@@ -121,6 +127,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		if program, id := d.Packed(); program != "" || id != "" {
 			checked.Packed = &packing.Origin{Program: program, BuildID: id}
 		}
+		// Shapes may refer to the bytes of the file, which are gone after this call.
 		c.rests[at].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
 		add(checked)
@@ -137,7 +144,8 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return err
 }
 
-// conclude prints what follows the single files, and reports whether --against passed.
+// conclude prints what follows the single files, all of them as JSON, or the verdict, and reports
+// whether --against passed.
 func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *judgement) (passed bool, err error) {
 	if c.json {
 		enc := json.NewEncoder(out)
@@ -156,7 +164,8 @@ func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checke
 	return verdict == nil || verdict.passed(), out.Flush()
 }
 
-// compare remarks on the files that disagree with the rest.
+// compare remarks on the files that disagree with the rest of their family. Such remarks fail no
+// check: a mixture of builds may be meant.
 func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 	for i := range c.rests {
 		odd, builds := c.rests[i].Odd()
@@ -179,6 +188,7 @@ func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 // checkers are those of all families, by family.
 type checkers []family.Checker
 
+// newCheckers returns a checker for each family, in the order of families.
 func newCheckers() checkers {
 	var out checkers
 	for _, known := range families {

@@ -22,11 +22,14 @@ import (
 type gate struct {
 	base string // file of the last good one; "" without a gate
 
+	// The texts of the options, which limits parses. Their names in this order: --min-total-ratio,
+	// --max-hot-turnover, --max-lost-functions, --min-overlap.
 	totalRatio   string // of the totals
 	hotTurnover  string // shares, in percent
 	lostFunction string
 	overlap      string
 
+	// programs are those of the command; flagSet tells which options are given.
 	programs *sources.Programs
 	flagSet  *cli.Flags
 }
@@ -43,6 +46,7 @@ func (g *gate) idle() (name string) {
 	return name
 }
 
+// flags declares --against and its limits. Fit and comparison share them: see the help texts.
 func (g *gate) flags(f *cli.Flags) {
 	g.flagSet = f
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
@@ -79,7 +83,7 @@ type judgement struct {
 	functions func(p *console.Printer) (header []string, rows [][]string)
 }
 
-// limits parses the options.
+// limits parses the options. The verdicts are in the order of judge, the ratio of the totals first.
 func (g *gate) limits() (v []verdict, err error) {
 	share := func(name, text, what string, least bool) {
 		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
@@ -99,7 +103,9 @@ func (g *gate) limits() (v []verdict, err error) {
 	return v, err
 }
 
-// judge compares the profile in a file with the last good one.
+// judge compares the profile in a file with the last good one, or with a program. A limit does not
+// apply, and holds, where the profiles have nothing to compare: totals of different families, or a
+// base that never ran.
 func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	limits, err := g.limits()
 	if err != nil {
@@ -163,6 +169,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 }
 
 // fit compares the profile in a file with a program. It returns nil if the base is not a program.
+// The file must hold one profile, of a family that can be compared so.
 func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	if !isProgram(g.base) {
 		return nil, nil
@@ -248,7 +255,7 @@ func (v *verdict) row() [4]string {
 	return row
 }
 
-// gateListed limits the functions of each list.
+// gateListed limits the functions of each list, also in JSON.
 const gateListed = 10
 
 // print prints the judgement for people.
@@ -343,6 +350,7 @@ type againstJSON struct {
 	Fit      any              `json:"fit,omitempty"` // with a program: how the profile fits it
 }
 
+// json returns the judgement as an object, the member "against" of a file's result.
 func (j *judgement) json() *againstJSON {
 	j.against.Passed, j.against.Verdicts = j.passed(), j.verdicts
 	return &j.against

@@ -40,6 +40,7 @@ func Main(drivers store.Drivers) {
 	} else {
 		code = run(ctx, env, os.Args)
 	}
+	// os.Exit runs no deferred calls: what is open ends here.
 	env.Stores.Close()
 	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
 		if s, ok := w.(*screen.Screen); ok {
@@ -83,6 +84,8 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	return a.Run(ctx, env, argv[1:])
 }
 
+// app returns the program with its commands, in the order of the help text. Options are values of a
+// command, so each run has an app of its own.
 func app() *cli.App {
 	a := &cli.App{
 		Name:  "profuse",
@@ -128,6 +131,8 @@ type llvmTool struct {
 	main func(args []string, env clopt.Env) int
 }
 
+// llvmTools are the tools that profuse stands in for, each with its own parser of the command line
+// (package clopt) and LLVM's exit codes.
 var llvmTools = [...]llvmTool{
 	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as llvm-profdata of LLVM 22. profuse does the same when it is started as
 llvm-profdata, for example through a link:
@@ -145,7 +150,7 @@ llvm-mipdata, for example through a link.
 "profuse llvm-mipdata --help" lists the commands.`, llvmmipdata.Main},
 }
 
-// run runs the tool as the given program.
+// run runs the tool as the given program, whose name its messages have.
 func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
 	interrupt.Allow(ctx, 0) // it does not know ctx
 	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
@@ -171,6 +176,7 @@ func isStartedAs(program, tool string) bool {
 	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {
 		name = strings.TrimSuffix(name, ext)
 	}
+	// What follows the name must be a release: llvm-cov-gcov is another tool.
 	rest, ok := strings.CutPrefix(name, tool)
 	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// compareCommand is "profuse compare". Package compare compares views; here the result is printed,
+// as text, Markdown or JSON.
 func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
@@ -57,11 +59,13 @@ differ too much.`,
 type compareRun struct {
 	json, markdown, mangled bool
 	tree                    bool
-	top                     int
-	table, value, hot       string
-	programs                sources.Programs
+	// top is how many items each list has; table, value and hot choose what is compared.
+	top               int
+	table, value, hot string
+	programs          sources.Programs
 }
 
+// run succeeds whatever the difference. Only "profuse check --against" has limits.
 func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	opt, err := c.check(args)
 	if err != nil {
@@ -127,6 +131,8 @@ func (c *compareRun) contexts(views []profile.View, opt compare.Options) (*compa
 	return compare.Views(views[0], views[1], opt)
 }
 
+// check checks the command line and converts the options. compare.Options has shares in millionths:
+// 99 % is 990000.
 func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	switch {
 	case len(args) != 2:

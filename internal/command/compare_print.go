@@ -25,6 +25,7 @@ func itemName(p *console.Printer, c *compare.Change) string {
 	return p.SymbolName(&c.Symbol)
 }
 
+// print prints what the profiles are, the facts of the comparison and all lists that have any item.
 func (p *comparisonPrinter) print(r *compare.Result) {
 	p.List(sideRows(r, "Base", console.Printable))
 	fmt.Fprintln(p.W)
@@ -70,9 +71,12 @@ func comparisonFacts(r *compare.Result) [][2]string {
 	return rows
 }
 
-// sameUnits reports whether the totals are comparable.
+// sameUnits reports whether the totals are comparable: families count different things, such as
+// executions or samples.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
+// changes prints a list as a table: shares of the total before and after, their difference, and how
+// hot the item is now where the title of the list does not say it.
 func (p *comparisonPrinter) changes(l changeList) {
 	if len(l.changes) == 0 {
 		return
@@ -104,6 +108,7 @@ type comparisonMarkdown struct {
 	top int
 }
 
+// print prints a table of facts, and below it a collapsed list for each kind of change.
 func (p *comparisonMarkdown) print(r *compare.Result) {
 	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
 	for _, f := range append(sideRows(r, "Base", quoted), comparisonFacts(r)...) {
@@ -140,7 +145,8 @@ func (p *comparisonMarkdown) row(cells ...string) {
 	fmt.Fprintln(p.W, "|")
 }
 
-// The JSON of a comparison. The names are part of the interface.
+// comparisonJSON is what "profuse compare --json" prints (docs/schema/compare.schema.json). The
+// names are part of the interface.
 type comparisonJSON struct {
 	Kind        string           `json:"kind"`  // "functions" or the name of the stacks
 	Value       string           `json:"value"` // of the stacks; "" for functions
@@ -156,6 +162,7 @@ type comparisonJSON struct {
 	Contexts *comparisonJSON `json:"contexts,omitempty"`
 }
 
+// sideJSON is one of the two profiles. HotMin is the least count of a hot function, or stack.
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
@@ -166,12 +173,15 @@ type sideJSON struct {
 	HotMin uint64  `json:"hot_min"`
 }
 
+// changeListJSON is one list, of which Items has the first ones.
 type changeListJSON struct {
 	Change string       `json:"change"` // "became_hot" …
 	Count  int          `json:"count"`  // including those not listed
 	Items  []changeJSON `json:"items"`
 }
 
+// changeJSON is a function or a stack that changed. Base and New are its counts, in the units of
+// their profiles.
 type changeJSON struct {
 	Name        string   `json:"name"`
 	Signature   string   `json:"signature,omitempty"`
@@ -187,6 +197,7 @@ type changeJSON struct {
 	HashChanged bool     `json:"hash_changed"`
 }
 
+// newComparisonJSON converts a comparison, with at most top items in each list; 0 means all.
 func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 	out := comparisonJSON{
 		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: newSideJSON(&r.Base), New: newSideJSON(&r.New),
@@ -219,6 +230,7 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 // word returns a temperature as one word.
 func word(t compare.Temperature) string { return strings.ReplaceAll(t.String(), " ", "_") }
 
+// frameNames returns the names of a stack's functions, the callee first; nil for a function.
 func frameNames(frames []profile.Frame) (names []string) {
 	for i := range frames {
 		names = append(names, frames[i].Symbol.String())
@@ -226,6 +238,7 @@ func frameNames(frames []profile.Frame) (names []string) {
 	return names
 }
 
+// frameLines returns the lines of a stack's frames, in the order of frameNames.
 func frameLines(frames []profile.Frame) (lines []int32) {
 	for i := range frames {
 		lines = append(lines, frames[i].Line)

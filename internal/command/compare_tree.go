@@ -103,6 +103,7 @@ func treeHeading(r *compare.Result, listed int) string {
 	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(uint64(listed)), cli.Count(uint64(len(r.Movers))))
 }
 
+// tree prints the contexts below the facts about them, callees indented below their callers.
 func (p *comparisonPrinter) tree(r *compare.Result) {
 	fmt.Fprintln(p.W)
 	p.List(contextFacts(r))
@@ -124,6 +125,7 @@ func contextFacts(r *compare.Result) [][2]string {
 	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[0] == "That ran" || row[0] == "Total" })
 }
 
+// tree is that of comparisonPrinter in Markdown, which needs hard spaces to indent a cell.
 func (p *comparisonMarkdown) tree(r *compare.Result) {
 	fmt.Fprintf(p.W, "\n#### Contexts\n\n| | |\n|---|---|\n")
 	for _, f := range contextFacts(r) {

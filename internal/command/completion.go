@@ -43,11 +43,13 @@ profiles they offer folders and files with the suffix of a profile; all files if
 
 // completionRun is one run of "profuse completion".
 type completionRun struct {
-	app        *cli.App
+	app *cli.App
+	// The scripts ask with --candidates and the words so far, the last of them begun.
 	candidates bool
 	words      []string
 }
 
+// run prints a script, in which PROGRAM stands for the program's name, or candidates.
 func (c *completionRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if c.candidates {
 		printCandidates(env, c.app.Complete(c.words), c.words)
@@ -75,6 +77,7 @@ func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 		return
 	}
 	fmt.Fprintln(env.Stdout, "files")
+	// The candidate replaces the whole word: of --option=FILE it must have the option, too.
 	begun, option := words[len(words)-1], ""
 	if at := strings.IndexByte(begun, '='); at >= 0 && strings.HasPrefix(begun, "-") {
 		option, begun = begun[:at+1], begun[at+1:]

@@ -18,6 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// coverageCommand is "profuse coverage". Package coverage adds up and writes; the files
+// coverage_*.go read inputs, run commands, judge limits and print.
 func coverageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "coverage",
@@ -59,11 +61,13 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 
 // coverageRun is one run of "profuse coverage".
 type coverageRun struct {
+	// Run has the options of a merge: several inputs are merged within its loss budget.
 	merging.Run
 	json, demangle, mangled bool
 	to                      cli.Choice
 	command                 []string // to run, with its arguments; nil to read profiles
 
+	// These choose source files and lines; path and excluded follow from them.
 	source             string
 	pathMaps           cli.List
 	include, ignore    cli.List
@@ -80,6 +84,7 @@ type coverageRun struct {
 	excluded func(line []byte) bool // what --exclude-lines excludes; nil without it
 }
 
+// declare declares all options. Those about sources are those of "profuse coverage tests", too.
 func (c *coverageRun) declare(f *cli.Flags) {
 	for _, format := range coverage.Formats() {
 		c.to.Allowed = append(c.to.Allowed, string(format))
@@ -117,6 +122,7 @@ func (c *coverageRun) declareSources(f *cli.Flags) {
 	c.Programs.DeclareCoverage(f)
 }
 
+// run reads the inputs or first runs the command that makes them.
 func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(args); err != nil {
 		return err
@@ -127,7 +133,8 @@ func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) erro
 	return c.report(ctx, env, args)
 }
 
-// report reads the inputs and prints and writes their coverage.
+// report reads the inputs and prints and writes their coverage, also if it misses a limit: whoever
+// is told so needs to see where.
 func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) error {
 	c.Programs.CoverageDetails = c.html != ""
 	cov, err := c.read(ctx, env, args)
@@ -192,7 +199,8 @@ func (c *coverageRun) check(args []string) error {
 	return c.checkPaths()
 }
 
-// checkPaths parses the options about paths.
+// checkPaths parses the options about paths into c.path, which applies --path-map, then --source,
+// then --include and --ignore, and those about lines into c.excluded.
 func (c *coverageRun) checkPaths() error {
 	type pathMap struct{ from, to string }
 	var maps []pathMap
@@ -260,7 +268,8 @@ func (c *coverageRun) checkPaths() error {
 // trimSlash returns a folder without the separator at its end. The root is "".
 func trimSlash(dir string) string { return strings.TrimRight(dir, `/\`) }
 
-// cutFolder returns the rest of a path below a folder.
+// cutFolder returns the rest of a path below a folder, whichever separator the system of the build
+// had.
 func cutFolder(path, dir string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, dir)
 	if !ok || rest == "" || rest[0] != '/' && rest[0] != '\\' {
@@ -274,7 +283,8 @@ func isAbsolute(path string) bool {
 	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
 }
 
-// write writes the output.
+// write writes the output. LLVM's JSON has regions and instances that only LLVM's own mapping
+// knows, so it is made while that is read and not from the sum.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
 	if cov.LLVMJSON == nil && c.to.Value == string(coverage.LLVMJSON) {
 		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include, --ignore and --exclude-generated")
@@ -284,6 +294,8 @@ func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
 	})
 }
 
+// writeOptions returns the options of the file for other tools: where sources are, and names as
+// --demangle asks for.
 func (c *coverageRun) writeOptions() coverage.WriteOptions {
 	opt := coverage.WriteOptions{Source: readSource}
 	if c.demangle {
@@ -292,7 +304,7 @@ func (c *coverageRun) writeOptions() coverage.WriteOptions {
 	return opt
 }
 
-// A coverageResult is what is printed.
+// coverageResult is the coverage with what the options compare it with.
 type coverageResult struct {
 	*coverage.Coverage
 	run     *coverageRun
@@ -319,10 +331,13 @@ func (r *coverageResult) verdict(env *cli.Env) error {
 
 // A coverageKind is a kind of parts of the sources.
 type coverageKind struct {
-	name  string // "lines", as in options and JSON
+	name string // "lines", as in options and JSON
+	// ratio returns the part of a summary for this kind.
 	ratio func(*coverage.Summary) *coverage.Ratio
 }
 
+// coverageKinds are the kinds in the order of columns, options and JSON. Inputs that do not know a
+// kind have a total of 0 of it, and no column.
 var coverageKinds = []coverageKind{
 	{"lines", func(s *coverage.Summary) *coverage.Ratio { return &s.Lines }},
 	{"regions", func(s *coverage.Summary) *coverage.Ratio { return &s.Regions }},
@@ -351,7 +366,8 @@ func percent(r coverage.Ratio) string {
 	}
 }
 
-// print prints the table, and what the options ask for.
+// print prints the table, a row for each file and folder below the one before, and what the options
+// ask for.
 func (r *coverageResult) print(p *console.Printer) {
 	var kinds []coverageKind
 	for _, k := range coverageKinds {
@@ -393,7 +409,8 @@ func (r *coverageResult) print(p *console.Printer) {
 	}
 }
 
-// printMisfits lists the functions that the profile does not fit.
+// printMisfits lists the functions that the profile does not fit: those of which program and
+// profile have different hashes.
 func (r *coverageResult) printMisfits(p *console.Printer) {
 	if len(r.Misfits) > 0 {
 		fmt.Fprintf(p.W, "\n%s\n", p.Term.Paint(cli.Bold, "Functions that the profile does not fit"))
@@ -409,8 +426,10 @@ func (r *coverageResult) printMisfits(p *console.Printer) {
 	}
 }
 
+// hashText prints a CFG hash.
 func hashText(hash uint64) string { return fmt.Sprintf("%#x", hash) }
 
+// hashesText prints the first of several CFG hashes.
 func hashesText(hashes []uint64) string {
 	var list []string
 	for i, h := range hashes {

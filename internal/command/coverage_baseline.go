@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// worseCoverage is what ran less than in a baseline.
+// worseCoverage is what ran less than in a baseline; after are the sums now.
 type worseCoverage struct {
 	base          *coverage.Coverage
 	before, after coverage.Summary
@@ -23,9 +23,12 @@ type worseFile struct {
 	before, after coverage.Summary // zero if the file is gone
 }
 
+// worseFunction is a function that no longer runs, by its name and signature as the profile has
+// them.
 type worseFunction struct{ path, name string }
 
-// less reports whether a is a smaller share than b.
+// less reports whether a is a smaller share than b. It multiplies crosswise, because quotients may
+// be rounded to the same number.
 func less(a, b coverage.Ratio) bool {
 	return uint64(a.Covered)*uint64(b.Total) < uint64(b.Covered)*uint64(a.Total)
 }
@@ -49,6 +52,7 @@ func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
 				break
 			}
 		}
+		// A function may have several instances in a file; it runs if one of them does.
 		calls := make(map[string]uint64)
 		known := make(map[string]bool)
 		for i := range f.Functions {
@@ -68,7 +72,7 @@ func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
 	return w
 }
 
-// print lists the files and functions.
+// print lists the files and functions, with the kinds of parts that both sides know.
 func (w *worseCoverage) print(p *console.Printer) {
 	fmt.Fprintf(p.W, "\n%s: %s, %s\n", p.Term.Paint(cli.Bold, "Worse than the baseline"),
 		cli.Quantity(uint64(len(w.files)), "file", "files"), cli.Quantity(uint64(len(w.functions)), "function no longer runs", "functions no longer run"))

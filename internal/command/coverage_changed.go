@@ -26,7 +26,10 @@ type changedFile struct {
 	oldLines []uint32
 }
 
-// parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors.
+// parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors. Everything
+// outside of hunks but the names of files is passed over, such as git's own headers. The numbers of
+// lines in the headers decide where a hunk ends: a removed line that begins with "-- " looks like a
+// header.
 func parsePatch(name string, data []byte) (files []changedFile, err error) {
 	var file *changedFile
 	number := 0
@@ -175,6 +178,7 @@ type changedCoverage struct {
 	missed []uint32 // those of them that did not run
 }
 
+// ratio sums up the changed lines that have code.
 func (c *changedLines) ratio() (sum coverage.Ratio) {
 	for i := range c.files {
 		sum.Total += c.files[i].lines.Total
@@ -183,7 +187,9 @@ func (c *changedLines) ratio() (sum coverage.Ratio) {
 	return sum
 }
 
-// readChanges finds what ran of the lines that the patch of option --changed adds.
+// readChanges finds what ran of the lines that the patch of option --changed adds. Lines without
+// code, such as comments, count apart; files that the coverage does not have are unknown, but not
+// if the patch only removes lines of them.
 func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLines, error) {
 	files, err := readPatch(env, c.changed)
 	if err != nil {

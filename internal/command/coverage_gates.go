@@ -18,6 +18,7 @@ type coverageGates struct {
 	limits map[string]float64 // in percent, of those that are given
 }
 
+// declare declares an option for each kind of parts and one for changed lines.
 func (g *coverageGates) declare(f *cli.Flags) {
 	g.texts = make(map[string]*string)
 	add := func(kind, what string) {
@@ -34,7 +35,7 @@ func (g *coverageGates) declare(f *cli.Flags) {
 	add("changed", "lines that --changed adds ran")
 }
 
-// check parses the limits.
+// check parses the limits; changed says whether --changed is given.
 func (g *coverageGates) check(changed bool) error {
 	g.limits = make(map[string]float64)
 	for _, kind := range g.kinds() {
@@ -88,6 +89,7 @@ func (g *coverageGates) judge(r *coverageResult) (missed []missedGate) {
 	return missed
 }
 
+// sentence says what was found, what was wanted and which option wants it.
 func (m *missedGate) sentence() string {
 	what := m.kind
 	switch what {

@@ -14,7 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/report"
 )
 
-// pagePath returns the file that --html writes: index.html if a folder is named.
+// pagePath returns the file that --html writes: index.html if a folder is named, which it creates
+// if its name ends with a slash.
 func pagePath(output string) (string, error) {
 	folder := strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator))
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
@@ -61,7 +62,8 @@ func (c *coverageRun) label(args []string) string {
 	return strings.Join(names, ", ")
 }
 
-// change returns what the pages compare the coverage with.
+// change returns what the pages compare the coverage with: the baseline, of which each file shows
+// its sums, and the lines that a patch adds.
 func (r *coverageResult) change() *report.CoverageChange {
 	change := new(report.CoverageChange)
 	if w := r.worse; w != nil {

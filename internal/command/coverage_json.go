@@ -21,20 +21,25 @@ type coverageJSON struct {
 	Baseline   *baselineJSON      `json:"baseline,omitempty"`
 }
 
+// ratioJSON is how many parts of a kind there are, and how many of them ran.
 type ratioJSON struct {
 	Total   int `json:"total"`
 	Covered int `json:"covered"`
 }
 
-// summaryJSON has the kinds of parts that there are.
+// summaryJSON has the kinds of parts that there are, by the names of coverageKinds, and
+// "instantiations".
 type summaryJSON map[string]ratioJSON
 
+// coverageFileJSON is one source file, with the lines that have code and did not run, ascending.
 type coverageFileJSON struct {
 	Path   string      `json:"path"`
 	Total  summaryJSON `json:"total"`
 	NotRun []uint32    `json:"lines_not_run"`
 }
 
+// mismatchJSON is a function that the profile does not fit: Hash is the one in the object, Have are
+// those in the profile, in hexadecimal.
 type mismatchJSON struct {
 	Function string   `json:"function"`
 	Object   string   `json:"object"`
@@ -43,6 +48,7 @@ type mismatchJSON struct {
 	Cause    string   `json:"cause"`
 }
 
+// missedJSON is a limit that was missed, with what was found.
 type missedJSON struct {
 	Kind    string  `json:"kind"`
 	Limit   float64 `json:"limit"` // percent
@@ -50,6 +56,8 @@ type missedJSON struct {
 	Covered int     `json:"covered"`
 }
 
+// changedJSON is the coverage of the lines that --changed adds. Unknown are files of the patch that
+// the coverage does not have.
 type changedJSON struct {
 	ratioJSON
 	WithoutCode int               `json:"without_code"`
@@ -57,29 +65,34 @@ type changedJSON struct {
 	Unknown     []string          `json:"unknown"`
 }
 
+// changedFileJSON is one file of the patch.
 type changedFileJSON struct {
 	Path string `json:"path"`
 	ratioJSON
 	NotRun []uint32 `json:"lines_not_run"`
 }
 
+// baselineJSON is what ran less than in the baseline, whose sums are Total.
 type baselineJSON struct {
 	Total     summaryJSON         `json:"total"`
 	Files     []baselineFileJSON  `json:"files"`
 	Functions []worseFunctionJSON `json:"functions"`
 }
 
+// baselineFileJSON is a file of which a smaller share of any kind ran.
 type baselineFileJSON struct {
 	Path   string      `json:"path"`
 	Before summaryJSON `json:"before"`
 	After  summaryJSON `json:"after"`
 }
 
+// worseFunctionJSON is a function that ran in the baseline and no longer runs.
 type worseFunctionJSON struct {
 	Function string `json:"function"`
 	Path     string `json:"path"`
 }
 
+// newSummaryJSON leaves out the kinds of which there are none, or of which nothing is known.
 func newSummaryJSON(s coverage.Summary) summaryJSON {
 	all := make(summaryJSON)
 	for _, k := range coverageKinds {
@@ -93,7 +106,7 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 	return all
 }
 
-// writeJSON writes the result.
+// writeJSON writes the result, whole: --json has no limits on its lists.
 func (r *coverageResult) writeJSON(w io.Writer) {
 	out := coverageJSON{
 		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
