@@ -124,6 +124,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			}
 		}
 		checked, at := c.checkers.check(name, data)
+		// A pack may say of a profile what its bytes do not.
 		if program, id := d.Packed(); program != "" || id != "" {
 			checked.Packed = &packing.Origin{Program: program, BuildID: id}
 		}

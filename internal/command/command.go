@@ -1,5 +1,16 @@
 // Package command is the program profuse: its commands, and the tools of LLVM for which it
 // stands in.
+//
+// A command NAME is in the file of this name, which has
+//
+//   - nameCommand, the entry of the list in app: help text and options;
+//   - nameRun or a similar type, one run of the command with the values of its options;
+//   - its method run, which returns an error instead of an exit code, see [cli.Action]; the exit
+//     codes are those of package cli.
+//
+// Most commands read profiles as views (openViews), which all formats have. Those that need more
+// of a format, to merge, show or check it, go through families; only families.go names them.
+// Results go to standard output through one buffer, errors and notes to standard error.
 package command
 
 import (

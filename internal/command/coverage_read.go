@@ -22,8 +22,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// read returns the sum of what the arguments name, with the paths and without the lines
-// that the options ask for.
+// read returns the sum of what the arguments name, with the paths and without the lines that the
+// options ask for. Profiles are merged first and then become coverage once; each tracefile is
+// coverage of its own.
 func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
 	profiles, traces, err := splitTraces(env, args)
 	if err != nil {
@@ -117,7 +118,8 @@ func isTrace(in inputs.Input) (trace bool, err error) {
 	return trace, err
 }
 
-// view returns the view of a profile, or of the sum of several.
+// view returns the view of a profile, or of the sum of several. A single sound profile needs no
+// merge.
 func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
 	opt, err := c.Programs.ViewOptions(env)
 	if err != nil {
@@ -137,6 +139,7 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	}
 	var merged bytes.Buffer
 	run := c.Run
+	// The sum stays in memory: no file, no name that could choose a format.
 	run.Output, run.Into, run.Open = "", &merged, sources.Options(env)
 	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
 		run.Family = merging.InputFamily(ins)
@@ -167,7 +170,8 @@ func readParts(env *cli.Env, profiles []string, read func(name string, data []by
 	return err
 }
 
-// noSources returns the error about a profile without source lines.
+// noSources returns the error about a profile without source lines, which says what the user left
+// out: the program, its classes, or debug information in them.
 func (c *coverageRun) noSources(v profile.View) error {
 	id := v.Identity()
 	const missing = "the source lines of the functions are not known: "
@@ -178,7 +182,8 @@ func (c *coverageRun) noSources(v profile.View) error {
 	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
-// reportFit prints how many functions the profile does not fit.
+// reportFit prints how many functions the profile does not fit, with the most frequent cause, and
+// of how many no source is known. Neither fails the command.
 func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 	if c.Quiet {
 		return
@@ -214,7 +219,8 @@ func (c *coverageRun) readBaseline(ctx context.Context, env *cli.Env) (*coverage
 // maxUnread limits the list of sources that cannot be read.
 const maxUnread = 3
 
-// exclude leaves out what markers and options exclude.
+// exclude leaves out what markers and options exclude, and prints how much that was. A source that
+// cannot be read has no markers; a note lists some of these.
 func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 	var unread []string
 	marked, generated := 0, 0
@@ -233,6 +239,7 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 		return false
 	})
 	if generated > 0 {
+		// LLVM's document would still have the files that are left out.
 		cov.LLVMJSON = nil
 	}
 	cov.Finish()
@@ -285,7 +292,8 @@ func isGenerated(source []byte) bool {
 // maxSource is the size, in bytes, of the largest source that is searched for markers.
 const maxSource = 64 << 20
 
-// readSource reads a source file.
+// readSource reads a source file. Anything but a regular file of sensible size is refused: paths
+// come from profiles, and may name a device.
 func readSource(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -31,8 +31,10 @@ func (c *coverageRun) runCommand(ctx context.Context, env *cli.Env) (folder stri
 	}
 	remove = func() { os.RemoveAll(folder) }
 	cmd := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
+	// The command gets the files themselves: wrapped ones would be no terminal to it.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stdout), screen.Unwrap(env.Stderr)
 	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, fmt.Sprintf("%%%dm.profraw", poolSize)))
+	// An interrupt lets test runners end their tests before they are killed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()

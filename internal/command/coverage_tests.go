@@ -21,6 +21,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
+// coverageTestsCommand is "profuse coverage tests", which keeps for each line not how often but by
+// which tests it ran (testMatrix).
 func coverageTestsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tests",
@@ -52,9 +54,11 @@ if the command line is wrong.`,
 // coverageTests is one run of "profuse coverage tests".
 type coverageTests struct {
 	coverageRun
+	// lines are those of --line; before and names are options.
 	lines         cli.List
 	before, names bool
 
+	// The result and, while the inputs are read, what is known of the tracefile.
 	matrix  testMatrix
 	out     io.Writer                 // tracefile; nil without one
 	titles  map[string]string         // names of tests in the tracefile
@@ -63,6 +67,8 @@ type coverageTests struct {
 	misfits map[string]bool           // functions and objects
 }
 
+// declare declares its own options and those of coverageRun that apply to tests. The loss budget
+// keeps its defaults: a test with a damaged profile is no test result.
 func (c *coverageTests) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a tracefile; \"-\" is standard output, without the table")
 	f.Var(&c.lines, "line", "`FILE:LINE` or FILE:FIRST-LAST: print the tests that run these lines; repeatable")
@@ -74,6 +80,8 @@ func (c *coverageTests) declare(f *cli.Flags) {
 	c.Loss.Declare(cli.NewFlags("coverage tests"), false)
 }
 
+// run reads one test after the other into the matrix, then prints the tests of the selected lines
+// or of all.
 func (c *coverageTests) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -139,6 +147,8 @@ func (c *coverageTests) readAll(ctx context.Context, env *cli.Env, args []string
 		if err := c.readTests(ctx, env, groups, traces); err != nil {
 			return err
 		}
+		// Files that no test ran get a section without a test, so that their lines count as not
+		// run.
 		idle := new(coverage.Coverage)
 		for _, f := range c.idle {
 			idle.Files = append(idle.Files, f)
@@ -155,6 +165,8 @@ func (c *coverageTests) readAll(ctx context.Context, env *cli.Env, args []string
 	return c.readTests(ctx, env, groups, traces)
 }
 
+// readTests adds the tests that the command line names and then those that tracefiles name, file by
+// file.
 func (c *coverageTests) readTests(ctx context.Context, env *cli.Env, groups []testGroup, traces []inputs.Input) error {
 	quiet := c.Quiet
 	defer func() { c.Quiet = quiet }()

@@ -11,6 +11,7 @@ import (
 // A testMatrix says which tests ran which lines: a bit for each line of a file and test
 // that ran something in the file.
 type testMatrix struct {
+	// The number of a test is its index in names, the order in which the inputs are read.
 	names []string       // of the tests
 	index map[string]int // in names
 	files map[string]*testedFile

@@ -31,6 +31,7 @@ type selectedFile struct {
 	lines []testedLine
 }
 
+// testedLine is a line with the tests that ran it.
 type testedLine struct {
 	number uint32
 	tests  []int // in testMatrix.names
@@ -144,12 +145,16 @@ type testsJSON struct {
 	Selected *selectedJSON   `json:"selected,omitempty"`
 }
 
+// testShareJSON is a test, with the lines that it runs and those that it alone runs; of the
+// selected lines if there are any.
 type testShareJSON struct {
 	Test  string `json:"test"`
 	Lines int    `json:"lines"`
 	Alone int    `json:"alone"`
 }
 
+// selectedJSON is what ran of the lines that --line and --changed select. Unknown are files that
+// the coverage does not have.
 type selectedJSON struct {
 	ratioJSON
 	WithoutCode int                `json:"without_code"`
@@ -157,17 +162,19 @@ type selectedJSON struct {
 	Unknown     []string           `json:"unknown"`
 }
 
+// selectedFileJSON is the selected lines of one file that have code.
 type selectedFileJSON struct {
 	Path  string           `json:"path"`
 	Lines []testedLineJSON `json:"lines"`
 }
 
+// testedLineJSON is a line with the names of the tests that ran it, in the order of the inputs.
 type testedLineJSON struct {
 	Line  uint32   `json:"line"`
 	Tests []string `json:"tests"`
 }
 
-// writeJSON writes the result.
+// writeJSON writes the result; names are those of all tests, by number.
 func (r *testsResult) writeJSON(w io.Writer, names []string) {
 	out := testsJSON{Head: schema.For("coverage-tests"), Total: ratioJSON(r.total), Tests: []testShareJSON{}}
 	for _, t := range r.tests {

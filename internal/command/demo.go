@@ -12,6 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/testdata"
 )
 
+// demoCommand is "profuse demo". It runs the real commands on profiles that are built into the
+// binary, so what it shows is never out of date.
 func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
@@ -30,9 +32,11 @@ step. It needs no compiler.`,
 
 // demoRun is one run of "profuse demo".
 type demoRun struct {
+	// dir is the folder of the files; unpack sets it if -o does not.
 	dir string
 }
 
+// run tells the story and ends at the first step that fails, which has said why.
 func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usagef("want no arguments; -o DIR names the folder for the files")
@@ -122,6 +126,7 @@ func (c *demoRun) unpack() (runs []string, err error) {
 	return runs, nil
 }
 
+// unpackFile copies a file that is built into the binary.
 func unpackFile(embedded, to string) error {
 	data, err := testdata.Demo.ReadFile(embedded)
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// exportCommand is "profuse export". Package export has the formats; those of coverage are made by
+// package coverage, with programs read for their mappings.
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
@@ -65,14 +67,17 @@ func exportFormats() string {
 
 // exportRun is one run of "profuse export".
 type exportRun struct {
-	to       cli.Choice
-	output   string
+	to     cli.Choice
+	output string
+	// opt has most options as they are; choose adds the filter that function describes.
 	opt      export.Options
 	function string
 	quiet    bool
 	programs sources.Programs
 }
 
+// run writes the view of one profile and then lists what the format could not hold, which is no
+// failure.
 func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	format, err := c.format()
 	switch {
@@ -116,7 +121,8 @@ func (c *exportRun) choose() error {
 	return err
 }
 
-// format returns the format of option --to, or else of the output's name.
+// format returns the format of option --to, or else of the output's name: of several suffixes that
+// fit, the longest, such as .llvm.json before .json.
 func (c *exportRun) format() (export.Format, error) {
 	if c.to.Value != "" {
 		return export.Format(c.to.Value), nil

@@ -29,7 +29,7 @@ func familyOf(name string, data []byte) (int, formats.Format, error) {
 	return familyIndex(f.Family()), f, nil
 }
 
-// familyIndex returns the index of the family of a kind.
+// familyIndex returns the index of the family of a kind, 0 for an unknown kind.
 func familyIndex(kind formats.Family) int {
 	return max(slices.IndexFunc(families, func(f family.Family) bool { return slices.Contains(f.Kinds, kind) }), 0)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
+// fleetCommand is "profuse fleet". Package internal/command/fleet does the work; here are the
+// options.
 func fleetCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fleet",
@@ -41,6 +43,7 @@ A task may fail, be repeated, or run twice at once: each profile counts once.`,
 
 // fleetPlan has the options of a plan.
 type fleetPlan struct {
+	// shard and objects limit a shard: a task needs scratch space and time for no more.
 	labels, programs string
 	byDay            bool
 	after            cli.List
@@ -48,6 +51,7 @@ type fleetPlan struct {
 	objects          int
 }
 
+// declare declares the options of plan, which run has, too.
 func (c *fleetPlan) declare(f *cli.Flags) {
 	c.shard = 1 << 30
 	f.Var(&c.shard, "shard-size", "`SIZE` of the objects of a shard at most, such as 256MiB (default 1GiB)")
@@ -58,8 +62,9 @@ func (c *fleetPlan) declare(f *cli.Flags) {
 	f.Var(&c.after, "after", "`JOB` leave out the objects of JOB and of the jobs before it; repeatable")
 }
 
-// options returns the options of a plan of sources. Locations are those of folders
-// wherever a task runs.
+// options returns the options of a plan of sources, each [NAME=]LOCATION; what has a slash, colon
+// or point before the = is a location as a whole. Locations are those of folders wherever a task
+// runs.
 func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
 	if c.objects < 1 || c.shard < 1 {
 		return opt, cli.Usagef("shards need at least one object")
@@ -88,7 +93,7 @@ func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
 	return opt, err
 }
 
-// plan makes the plan of a job.
+// plan makes the plan of a job and prints why objects were passed over, with their numbers.
 func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (*fleet.Plan, error) {
 	progress := env.StartProgress("objects listed", quiet)
 	defer progress.Stop()
@@ -107,6 +112,7 @@ func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, qu
 	return p, nil
 }
 
+// printWarnings prints warnings once the progress line is gone.
 func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	if quiet {
 		return
@@ -116,6 +122,7 @@ func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	}
 }
 
+// fleetPlanCommand is "profuse fleet plan".
 func fleetPlanCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
@@ -152,6 +159,9 @@ input. NAME= gives the profiles of a SOURCE the label "source".`,
 	}
 }
 
+// fleetRunCommand is "profuse fleet run", which takes the way through partial sums that tasks and
+// reduce take. A plan that the job already has is used again, so that a second run continues the
+// first.
 func fleetRunCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "run",
@@ -222,6 +232,8 @@ run goes on where the first ended.`,
 	}
 }
 
+// fleetStatusCommand is "profuse fleet status", as text, JSON
+// (docs/schema/fleet-status.schema.json) or metrics.
 func fleetStatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
@@ -257,6 +269,8 @@ func fleetStatusCommand() *cli.Command {
 	}
 }
 
+// fleetGCCommand is "profuse fleet gc". The age protects what a running task has written and its
+// shard's result does not name yet.
 func fleetGCCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",

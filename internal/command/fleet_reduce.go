@@ -13,6 +13,8 @@ import (
 // fleetReduce has the options of a reduce.
 type fleetReduce struct {
 	fleetMerge
+	// weights, ages and days all change how much a profile counts, by its labels; days are those of
+	// label "day".
 	per, only cli.List
 	weights   cli.List
 	ages      string
@@ -21,6 +23,8 @@ type fleetReduce struct {
 	wait      durationOption
 }
 
+// declare declares the options of reduce. Those of merge that need all inputs at once are not among
+// them.
 func (c *fleetReduce) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file, or a folder with a file for each program if it ends with a slash; may be a URL")
 	f.Var(&c.per, "per", "`LABEL` write a file for each value of a label; repeatable")
@@ -36,7 +40,7 @@ func (c *fleetReduce) declare(f *cli.Flags) {
 	c.fleetMerge.declare(f)
 }
 
-// run reduces jobs.
+// run checks the options, waits until the jobs are done (--wait) and reduces them.
 func (c *fleetReduce) run(ctx context.Context, env *cli.Env, jobs []*fleet.Job) error {
 	if c.Output == "" {
 		return cli.Usagef("missing option -o OUTPUT")
@@ -70,6 +74,7 @@ func (c *fleetReduce) run(ctx context.Context, env *cli.Env, jobs []*fleet.Job) 
 	return r.Merge(ctx, env)
 }
 
+// openJobs opens the jobs that the arguments name, at least one.
 func openJobs(ctx context.Context, env *cli.Env, args []string) (jobs []*fleet.Job, err error) {
 	if len(args) == 0 {
 		return nil, cli.Usagef("want at least one JOB")
@@ -84,6 +89,7 @@ func openJobs(ctx context.Context, env *cli.Env, args []string) (jobs []*fleet.J
 	return jobs, nil
 }
 
+// fleetReduceCommand is "profuse fleet reduce".
 func fleetReduceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "reduce",

@@ -14,6 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
+// fleetRenderCommand is "profuse fleet render", which writes to standard output only: -o is that of
+// the reduce in the definition.
 func fleetRenderCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "render",
@@ -88,6 +90,7 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 			d.Program = path
 		}
 	}
+	// A task holds the copies of its objects and its partial sums; 64 MiB are for small shards.
 	if scratch == 0 {
 		for _, s := range p.Shards {
 			scratch = max(scratch, s.Bytes+s.Bytes/2)
@@ -109,9 +112,11 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 	return nil
 }
 
+// notInName matches what names of jobs may not have in any of the schedulers.
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// defaultName makes a name for a scheduler of the location of a job.
+// defaultName makes a name for a scheduler of the location of a job: "profuse-" and its last word,
+// at most 40 characters of it.
 func defaultName(job string) string {
 	job = strings.Trim(store.Shown(job), "/")
 	name := notInName.ReplaceAllString(strings.ToLower(job[strings.LastIndexByte(job, '/')+1:]), "-")

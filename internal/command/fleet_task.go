@@ -15,23 +15,27 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 )
 
-// indexVariables are where schedulers say which task of an array a process is.
+// indexVariables are where schedulers say which task of an array a process is: Kubernetes, Slurm,
+// AWS Batch and Cloud Run, counted from 0.
 var indexVariables = []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX"}
 
-// fleetMerge has the options of merges in tasks and reduces.
+// fleetMerge has the options of merges in tasks and reduces. Scratch is the folder for copies of
+// objects.
 type fleetMerge struct {
 	merging.Run
 	scratch string
 	adders  adders
 }
 
+// declare declares the options of all families, as "profuse watch" has them.
 func (c *fleetMerge) declare(f *cli.Flags) {
 	f.StringVar(&c.scratch, "scratch", "", "`DIR` for copies of objects (default TMPDIR or the folder of the system)")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time (default one per CPU)")
 	c.adders.declare(f, true) // without options that need all inputs at once
 }
 
-// families returns all families.
+// families returns all families with what the tasks need of them, in the order of the variable
+// families.
 func (c *fleetMerge) families(env *cli.Env) fleet.Families {
 	c.Run.Open = sources.Options(env)
 	if c.scratch == "" {
@@ -53,14 +57,17 @@ type fleetTask struct {
 	noPrograms bool
 }
 
+// missingPrograms describes --missing-programs, of task and run.
 const missingPrograms = "count profiles as lost if they need their program and it is missing"
 
+// declare declares the options of task. There are none about what is written: those are for reduce.
 func (c *fleetTask) declare(f *cli.Flags) {
 	f.BoolVar(&c.noPrograms, "missing-programs", false, missingPrograms)
 	c.fleetMerge.declare(f)
 }
 
-// run runs the tasks of shards, and passes what they have done and warned of.
+// run merges shards one after the other, up to the first failure, and passes what it has done and
+// warned of.
 func (c *fleetTask) run(env *cli.Env, job *fleet.Job, p *fleet.Plan, shards []int, ended func(fleet.ShardEnded), warn func(text string)) error {
 	t := &fleet.Task{
 		Job: job, Stores: env.Stores, Families: c.families(env), Open: sources.Options(env), Scratch: c.scratch, Workers: c.Workers, Now: time.Now,
@@ -74,6 +81,8 @@ func (c *fleetTask) run(env *cli.Env, job *fleet.Job, p *fleet.Plan, shards []in
 	return nil
 }
 
+// fleetTaskCommand is "profuse fleet task". Its log is for machines: an object of JSON on each line
+// of standard error.
 func fleetTaskCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "task",
@@ -111,6 +120,7 @@ For each shard, task prints a line of JSON to standard error.`,
 				if err != nil {
 					return err
 				}
+				// Without --of a task has one shard; with it, every of-th one from its index on.
 				var shards []int
 				for ; at < len(p.Shards); at += of {
 					if shards = append(shards, at); of == 0 {

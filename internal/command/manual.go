@@ -37,6 +37,7 @@ type manualRun struct {
 	dir string
 }
 
+// run prints one page, or with -o writes all of them as files of section 1.
 func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
 	source := c.app.Name + " " + moduleVersion()
 	switch {
@@ -51,7 +52,7 @@ func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.writeAll(env, nil, c.app.Commands, source)
 }
 
-// writeAll writes the page that path names and those of its commands.
+// writeAll writes the page that path names and those of its commands, as PROGRAM-COMMAND-….1.
 func (c *manualRun) writeAll(env *cli.Env, path []string, commands []*cli.Command, source string) error {
 	file := filepath.Join(c.dir, strings.Join(append([]string{c.app.Name}, path...), "-")+".1")
 	err := console.Write(env, file, nil, false, func(w io.Writer) error { return c.app.Manual(w, path, source) })

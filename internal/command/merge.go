@@ -13,6 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/store"
 )
 
+// mergeCommand is "profuse merge". Package merging merges for all families; each family has an
+// adder with its own options and formats.
 func mergeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "merge",
@@ -53,10 +55,13 @@ if the command line is wrong, and 1 for any other failure.`,
 // mergeCmd is one run of "profuse merge".
 type mergeCmd struct {
 	merging.Run
+	// format is --format, the names of all families' results, of which several families may have
+	// one.
 	format cli.Choice
 	adders adders
 }
 
+// declare declares the options for all families, then those of each family.
 func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.Checksum.Declare(f)
@@ -79,6 +84,8 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	}
 }
 
+// run checks what can be checked without inputs; the family, and with it the options that apply,
+// follows from the inputs.
 func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
 	c.Run.Format = c.format.Value
 	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })

@@ -18,6 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/layout"
 )
 
+// orderEvalCommand is "profuse order eval". Package layout has the model.
 func orderEvalCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
@@ -55,13 +56,15 @@ the profile has; eval says so where called functions are missing.`,
 
 // orderEval is one run of "profuse order eval".
 type orderEval struct {
-	traces   cli.List
+	traces cli.List
+	// pages are in bytes, until in percent of the first calls.
 	pages    []uint64
 	until    []float64
 	programs sources.Programs
 	json     bool
 }
 
+// setPages parses --page-size: powers of two, K and M being 2^10 and 2^20.
 func (c *orderEval) setPages(s string) error {
 	c.pages = nil
 	for word := range strings.SplitSeq(s, ",") {
@@ -80,6 +83,7 @@ func (c *orderEval) setPages(s string) error {
 	return nil
 }
 
+// setUntil parses --until.
 func (c *orderEval) setUntil(s string) error {
 	c.until = nil
 	for word := range strings.SplitSeq(s, ",") {
@@ -101,6 +105,7 @@ type evaluation struct {
 	Orders  []orderScores `json:"orders"` // the first is the program as it is
 }
 
+// orderScores has the scores of one order, or of a program as it is, one for each page size.
 type orderScores struct {
 	Name      string `json:"name"`
 	Functions int    `json:"functions"` // of the program
@@ -114,6 +119,8 @@ type orderScores struct {
 	Scores  []pageScore `json:"scores"`
 }
 
+// pageScore is the model's result for one page size, the mean over all traces, rounded to two
+// digits.
 type pageScore struct {
 	PageSize  uint64       `json:"page_size"`
 	Pages     float64      `json:"pages_touched"`
@@ -126,11 +133,13 @@ type pageScore struct {
 	CurveArea float64      `json:"curve_area"`
 }
 
+// faultsUpTo is how many page faults there are up to a share of the first calls.
 type faultsUpTo struct {
 	Percent float64 `json:"percent_of_first_calls"`
 	Faults  float64 `json:"page_faults"`
 }
 
+// run evaluates the program as it is, then each order, on the same traces.
 func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no program given")
@@ -197,6 +206,7 @@ func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o 
 	return image, nil
 }
 
+// newPageScore converts and rounds a score; until are the shares that it has page faults of.
 func newPageScore(s layout.Score, until []float64) pageScore {
 	p := pageScore{
 		PageSize: s.PageSize, Pages: rounded(s.Pages), Unknown: rounded(s.Unknown), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
@@ -211,6 +221,8 @@ func newPageScore(s layout.Score, until []float64) pageScore {
 // rounded rounds to two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
+// Print prints what was measured, what is uncertain about it, and a table for each page size.
+// "change" compares the area under the curve with that of the program as it is.
 func (e *evaluation) Print(w io.Writer) {
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),

@@ -23,6 +23,8 @@ const (
 	byLink   = "link-order"
 )
 
+// orderMakeCommand is "profuse order make". Package layout orders; package ordering matches the
+// names with those of a program and writes for a linker.
 func orderMakeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "make",
@@ -63,6 +65,8 @@ type orderMake struct {
 	function string
 }
 
+// run orders the functions, then filters them: a function that --function leaves out still shapes
+// the groups of others.
 func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("want one profile, got %d", len(args))

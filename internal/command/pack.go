@@ -31,6 +31,7 @@ import (
 // archive however small it is, see package inputs.
 const maxPack = 2 << 30
 
+// packCommand is "profuse pack". Package packing says how a pack records where profiles come from.
 func packCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "pack",
@@ -110,6 +111,8 @@ type packer struct {
 	seen     map[string]int // how often a name was given
 }
 
+// pack writes the archive. Times, owners and modes are constant, so that the same profiles give the
+// same bytes.
 func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) error {
 	archive := tar.NewWriter(w)
 	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
@@ -162,6 +165,7 @@ func (p *packer) readProgram(env *cli.Env) error {
 		return err
 	}
 	defer d.Close()
+	// Only one family has programs that --program may name.
 	for i := range families {
 		if families[i].Program != nil {
 			p.program, err = families[i].Program(d.Name(), d.Bytes())
@@ -191,7 +195,8 @@ func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
 	return o, nil
 }
 
-// private returns the bytes of a profile, with noise if that was asked for.
+// private returns the bytes of a profile, with noise if that was asked for. The input may be a
+// mapped file, so the noise goes into a copy.
 func (p *packer) private(d *inputs.Data) ([]byte, error) {
 	if p.privacy == 0 {
 		return d.Bytes(), nil

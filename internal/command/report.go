@@ -15,6 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/report"
 )
 
+// reportCommand is "profuse report". Package report makes the page, "profuse view" serves the same.
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
@@ -41,11 +42,13 @@ wrong.`,
 
 // reportOptions are the options of pages, in a file or served.
 type reportOptions struct {
+	// programs give names and lines of functions; sources are the folders of --source.
 	opt      report.Options
 	programs sources.Programs
 	sources  cli.List
 }
 
+// declare declares the options of report and view.
 func (o *reportOptions) declare(f *cli.Flags) {
 	f.StringVar(&o.opt.Title, "title", "", "`TEXT` title of the page (default the file names)")
 	f.BoolVar(&o.opt.Mangled, "mangled", false, "show mangled names")
@@ -56,7 +59,7 @@ func (o *reportOptions) declare(f *cli.Flags) {
 	o.programs.CoverageDetails = true
 }
 
-// open reads the profiles, and checks them.
+// open reads the profiles, and checks them while it reads, so that the page also lists findings.
 func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, error) {
 	if len(args) == 0 {
 		return nil, cli.Usagef("no profiles given")
@@ -97,6 +100,7 @@ type reportRun struct {
 	output string
 }
 
+// run writes one file, and tells on the status line which page it makes.
 func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := console.RefuseTerminal(env, c.output, "a report", ""); err != nil {
 		return err

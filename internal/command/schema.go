@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/schema"
 )
 
+// schemaCommand is "profuse schema". The schemas are those of docs/schema, built into the binary.
 func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "schema",
@@ -35,6 +36,7 @@ type schemaRun struct {
 	dir string
 }
 
+// run prints names or one schema, or with -o writes all.
 func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) > 1 || c.dir != "" && len(args) > 0:
@@ -55,6 +57,7 @@ func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return err
 }
 
+// writeAll writes all schemas under the file names by which they refer to each other.
 func (c *schemaRun) writeAll(env *cli.Env) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return err

@@ -17,6 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 )
 
+// showCommand is "profuse show". Each family collects and prints its own facts; options without a
+// family apply to all.
 func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "show",
@@ -65,7 +67,8 @@ is wrong.`,
 
 // showRun is one run of "profuse show".
 type showRun struct {
-	json     bool
+	json bool
+	// counts, values and cutoffs ask for more of each function, or of the distribution.
 	top      int
 	cutoffs  bool
 	function string
@@ -76,6 +79,8 @@ type showRun struct {
 	showers  []family.Shower // by family
 }
 
+// run shows one file after the other and keeps none, so memory does not grow with their number. A
+// file that cannot be read is told and fails the command at the end.
 func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	opt, err := c.check(args)
 	if err != nil {
@@ -120,6 +125,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			return nil
 		}
 		facts, err := c.showers[at].Facts(name, data, format, opt)
+		// What a pack says is not in the bytes that the family has read.
 		if head, ok := facts.(interface{ SetPacked(packing.Origin) }); ok && printer.Packed != (packing.Origin{}) {
 			head.SetPacked(printer.Packed)
 		}
@@ -144,6 +150,8 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
+// check checks the command line. --counts and --values without --function choose all functions, by
+// an expression that matches any name.
 func (c *showRun) check(args []string) (*family.ShowOptions, error) {
 	opt := &family.ShowOptions{Top: c.top, Blocks: c.counts}
 	if len(args) == 0 {
@@ -167,6 +175,7 @@ type factsJSON struct {
 	any bool
 }
 
+// add writes one object, indented as an element of the array.
 func (j *factsJSON) add(f family.Facts) {
 	var b bytes.Buffer
 	console.WriteJSON(&b, f, "  ")
@@ -178,6 +187,7 @@ func (j *factsJSON) add(f family.Facts) {
 	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
 }
 
+// end closes the array, which is empty if there were no files.
 func (j *factsJSON) end() {
 	if !j.any {
 		fmt.Fprint(j.w, "[")

@@ -18,6 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// topCommand is "profuse top". It ranks what any view has: functions, or stacks by one of their
+// values.
 func topCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "top",
@@ -43,6 +45,7 @@ with their shares of the total and the running sums of the shares.`,
 
 // topRun is one run of "profuse top".
 type topRun struct {
+	// n is how many to list, 0 for all; table and value choose stacks and what ranks them.
 	n                      int
 	table, value, function string
 	cutoffs, json, mangled bool
@@ -60,6 +63,8 @@ type topItem struct {
 	share, cumulative float64
 }
 
+// run walks over the items several times, for the distribution of their counts and to rank them,
+// rather than hold them all.
 func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) != 1:
@@ -120,7 +125,8 @@ type topList struct {
 	items []topItem // those to print, by rank
 }
 
-// collectTop returns the functions or stacks of a view.
+// collectTop returns the functions or stacks of a view. Without --table these are functions, but
+// stacks where functions have neither calls nor blocks: heap profiles.
 func collectTop(v profile.View, table, value string) (*topList, error) {
 	features := v.Features()
 	sets := v.Stacks()
@@ -147,6 +153,8 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 	return nil, fmt.Errorf("%s has no stacks %q; it has %s", v.Identity().File, table, setNames(sets))
 }
 
+// topFunctions returns the functions by their total counts or, in formats without counts of blocks,
+// by their calls.
 func topFunctions(v profile.View) *topList {
 	features := v.Features()
 	list := &topList{one: "function", kind: "functions", value: "count", unit: profile.Count}
@@ -170,6 +178,8 @@ func topFunctions(v profile.View) *topList {
 	return list
 }
 
+// topStacks returns the stacks of a set, ranked by the value with index at. The innermost function
+// stands for a stack where there is room for one name.
 func topStacks(set profile.StackSet, at int) *topList {
 	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
 	list.all = func(yield func(*topItem) bool) {
@@ -229,6 +239,7 @@ func (it *topItem) has(wanted func(name string) bool) bool {
 	return wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
 }
 
+// unitSuffix is what follows a total: the unit, unless it is a mere count.
 func (l *topList) unitSuffix() string {
 	if l.unit == profile.Count {
 		return ""
@@ -236,6 +247,7 @@ func (l *topList) unitSuffix() string {
 	return " " + string(l.unit)
 }
 
+// print prints the ranked items as a table, labels in braces behind the name.
 func (l *topList) print(p *console.Printer) {
 	header := []string{l.value, "share", "running sum"}
 	if l.calls {
@@ -265,6 +277,7 @@ func (l *topList) print(p *console.Printer) {
 	p.Table(header, rows)
 }
 
+// printDistribution prints how many items, the greatest first, make up each share of the total.
 func printDistribution(p *console.Printer, d profile.Distribution, kind string) {
 	var rows [][]string
 	for _, c := range d.Cutoffs {
@@ -290,6 +303,7 @@ type topJSON struct {
 	Cutoffs []console.Cutoff `json:"cutoffs"`
 }
 
+// topItemJSON is a function or a stack with its shares of the total, from 0 to 1.
 type topItemJSON struct {
 	Name       string            `json:"name"`
 	Signature  string            `json:"signature,omitempty"`
@@ -301,6 +315,7 @@ type topItemJSON struct {
 	Cumulative float64           `json:"cumulative"`
 }
 
+// writeJSON writes the list with the distribution, whether or not --cutoffs is given.
 func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution) {
 	id := v.Identity()
 	out := topJSON{

@@ -12,6 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 )
 
+// versionCommand is "profuse version". The table follows from package formats, so it is never out
+// of date.
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",

@@ -64,6 +64,8 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	return views, nil
 }
 
+// readView reads the view of the one profile that an argument names. look, if not nil, gets the
+// same bytes at the same time, and both end before they are unmapped.
 func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name string, data []byte)) (profile.View, error) {
 	in, err := sources.One(env, arg)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/report"
 )
 
+// viewCommand is "profuse view", the page of "profuse report" over HTTP.
 func viewCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "view",
@@ -48,6 +49,8 @@ type viewRun struct {
 	noOpen bool
 }
 
+// run serves until it is interrupted. It listens on the loopback address alone, so that other
+// machines cannot read the profiles.
 func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.port < 0 || c.port > 65535 {
 		return cli.Usagef("option --port takes a number from 0 to 65535")

@@ -17,6 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/watch"
 )
 
+// watchCommand is "profuse watch". Package internal/watch finds files and counts each once; a
+// family's adder merges them.
 func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "watch",
@@ -69,12 +71,16 @@ type watchRun struct {
 	delete              bool
 	archive, quarantine string
 	once                bool
-	settle, every       durationOption
-	batch               int
-	poll                pollOption
-	adders              adders
+	// A file is complete once it has not changed for settle; OUTPUT is written every so often, or
+	// when batch files wait.
+	settle, every durationOption
+	batch         int
+	poll          pollOption
+	adders        adders
 }
 
+// run watches until an interrupt, at which it merges what is complete, or with --once until nothing
+// is left.
 func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(env, args); err != nil {
 		return err

@@ -35,10 +35,14 @@ type watchLog struct {
 	warned  map[string]bool
 }
 
+// newWatchLog returns the log of a run, which prints through the status line so that both do not
+// mix.
 func newWatchLog(env *cli.Env, dir string, run *merging.Run) *watchLog {
 	return &watchLog{line: env.StatusLine(run.Quiet), dir: dir, run: run, warned: make(map[string]bool)}
 }
 
+// event prints what the watch reports, of written outputs and refused files only as much as a log
+// can bear.
 func (l *watchLog) event(e watch.Event) {
 	switch e := e.(type) {
 	case watch.Started:
@@ -64,6 +68,8 @@ func (l *watchLog) event(e watch.Event) {
 	}
 }
 
+// started says what there was at the start: files, the output with what it holds, and whether the
+// last run ended early.
 func (l *watchLog) started(e watch.Started) {
 	found := cli.Quantity(uint64(e.Files), "file", "files")
 	if e.Files > 0 {
@@ -117,6 +123,7 @@ func (l *watchLog) written(e watch.Written) {
 	}
 }
 
+// tellWritten prints what was merged since it did so last.
 func (l *watchLog) tellWritten() {
 	if l.done.Files == 0 {
 		return
@@ -126,6 +133,8 @@ func (l *watchLog) tellWritten() {
 	l.done, l.told = watch.Written{}, time.Now()
 }
 
+// refuse reports a file that cannot be merged, or only in part, where it is now and the likely
+// cause; of many, only the first ones.
 func (l *watchLog) refuse(e watch.Refused) {
 	if e.Moved != "" {
 		if err := merging.ExplainMoved(e.Moved, e.File, e.Err, e.Partly); err != nil {
@@ -158,6 +167,7 @@ func (l *watchLog) refuse(e watch.Refused) {
 	}
 }
 
+// status returns the text of the status line on a terminal.
 func (l *watchLog) status(s watch.Status) string {
 	parts := []string{l.total(s.Total) + " merged"}
 	parts = append(parts, cli.Parts(
@@ -170,6 +180,7 @@ func (l *watchLog) status(s watch.Status) string {
 	return text
 }
 
+// stopped says how the watch ended and what it leaves for the next run.
 func (l *watchLog) stopped(e watch.Stopped) {
 	l.tellWritten()
 	l.line.Clear()
