@@ -34,7 +34,9 @@ type correlator struct {
 	found map[string]*irpgo.Correlation // by build id
 }
 
-// correlator returns the correlator that the options ask for, or nil.
+// correlator returns the correlator that the options ask for, or nil. It checks which of the
+// options exclude or need each other, in LLVM's order. A named program is read at once, so
+// that its errors come before those of inputs.
 func (t *tool) correlator() (*correlator, error) {
 	o := &t.opt
 	fetch := o.debuginfod || len(o.debugFileDirs) > 0
@@ -62,6 +64,7 @@ func (t *tool) correlator() (*correlator, error) {
 	return &correlator{t: t, kind: o.correlate, found: make(map[string]*irpgo.Correlation)}, nil
 }
 
+// correlateWith reads the program at path and uses it for all profiles.
 func (t *tool) correlateWith(path, kind string) (*correlator, error) {
 	one, err := t.correlation(path, kind)
 	if err != nil {
@@ -78,7 +81,8 @@ func correlationWords(err error) string {
 	return words(err)
 }
 
-// correlation reads a program.
+// correlation reads a program. It prints at most --max-debug-info-correlation-warnings
+// warnings, all if that is 0, and then how many it has suppressed.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
@@ -111,7 +115,8 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 }
 
 // forProfile returns the correlation for a profile of the binaries with these
-// ids.
+// ids. Each program is read once. The first folder that has a readable one counts; one that
+// is readable but has no data is an error.
 func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if c.one != nil {
 		return c.one, nil
@@ -142,12 +147,13 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	return nil, unableToCorrelate("Missing build ID: " + id)
 }
 
+// unableToCorrelate returns LLVM's error for a profile that no program fits.
 func unableToCorrelate(detail string) error {
 	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: detail}
 }
 
 // showCorrelation runs show --debug-info: it prints what the program says about
-// its counters.
+// its counters. With YAML, LLVM uses other words for data that the program lacks.
 func (t *tool) showCorrelation(w io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showJSON {
@@ -182,7 +188,8 @@ func (t *tool) showCorrelation(w io.Writer) error {
 	return nil
 }
 
-// writeProbes describes each function's counters as YAML.
+// writeProbes describes each function's counters as YAML. What is unknown is left out;
+// hashes and offsets are hexadecimal.
 func writeProbes(w io.Writer, c *irpgo.Correlation) {
 	fmt.Fprintf(w, "---\nProbes:\n")
 	for i := range c.Functions {

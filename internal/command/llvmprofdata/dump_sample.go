@@ -13,7 +13,8 @@ import (
 // dumpBuffer is how many bytes of text are collected before they are written.
 const dumpBuffer = 64 << 10
 
-// dumpSamples prints functions of a profile (FunctionSamples::print).
+// dumpSamples prints functions of a profile (FunctionSamples::print). Functions come in the
+// order of the sequence.
 func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	buf := make([]byte, 0, 2*dumpBuffer)
 	for f := range functions {
@@ -89,10 +90,12 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 	return append(dst, '\n')
 }
 
+// appendTarget appends "NAME:COUNT".
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
 }
 
+// appendName appends a name, or its hash in decimal if the profile has no more.
 func appendName(dst []byte, n sampleprof.Name) []byte {
 	if text, ok := n.Text(); ok {
 		return append(dst, text...)
@@ -119,7 +122,7 @@ func appendIndent(dst []byte, depth int) []byte {
 
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
-// dumpJSON prints functions of a profile as JSON.
+// dumpJSON prints functions of a profile as JSON. All are elements of one array.
 func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
 	j.Open('[')
@@ -135,7 +138,8 @@ func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(append(j.Bytes, '\n'))
 }
 
-// appendJSON appends a function, with the samples of its entry if it is not inlined.
+// appendJSON appends a function, with the samples of its entry if it is not inlined. Inlined
+// functions are elements of "callsites", within their callers.
 func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	j.Open('{')
 	j.String("name", f.Name.String())

@@ -11,7 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// filter removes the functions that --function and --no-function deselect.
+// filter removes the functions that --function and --no-function deselect. It prints how
+// many are gone.
 func (t *tool) filter(m *irpgo.Merged) error {
 	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {

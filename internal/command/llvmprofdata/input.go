@@ -44,7 +44,7 @@ func (t *tool) takeStdin() io.Reader {
 }
 
 // read passes the bytes of an input to use. It words a failure to read them as
-// LLVM does.
+// LLVM does. The bytes are valid only during the call.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	var data *inputs.Data
@@ -58,7 +58,8 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
 }
 
-// readProfile passes a profile to use. It words all failures as LLVM does.
+// readProfile passes a profile to use. It words all failures as LLVM does. Of several
+// warnings about one field it prints the first.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w profile.Warning) {
 		// LLVM does not warn about suspicious counters here.

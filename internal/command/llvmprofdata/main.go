@@ -18,6 +18,7 @@ type tool struct {
 	opt options
 	msg messages
 
+	// Inputs may be opened by several goroutines.
 	stdinTaken atomic.Bool
 	told       map[llvmerr.Code]bool // problems of functions explained so far
 	correlate  *correlator           // of merge; nil without

@@ -29,6 +29,7 @@ const (
 	yamlHeap
 )
 
+// heapKindOf tells by the first bytes whether an input holds only a memory profile.
 func heapKindOf(data []byte) heapKind {
 	switch {
 	case bytes.HasPrefix(data, []byte(rawHeapMagic)):
@@ -58,7 +59,7 @@ type heapPrograms struct {
 	err      error
 }
 
-// open opens the program; path may be empty.
+// open opens the program; path may be empty. Further calls return what the first one did.
 func (h *heapPrograms) open(path string, in inputs.Options) (*memprof.Binaries, error) {
 	h.once.Do(func() {
 		var paths []string
@@ -108,7 +109,8 @@ func heapWords(err error) string {
 	return llvmerr.HeapMessage(err)
 }
 
-// readRawHeap reads a raw profile and opens its program.
+// readRawHeap reads a raw profile and opens its program. Without --profiled-binary, no
+// program is known.
 func (t *tool) readRawHeap(name string, data []byte) (*memprof.RawProfile, *memprof.Binaries, error) {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{LLVMCompat: true})
 	if err != nil {

@@ -16,7 +16,8 @@ const (
 	previousVersion = 11
 )
 
-// merge runs the merge command.
+// merge runs the merge command. Options that exclude each other are found in LLVM's order,
+// before an input is read.
 func (t *tool) merge() error {
 	list, err := t.collect()
 	if err != nil {
@@ -62,6 +63,7 @@ func (t *tool) writeMerged(m *irpgo.Merged) error {
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })
 }
 
+// write writes the result in the format that options choose. Only text may go to a terminal.
 func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:

@@ -15,7 +15,7 @@ import (
 // A mergeContext is what one thread of llvm-profdata works on. The result
 // depends on which inputs share a context: values that are new to a context are
 // not weighted, the order of inputs breaks ties, and every context samples its
-// own traces.
+// own traces. LLVM calls it WriterContext.
 type mergeContext struct {
 	t      *tool
 	merger *irpgo.Merger
@@ -30,6 +30,7 @@ type mergeContext struct {
 // nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
+// note adds an input of which a record was merged.
 func (l *levels) note(in *weightedFile, v irpgo.Variant) {
 	if v.Has(irpgo.IRLevel) {
 		l.take(levels{ir: in})
@@ -38,7 +39,7 @@ func (l *levels) note(in *weightedFile, v irpgo.Variant) {
 	}
 }
 
-// take adds other inputs.
+// take adds other inputs. Of two inputs the one that comes first in the worklist stays.
 func (l *levels) take(o levels) {
 	first := func(a, b *weightedFile) *weightedFile {
 		if a == nil || b != nil && b.place < a.place {
@@ -49,6 +50,10 @@ func (l *levels) take(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
+// mergeAll merges the inputs in as many contexts as llvm-profdata would have threads: what
+// --num-threads says, or else half as many as inputs, but no more than processors. With one
+// context, problems are printed as they come; otherwise in the order of the inputs. A failed
+// input ends the run according to --failure-mode, once all are read.
 func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	n := clampInt(uint64(t.opt.numThreads))
 	if n == 0 {
@@ -120,7 +125,8 @@ func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
 // loadAll distributes the inputs to the contexts and reads them in parallel. It
 // prints problems in the order of the inputs and returns the first one that
-// ends the run.
+// ends the run. Input i belongs to context i modulo their number. More goroutines than
+// processors do not run at the same time.
 func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	problems := make([][]profile.Warning, len(list))
 	fatal := make([]error, len(list))
@@ -168,11 +174,13 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	}
 }
 
+// complain notes that an input is bad, which ends the run or not as --failure-mode says.
 func (c *mergeContext) complain(file, message string) {
 	c.errors = append(c.errors, &failure{whence: file, message: message})
 }
 
-// add merges one profile.
+// add merges one profile. An input whose kind clashes with those before is bad, but its kind
+// is not noted. An empty raw profile is no error.
 func (c *mergeContext) add(in weightedFile, data []byte) {
 	if kind := heapKindOf(data); kind != 0 {
 		c.addHeap(in, data, kind)
@@ -290,12 +298,14 @@ func (t *tool) join(contexts []*mergeContext, n int) error {
 	return nil
 }
 
+// A joinResult says what was wrong when a context was merged into another one; problems has
+// the first of each kind.
 type joinResult struct {
 	problems []profile.Warning
 	err      error
 }
 
-// take merges another context into this one.
+// take merges another context into this one. It is mergeWriterContexts of LLVM.
 func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	c.errors = append(c.errors, from.errors...)
 	seen := make(map[llvmerr.Code]bool)

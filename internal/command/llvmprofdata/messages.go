@@ -19,6 +19,7 @@ type failure struct {
 	opening bool   // of a sample profile, before its samples were read
 }
 
+// Error returns the message with its place, without the hint.
 func (f *failure) Error() string {
 	return at(f.whence, f.message)
 }
@@ -30,7 +31,8 @@ var errSilent = errors.New("already told")
 // message.
 var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
 
-// inFile words err as LLVM does and adds the name of the file.
+// inFile words err as LLVM does and adds the name of the file. An unknown format gets a
+// hint.
 func inFile(err error, file string) *failure {
 	f := &failure{whence: file, message: words(err)}
 	if code(err) == llvmerr.UnrecognizedFormat {
@@ -85,6 +87,7 @@ func details(err error) string {
 // messages prints diagnostics as LLVM's WithColor does.
 type messages struct{ withcolor.Messages }
 
+// warn prints a warning; whence may be empty.
 func (m *messages) warn(whence, message string) { m.Warning(at(whence, message)) }
 
 // at puts a file or place before a message unless it is empty.

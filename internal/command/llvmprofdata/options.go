@@ -7,6 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 )
 
+// profileKind is the kind of profile that a command works on: --instr (default), --sample or
+// --memory.
 type profileKind int
 
 const (
@@ -15,6 +17,7 @@ const (
 	memoryKind
 )
 
+// outputFormat is what merge writes.
 type outputFormat int
 
 const (
@@ -24,6 +27,7 @@ const (
 	gccFormat
 )
 
+// failureMode is the value of --failure-mode.
 type failureMode int
 
 const (
@@ -32,6 +36,7 @@ const (
 	failNone                    // only warn
 )
 
+// showFormat is the value of --show-format; --json is another name for one of them.
 type showFormat int
 
 const (
@@ -50,25 +55,28 @@ type options struct {
 	correlate        string
 
 	// Of more than one command.
-	output        string
-	kind          profileKind
-	function      string
-	profileFile   string // show, order: the positional argument
-	debugInfo     string
-	maxDbgWarn    uint32
-	profiledBin   string // of memory profiles
-	valueCutoff   uint32
+	output      string
+	kind        profileKind
+	function    string
+	profileFile string // show, order: the positional argument
+	debugInfo   string
+	// Warnings to print about the program; 0 is all.
+	maxDbgWarn  uint32
+	profiledBin string // of memory profiles
+	valueCutoff uint32
+	// The least count of a function that overlap prints details of.
 	overlapCutoff uint64
 
 	// Of merge.
-	inputs            []string
-	weightedInputs    []string
-	inputFiles        string
-	dumpInputs        bool
-	format            outputFormat
-	failureMode       failureMode
-	sparse            bool
-	numThreads        uint32
+	inputs         []string
+	weightedInputs []string
+	inputFiles     string
+	dumpInputs     bool
+	format         outputFormat
+	failureMode    failureMode
+	sparse         bool
+	numThreads     uint32
+	// Traces to keep, and functions to keep of each.
 	traceReservoir    uint64
 	maxTraceLength    uint64
 	noFunction        string
@@ -85,12 +93,13 @@ type options struct {
 	counts, icTargets, vtables, memopSizes bool
 	allFunctions, text, json, covered, cs  bool
 	detailedSummary                        bool
-	cutoffs                                []uint32
-	hotFuncList, onlyBelow                 bool
-	topN                                   uint32
-	binaryIDs, profileVersion, traces      bool
-	symbolList                             bool
-	showFormat                             showFormat
+	// Shares of the total count, in millionths.
+	cutoffs                           []uint32
+	hotFuncList, onlyBelow            bool
+	topN                              uint32
+	binaryIDs, profileVersion, traces bool
+	symbolList                        bool
+	showFormat                        showFormat
 
 	// Of overlap and order.
 	overlapBase, overlapTest string
@@ -101,6 +110,7 @@ type options struct {
 	supplement supplementOptions // of merge
 }
 
+// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{
 		output:         "-",
@@ -173,12 +183,14 @@ func (o *options) global(top clopt.Commands) {
 	top.Version(versionText)
 }
 
+// addKind declares the switches that choose the kind, under a heading of the help text.
 func addKind(cs clopt.Commands, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {
 	clopt.AddSwitches(cs, p, heading, append([]clopt.Choice[profileKind]{
 		{Name: "instr", Value: instrKind}, {Name: "sample", Value: sampleKind},
 	}, more...)...)
 }
 
+// ofMerge declares the options of merge for all kinds of profiles.
 func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Strings(&o.weightedInputs, "weighted-input")
 	merge.String(&o.inputFiles, "input-files").Alias("f")
@@ -208,6 +220,7 @@ func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Uint32(&o.randomHotnessSeed, "memprof-random-hotness-seed")
 }
 
+// ofShow declares the options of show.
 func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.allFunctions, "all-functions")
 	show.Bool(&o.counts, "counts")
@@ -234,6 +247,7 @@ func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.symbolList, "show-prof-sym-list")
 }
 
+// ofMerge declares the options of merge for sample profiles.
 func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 	merge.Bool(&o.useMD5, "use-md5")
 	merge.Bool(&o.compress, "compress-all-sections")
@@ -249,6 +263,7 @@ func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 		clopt.Choice[sampleLayout]{Name: "nest", Value: nestLayout}, clopt.Choice[sampleLayout]{Name: "flat", Value: flatLayout})
 }
 
+// ofMerge declares the options of --supplement-instr-with-sample.
 func (o *supplementOptions) ofMerge(merge clopt.Commands) {
 	merge.String(&o.file, "supplement-instr-with-sample")
 	merge.Float(&o.zeroShare, "zero-counter-threshold")

@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/layout"
 )
 
-// order runs the order command.
+// order runs the order command. A file is refused as its own output.
 func (t *tool) order() error {
 	o := &t.opt
 	if o.profileFile == o.output && o.output != "-" {
@@ -20,6 +20,8 @@ func (t *tool) order() error {
 	}, o.profileFile)
 }
 
+// orderTo writes an order for linkers: names, and in comments the files of local functions.
+// The last --num-test-traces traces do not take part in making it but measure it.
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	// Traces and names are known only after all records have been read. LLVM
 	// ignores an error while reading them.

@@ -17,7 +17,8 @@ const blockSize = 4096
 // they fill, so that a run that fails has written the same blocks as
 // llvm-profdata.
 type output struct {
-	w       io.Writer
+	w io.Writer
+	// At most one block that is not yet written.
 	pending []byte
 	err     error
 	done    func() error // after the last byte
@@ -77,18 +78,21 @@ func (o *output) Write(p []byte) (int, error) {
 	return size, nil
 }
 
+// write passes bytes on. It keeps the first error and writes nothing after it.
 func (o *output) write(p []byte) {
 	if o.err == nil && len(p) > 0 {
 		_, o.err = o.w.Write(p)
 	}
 }
 
+// flush writes what is pending.
 func (o *output) flush() {
 	o.write(o.pending)
 	o.pending = o.pending[:0]
 }
 
-// commit writes the rest and makes the file visible.
+// commit writes the rest and makes the file visible. After an error the file stays as it
+// was.
 func (o *output) commit() error {
 	o.flush()
 	if o.err != nil {
@@ -101,6 +105,7 @@ func (o *output) commit() error {
 	return nil
 }
 
+// writeError words an error of the output as LLVM's streams do.
 func writeError(err error) error {
 	return errors.New("IO failure on output stream: " + words(err))
 }

@@ -36,6 +36,7 @@ type sampleCounts struct {
 	hot  uint64 // locations with a hot count
 }
 
+// newSampleSide sums up a profile. One whose summary does not say what is hot is an error.
 func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	s := &sampleSide{file: file, functions: p.InMapOrder()}
 	ok := false
@@ -51,6 +52,7 @@ func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	return s, nil
 }
 
+// count adds the samples of a function, and of what is inlined into it, to to.
 func (s *sampleSide) count(to *sampleCounts, f *sampleprof.Function) {
 	for i := range f.Body {
 		n := f.Body[i].Count
@@ -70,7 +72,7 @@ func (s *sampleSide) isHot(n uint64) uint64 { return uint64(bit(n >= s.threshold
 func (s *sampleSide) share(n uint64) float64 { return float64(n) / float64(s.total.sum) }
 
 // A sampleOverlap says how alike two sample profiles are, from 0 to 1, as llvm-profdata
-// overlap does.
+// overlap does. It does what LLVM's SampleOverlapAggregator does.
 type sampleOverlap struct {
 	base, test *sampleSide
 	similarity float64
@@ -148,6 +150,7 @@ type sampleKey struct {
 	context string // the bytes of the frames; "" without a context
 }
 
+// keyOf returns the key of a function of either profile.
 func keyOf(f *sampleprof.Function) sampleKey {
 	_, named := f.Name.Text()
 	key := sampleKey{id: f.Name.ID(), named: named}
@@ -274,6 +277,7 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 	return (2 - difference) / 2
 }
 
+// compareCallsites orders callsites by place and then by callee.
 func compareCallsites(a, b *sampleprof.Callsite) int {
 	return cmp.Or(a.Location.Compare(b.Location), a.Callee.Name.Compare(b.Callee.Name))
 }
@@ -310,7 +314,7 @@ func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	}
 }
 
-// print prints the numbers of the whole profiles.
+// print prints the numbers of the whole profiles. LLVM says block where it counts locations.
 func (o *sampleOverlap) print(w io.Writer) {
 	base, test := o.base, o.test
 	fmt.Fprintf(w, "  Whole program profile similarity: %s\n", percentText(o.similarity, 3))

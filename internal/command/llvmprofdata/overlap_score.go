@@ -127,6 +127,8 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 	return &f
 }
 
+// find returns the records of a function of the base profile, whose functions are sorted by
+// name; nil if it has none.
 func (o *overlap) find(name string) []*irpgo.Record {
 	fs := o.base.Functions
 	i, ok := slices.BinarySearchFunc(fs, name, func(f irpgo.Function, name string) int { return cmp.Compare(f.Name, name) })
@@ -150,7 +152,8 @@ func sameLayout(a, b *irpgo.Record) bool {
 }
 
 // siteOverlap compares the values of one site by their shares of two pairs of
-// sums: of the profiles and of the function.
+// sums: of the profiles and of the function. Values that only one of the profiles has add
+// nothing.
 func siteOverlap(base, test irpgo.ValueSite, baseSum, testSum, baseOwn, testOwn float64) (whole, own float64) {
 	base, test = sortedByValue(base), sortedByValue(test)
 	for len(base) > 0 && len(test) > 0 {
@@ -168,6 +171,7 @@ func siteOverlap(base, test irpgo.ValueSite, baseSum, testSum, baseOwn, testOwn 
 	return whole, own
 }
 
+// sortedByValue returns the values in ascending order and does not change the site.
 func sortedByValue(site irpgo.ValueSite) irpgo.ValueSite {
 	byValue := func(a, b irpgo.ValueData) int { return cmp.Compare(a.Value, b.Value) }
 	if slices.IsSortedFunc(site, byValue) {

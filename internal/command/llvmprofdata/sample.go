@@ -27,6 +27,7 @@ type sampleOptions struct {
 	similarityCutoff                          uint64
 }
 
+// sampleLayout is the value of --convert-sample-profile-layout.
 type sampleLayout int
 
 const (
@@ -45,7 +46,9 @@ func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *samplep
 	return p, err
 }
 
-// useSample passes the bytes of a sample profile to what reads it.
+// useSample passes the bytes of a sample profile to what reads it. A failure says whether
+// LLVM finds it when it opens the profile, and whether it ends the run in every failure
+// mode.
 func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReadOptions) error) error {
 	o := &t.opt.sample
 	var format sampleprof.Format
@@ -105,7 +108,8 @@ func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile,
 	return profiles, err
 }
 
-// mergeSamples runs the merge command for sample profiles.
+// mergeSamples runs the merge command for sample profiles. Inputs are merged one after the
+// other, in their order. The sums are decoded into a profile only if options reshape them.
 func (t *tool) mergeSamples(list worklist) error {
 	defer memory.CollectOften(50)() // sums hold no pointers
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: t.rename, Warn: func(w profile.Warning) {
@@ -168,7 +172,8 @@ func (t *tool) reshapes() bool {
 	return o.mergeCold || o.trimCold || o.layout != asIsLayout || t.opt.function != "" || t.opt.noFunction != ""
 }
 
-// reshape does what options ask for between merging and writing.
+// reshape does what options ask for between merging and writing. The order is LLVM's: cold
+// contexts, then the layout, then the choice of functions by name.
 func (t *tool) reshape(p *sampleprof.Profile) error {
 	o := &t.opt.sample
 	p.TrimColdContexts(sampleprof.ColdContexts{Merge: o.mergeCold, Frames: int(o.coldFrames), Trim: o.trimCold})
@@ -192,7 +197,8 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 }
 
 // sampleOutput adds the listed symbols and returns how to write the profile. It warns of
-// options that the format cannot fulfil.
+// options that the format cannot fulfil. Only the extensible binary format can fulfil all of
+// them.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}

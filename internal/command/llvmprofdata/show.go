@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/irpgo"
 )
 
-// show runs the show command.
+// show runs the show command. The output is opened before the profile is read.
 func (t *tool) show() error {
 	o := &t.opt
 	if o.profileFile == "" && o.debugInfo == "" {
@@ -30,6 +30,7 @@ func (t *tool) show() error {
 	}, o.profileFile)
 }
 
+// showTo shows a profile of the kind that options choose, or with --debug-info a program.
 func (t *tool) showTo(out io.Writer) error {
 	o := &t.opt
 	switch {
@@ -72,6 +73,8 @@ type rankedFunction struct {
 
 func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
 
+// run shows the records in the order of the file, then the totals. A record that cannot be
+// read ends the run, after what came before it was printed.
 func (s *shower) run() error {
 	ir := s.r.Info().Variant.Has(irpgo.IRLevel)
 	if s.opt.text {
@@ -105,6 +108,7 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 		s.w.Write(s.buf)
 		return
 	}
+	// The totals count the record, whether or not it is shown.
 	s.summary.Add(rec.Counts)
 	if o.covered {
 		if slices.ContainsFunc(rec.Counts, func(c uint64) bool { return c != 0 }) {
@@ -163,6 +167,8 @@ func (s *shower) head(rec *irpgo.Record) {
 	s.printf("  %s:\n    Hash: 0x%016x\n    Counters: %d", rec.Name, rec.Hash, len(rec.Counts))
 }
 
+// body prints the numbers of a function below its head. Front-end instrumentation counts the
+// calls in the first counter, which is printed by itself.
 func (s *shower) body(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	blocks := rec.Counts

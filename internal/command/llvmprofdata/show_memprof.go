@@ -9,7 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// showHeap shows a raw profile or the memprof section of an indexed one.
+// showHeap shows a raw profile or the memprof section of an indexed one. The first bytes of
+// the file tell which of the two it is.
 func (t *tool) showHeap(out io.Writer) error {
 	name := t.opt.profileFile
 	if t.opt.showFormat == showJSON {

@@ -14,7 +14,9 @@ import (
 	"github.com/profuse-pgo/profuse/sampleprof"
 )
 
-// showSample runs the show command for a sample profile.
+// showSample runs the show command for a sample profile. With --function it is one function,
+// which is shown without samples if the profile does not have it. Only the options that need
+// the whole profile keep it in memory.
 func (t *tool) showSample(out io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showYAML {
@@ -92,7 +94,8 @@ func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
 	return p.Summarize()
 }
 
-// showSections prints the section table of an extensible binary file.
+// showSections prints the section table of an extensible binary file. Other formats of
+// sample profiles have none, which is a warning.
 func (t *tool) showSections(out io.Writer) error {
 	var sections []sampleprof.Section
 	name := t.opt.profileFile
@@ -128,7 +131,8 @@ func (t *tool) showSections(out io.Writer) error {
 	return nil
 }
 
-// showHotSamples lists the functions with a hot count, by descending total.
+// showHotSamples lists the functions with a hot count, by descending total. --topn limits
+// the list, not the numbers above it.
 func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
 	threshold, _ := summary.HotThreshold()
 	type hotFunction struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// totals prints the text that follows the functions.
+// totals prints the text that follows the functions. The order of the parts is LLVM's and
+// does not depend on that of the options.
 func (s *shower) totals() error {
 	o := s.opt
 	sum := s.summary.Summary(s.cutoffs())
@@ -59,6 +60,7 @@ func (s *shower) totals() error {
 	return nil
 }
 
+// printLevel prints which instrumentation the counts are from.
 func (s *shower) printLevel() {
 	v := s.variant()
 	if !v.Has(irpgo.IRLevel) {
@@ -69,6 +71,7 @@ func (s *shower) printLevel() {
 		bit(v.Has(irpgo.EntryFirst)), bit(v.Has(irpgo.LoopEntries)))
 }
 
+// bit returns 1 for true and 0 for false.
 func bit(b bool) int {
 	if b {
 		return 1
@@ -76,7 +79,8 @@ func bit(b bool) int {
 	return 0
 }
 
-// cutoffs returns the cutoffs of the summary.
+// cutoffs returns the cutoffs of the summary. They are shares of the total in millionths;
+// nil if nothing that is printed needs them.
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
@@ -91,7 +95,8 @@ func (s *shower) cutoffs() []uint64 {
 	return out
 }
 
-// printHot lists the functions that reach the hot threshold, hottest first.
+// printHot lists the functions that reach the hot threshold, hottest first. The functions
+// are sorted already, see totals.
 func (s *shower) printHot(sum *irpgo.Summary) error {
 	threshold, ok := sum.HotThreshold()
 	if !ok {
@@ -107,6 +112,8 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	return nil
 }
 
+// printDetailed prints for each cutoff how many blocks make up that share of the total, and
+// the least count among them.
 func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	fmt.Fprintln(w, "Detailed summary:")
 	for _, e := range cutoffs {
@@ -144,6 +151,8 @@ func (s *shower) version() uint64 {
 	return uint64(info.Version)
 }
 
+// printTraces prints the temporal traces with the names of functions, in the order of their
+// first calls.
 func (s *shower) printTraces() {
 	traces, stream := s.r.Traces()
 	s.printf("Temporal Profile Traces (samples=%d seen=%d):\n", len(traces), stream)

@@ -86,7 +86,8 @@ type suppleFunction struct {
 	zeros  int    // counters that are zero
 }
 
-// A supplementer adjusts an instrumentation profile.
+// A supplementer adjusts an instrumentation profile. It first learns the functions, then the
+// samples.
 type supplementer struct {
 	functions map[string]*suppleFunction // by name, those with one record
 	statics   map[string]string          // names of static functions in the sample profile; "" if several share one
@@ -127,6 +128,7 @@ type sampledFunction struct{ entries, most uint64 }
 // A heat says from which counts on functions are hot, and up to which ones they are cold.
 type heat struct{ hot, cold uint64 }
 
+// heatOf takes the thresholds from a summary. One without them is an error.
 func heatOf(summary interface {
 	HotThreshold() (count uint64, ok bool)
 	ColdThreshold() (count uint64, ok bool)
@@ -140,7 +142,11 @@ func heatOf(summary interface {
 	return h, err
 }
 
-// adjust changes the functions of p that are cold, but not according to the samples.
+// adjust changes the functions of p that are cold, but not according to the samples. Only
+// functions with a single record, at least --suppl-min-size-threshold counters and no
+// counter above the cold threshold are changed. Functions and samples are visited in the
+// order of LLVM's hash tables, because that decides which of two static functions of one
+// name counts.
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	var counts irpgo.SummaryBuilder
 	single := make(map[string]*irpgo.Record)
@@ -194,7 +200,9 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	return nil
 }
 
-// addFunction adds a function of the instrumentation profile.
+// addFunction adds a function of the instrumentation profile. Static functions are also
+// known by their bare or unique names, as the sample profile may have them; a bare name of
+// several stands for none.
 func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	f := &suppleFunction{record: r}
 	for _, c := range r.Counts {
@@ -221,7 +229,8 @@ func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	s.statics[symbol] = name
 }
 
-// splitStatic splits the name of a static function of C or C++ into those of its file and its symbol.
+// splitStatic splits the name of a static function of C or C++ into those of its file and
+// its symbol. The first extension of the list that occurs decides, in upper or lower case.
 func splitStatic(name string) (file, symbol string, ok bool) {
 	for _, extension := range []string{".cpp;", "cc;", ".c;", ".hpp;", ".h;"} {
 		for end := len(extension); end <= len(name); end++ {
@@ -233,7 +242,9 @@ func splitStatic(name string) (file, symbol string, ok bool) {
 	return "", "", false
 }
 
-// addSamples adds the samples of a function that is inlined into root, or is root itself.
+// addSamples adds the samples of a function that is inlined into root, or is root itself. If
+// the instrumentation profile has the inlined function, its samples count for that; else for
+// root, without the entries of a function that is unknown.
 func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	name, entries := f.Name.String(), f.EntryCount()
 	static, isStatic := s.statics[name]
@@ -260,7 +271,9 @@ func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	}
 }
 
-// warm makes a function warm or hot: without counts if most of them are zero, else by scaling them.
+// warm makes a function warm or hot: without counts if most of them are zero, else by
+// scaling them. Scaled counts have three times the threshold as their greatest. Counts are
+// never scaled down.
 func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
 	r := f.record
 	threshold, mark := instr.cold, irpgo.PseudoWarm

@@ -22,10 +22,11 @@ type weightedFile struct {
 	place  int // in the worklist, once it is complete
 }
 
-// A worklist collects the inputs of merge.
+// A worklist collects the inputs of merge. A file that is named twice counts twice.
 type worklist []weightedFile
 
-// collect gathers the inputs in LLVM's order: positional, weighted, listed.
+// collect gathers the inputs in LLVM's order: positional, weighted, listed. A list of inputs
+// may be standard input.
 func (t *tool) collect() (worklist, error) {
 	var list worklist
 	for _, name := range t.opt.inputs {
@@ -77,7 +78,8 @@ func (l *worklist) addLines(text string) error {
 }
 
 // addWeighted adds the input "WEIGHT,FILE". It expands a "~" before the file,
-// which LLVM does not do for files without a weight.
+// which LLVM does not do for files without a weight. The weight is a positive decimal
+// number.
 func (l *worklist) addWeighted(s string) error {
 	number, name, _ := strings.Cut(s, ",")
 	weight, err := strconv.ParseUint(number, 10, 64)
@@ -88,7 +90,8 @@ func (l *worklist) addWeighted(s string) error {
 }
 
 // add adds a file, or all regular files under a folder. It skips other kinds of
-// files, as LLVM does.
+// files, as LLVM does. The files of a folder come in the order of clopt.Walk, and all have
+// its weight. A file that does not exist is an error at once.
 func (l *worklist) add(name string, weight uint64) error {
 	if name == "-" {
 		*l = append(*l, weightedFile{name: name, weight: weight})
