@@ -12,6 +12,8 @@ import (
 
 // Limits of the page's data.
 const (
+	// The contexts with the most bytes are kept, as far as their stacks fit into
+	// maxStackNodes.
 	maxContexts   = 20_000
 	maxStackNodes = 60_000
 )
@@ -56,6 +58,7 @@ type heatTotal struct {
 	Share, From float64
 }
 
+// add adds a context. Sums stop at 2^64-1.
 func (t *heatTotal) add(c *allocContext) {
 	t.Contexts++
 	t.Bytes = saturate.Add(t.Bytes, c.bytes)
@@ -71,6 +74,8 @@ var temperatures = []temperatureWord{
 	{"hot", "hot", "hot"}, {"warm", "warm", "warm"}, {"notcold", "not cold", "warm"}, {"cold", "cold", "cold"}, {"", "not known", "never"},
 }
 
+// wordOf returns the word for a temperature as the profile has it; one that it does not know
+// counts as not known.
 func wordOf(temperature string) temperatureWord {
 	for _, t := range temperatures {
 		if t.temperature == temperature {
@@ -83,7 +88,8 @@ func wordOf(temperature string) temperatureWord {
 // allocColumns are the indexes of a stack set's values; -1 for a missing one.
 type allocColumns struct{ bytes, count, lifetime, density int }
 
-// allocationSet finds the stack set of allocations.
+// allocationSet finds the stack set of allocations. It is the first with a value
+// alloc_space, in bytes.
 func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bool) {
 	for _, set := range v.Stacks() {
 		at := allocColumns{-1, -1, -1, -1}
@@ -106,7 +112,9 @@ func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bo
 	return set, at, false
 }
 
-// newHeap collects the allocation contexts of a view; nil if it has none.
+// newHeap collects the allocation contexts of a view; nil if it has none. In MemProf's
+// stacks, lifetimes are in milliseconds and densities in hundredths, both added up over the
+// blocks of a context.
 func newHeap(v profile.View) *heapContexts {
 	set, at, ok := allocationSet(v)
 	if !ok {
@@ -138,6 +146,7 @@ func newHeap(v profile.View) *heapContexts {
 	return h
 }
 
+// sum sums up all contexts and those of each temperature, before some of them are left out.
 func (h *heapContexts) sum() {
 	for _, t := range temperatures {
 		total := heatTotal{temperatureWord: t}
@@ -162,7 +171,8 @@ func (h *heapContexts) sum() {
 	}
 }
 
-// addStacks reads the stacks again for the frames of the contexts that are kept.
+// addStacks reads the stacks again for the frames of the contexts that are kept. Stacks
+// share nodes from the outermost frame on. Contexts that do not fit go into Left.
 func (h *heapContexts) addStacks(set profile.StackSet) {
 	kept := min(len(h.contexts), maxContexts)
 	at := make(map[int]int, kept) // by order
@@ -231,11 +241,13 @@ type valueRange struct {
 	zeros     bool
 }
 
+// add adds a value; NaN counts as 0.
 func (r *valueRange) add(v float64) {
 	r.zeros = r.zeros || !(v > 0)
 	r.widen(v)
 }
 
+// widen makes the range include a value, unless that is 0.
 func (r *valueRange) widen(v float64) {
 	if v > 0 {
 		r.low, r.high = min(r.low, v), max(r.high, v)

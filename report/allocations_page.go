@@ -25,6 +25,8 @@ type allocationsText struct {
 	More    int // contexts without a row
 }
 
+// A contextRow is a context in the list without scripts, with its frames, the innermost
+// first.
 type contextRow struct {
 	temperatureWord
 	Name              string
@@ -33,6 +35,7 @@ type contextRow struct {
 	Lifetime, Density string
 }
 
+// A frameRow is a frame of a contextRow; Place is where in the sources it is, see frameLine.
 type frameRow struct {
 	Name, Place string
 	Inlined     bool
@@ -62,6 +65,7 @@ type allocationsData struct {
 	Plot    *plotData `json:"plot,omitempty"`
 }
 
+// allocationsPage shows where memory was allocated; nil without allocation contexts.
 func allocationsPage(src *source) (*page, error) {
 	h := newHeap(src.view)
 	if h == nil {
@@ -98,7 +102,8 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// frameLine says where in the sources a frame is.
+// frameLine says where in the sources a frame is. With offsets, lines count from the
+// function's first.
 func frameLine(f *profile.Frame, offsets bool) string {
 	switch {
 	case offsets:
@@ -119,6 +124,7 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	return src.symbolName(&h.frames[h.nodes[c.node].frame].Symbol)
 }
 
+// row returns the row of a context for the page without scripts.
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
 	row := contextRow{
 		temperatureWord: wordOf(c.temperature), Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count,
@@ -130,6 +136,7 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 	return row
 }
 
+// data lays out contexts, nodes and frames in columns.
 func (h *heapContexts) data(src *source) *allocationsData {
 	// Columns are empty, not null, in JSON.
 	d := &allocationsData{

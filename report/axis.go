@@ -22,7 +22,7 @@ type axis struct {
 	binary bool
 }
 
-// linearAxis covers the values from lo to hi.
+// linearAxis covers the values from lo to hi. An empty range becomes one of length 1.
 func linearAxis(lo, hi float64) axis {
 	if !(hi > lo) {
 		hi = lo + 1
@@ -31,7 +31,8 @@ func linearAxis(lo, hi float64) axis {
 }
 
 // logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has
-// a place for 0 below them.
+// a place for 0 below them. Limits that are no positive numbers are replaced, as those of a
+// range without values.
 func logAxis(lo, hi float64, zeros bool) axis {
 	if !(lo > 0) || math.IsInf(lo, 0) {
 		lo = 1
@@ -49,7 +50,8 @@ func logAxis(lo, hi float64, zeros bool) axis {
 	return a
 }
 
-// at returns the position of a value, from 0 to plotSize.
+// at returns the position of a value, from 0 to plotSize. Values beyond the ends lie at the
+// ends.
 func (a axis) at(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.log {

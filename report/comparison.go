@@ -61,6 +61,8 @@ type comparedList struct {
 	changes []compare.Change
 }
 
+// comparedLists returns the lists in the order of the page. The bits of comparedRow.lists
+// follow it.
 func comparedLists(r *compare.Result) []comparedList {
 	return []comparedList{
 		{"Became hot", r.BecameHot},
@@ -77,6 +79,7 @@ func comparedLists(r *compare.Result) []comparedList {
 // A comparedRow is a function or stack that is in one list at least.
 type comparedRow struct {
 	compare.Change
+	// A bit for each list that contains the row.
 	lists int
 	name  string
 }
@@ -183,6 +186,7 @@ func (c *comparison) what() string {
 	return "stacks of " + clean(c.Kind)
 }
 
+// data lays out the rows in columns.
 func (c *comparison) data(names *nameTable) *comparisonData {
 	d := &comparisonData{Kind: c.what(), Unit: string(c.Unit), ListCounts: c.counts, Points: min(len(c.rows), maxScatterPoints)}
 	d.Scale = scaleData{scatterLow, scatterHigh, scatterNone, scatterSize, newScatterScale(c.rows).decades}

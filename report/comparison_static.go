@@ -45,6 +45,8 @@ type changeRow struct {
 // listRows is how many rows each static list has.
 const listRows = 20
 
+// static makes the page without scripts. The bars of a list have one scale, that of its
+// greatest share.
 func (c *comparison) static(a, b *source) *staticComparison {
 	s := &staticComparison{Headline: c.headline(a, b), Facts: c.facts(a, b), Scatter: c.scatter(a, b), Omitted: uint64(c.omitted), What: c.what()}
 	for _, list := range comparedLists(c.Result) {
@@ -66,6 +68,7 @@ func (c *comparison) static(a, b *source) *staticComparison {
 	return s
 }
 
+// newChangeRow draws a change; scale is the share at the right end.
 func newChangeRow(src *source, c *compare.Change, scale float64) changeRow {
 	r := changeRow{
 		Name: changeName(src, c), Base: percentText(c.BaseShare), New: percentText(c.NewShare), Points: pointsText(c.Delta()),
@@ -142,7 +145,7 @@ func (c *comparison) turnover() string {
 	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), verb(len(c.LeftHot)), percentText(c.HotTurnover), became)
 }
 
-// likeness puts an overlap in words.
+// likeness puts an overlap in words. The limits are profuse's own: no compiler has them.
 func likeness(overlap float64) string {
 	switch {
 	case overlap >= 0.99:
@@ -218,17 +221,21 @@ type scatter struct {
 	More   uint64
 }
 
+// A scatterTick is a mark at the same place of both axes: At counts from the left, Up from
+// the top.
 type scatterTick struct {
 	At, Up int
 	Text   string
 }
 
+// A scatterPoint is an item; Title is what a browser shows of it.
 type scatterPoint struct {
 	X, Y         string
 	Class, Title string
 }
 
 const (
+	// Measures of the drawing. It has staticDots points without scripts.
 	scatterSize = 408
 	scatterLow  = 80  // pixels; of the least share
 	scatterHigh = 368 // of the whole
@@ -239,6 +246,8 @@ const (
 // scatterScale maps shares to pixels along an axis.
 type scatterScale struct{ decades int }
 
+// newScatterScale returns the scale that has room for all shares, of at most eight powers of
+// ten.
 func newScatterScale(rows []comparedRow) scatterScale {
 	least := 1.0
 	for i := range rows {
@@ -251,6 +260,7 @@ func newScatterScale(rows []comparedRow) scatterScale {
 	return scatterScale{decades: min(max(int(math.Ceil(-math.Log10(least))), 1), 8)}
 }
 
+// at returns the pixel of a share, counted from the beginning of the axis.
 func (s scatterScale) at(share float64) float64 {
 	if share <= 0 {
 		return scatterNone

@@ -12,6 +12,7 @@ import (
 // coverageLimits bounds what the page lists.
 type coverageLimits struct{ files, functions, lines int }
 
+// maxCoverage has the limits of Write; tests have smaller ones.
 var maxCoverage = coverageLimits{files: 20_000, functions: 250_000, lines: 4_000_000}
 
 // A CoverageChange is what coverage is compared with. Its maps are by the paths of files.

@@ -47,6 +47,7 @@ type partData struct {
 	Expansions []expansionData `json:"expansions"`
 }
 
+// A branchData is a branch: how often each of its ways was taken.
 type branchData struct {
 	At    [2]uint32 `json:"at"` // line and column, 0 if that is unknown
 	Ways  []uint64  `json:"ways"`
@@ -54,6 +55,8 @@ type branchData struct {
 	Bool  bool      `json:"bool,omitempty"` // the names are True and False
 }
 
+// A decisionData is the MC/DC of a boolean expression, with the vectors of values that it
+// had.
 type decisionData struct {
 	At       [2]uint32       `json:"at"`
 	All      int             `json:"all"`
@@ -62,6 +65,8 @@ type decisionData struct {
 	Vectors  []string        `json:"vectors"`
 }
 
+// A conditionData is an operand of a decision: whether it was shown to decide alone, or
+// which vector there is and which one is missing.
 type conditionData struct {
 	At       [2]uint32 `json:"at"`
 	Constant bool      `json:"constant,omitempty"`
@@ -70,6 +75,7 @@ type conditionData struct {
 	Wanted   string    `json:"wanted,omitempty"`
 }
 
+// An expansionData is a macro that is used in the file, and what ran of its text.
 type expansionData struct {
 	At   [4]uint32 `json:"at"`   // line and column of the start and the end
 	File int       `json:"file"` // number of the macro's file; -1 if it is not on the page
@@ -122,6 +128,7 @@ func (f *coveredFile) data(number map[string]int) *fileData {
 	return d
 }
 
+// newPartData lays out a file or a part of one. Columns are empty, not null, in JSON.
 func newPartData(f *coverage.File, number map[string]int) *partData {
 	d := &partData{
 		Line: []uint32{}, Count: []uint64{}, SpanLine: []uint32{}, SpanColumn: []uint32{}, SpanCount: []int64{},
@@ -165,6 +172,7 @@ func newPartData(f *coverage.File, number map[string]int) *partData {
 	return d
 }
 
+// newBranchData lays out a branch. The common names True and False are left to the script.
 func newBranchData(b *coverage.Branch) branchData {
 	d := branchData{At: [2]uint32{b.Line, b.Column}, Ways: b.Ways}
 	if d.Bool = slices.Equal(b.Names, []string{"True", "False"}); d.Bool {

@@ -145,9 +145,11 @@ func pathEnds(recorded string) []string {
 	return ends
 }
 
+// errNoText is about a file that is too large or not UTF-8.
 var errNoText = errors.New("not a text to show")
 
-// readText reads a source file.
+// readText reads a source file. A file of more than maxSourceFile bytes is not read to its
+// end.
 func readText(root *os.Root, name string, size int64) (string, error) {
 	if size > maxSourceFile {
 		return "", errNoText

@@ -34,13 +34,15 @@ type staticSource struct {
 	More  uint64
 }
 
+// A staticLine is a line of a source file.
 type staticLine struct {
 	Number       int
 	Class, Count string // "run", "not"; both empty where no code begins
 	Text         string
 }
 
-// static makes the page without scripts.
+// static makes the page without scripts. The one source file that it shows is that in which
+// most ran.
 func (c *pageCoverage) static(src *source, tree []coverage.Row, kinds []coverageKind) *staticCoverage {
 	s := &staticCoverage{pageCoverage: c, Kinds: kinds}
 	for _, m := range c.Misfits[:min(len(c.Misfits), maxStaticRows)] {

@@ -66,6 +66,7 @@ type names struct {
 	Rest string `json:"rest"`
 }
 
+// encode returns the table as it is written, once all pages have added their names.
 func (t *nameTable) encode() names {
 	sorted := make([]int, len(t.Keys))
 	for i := range sorted {

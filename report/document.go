@@ -34,6 +34,7 @@ type document struct {
 	ids    []string // of the pages, in their order
 }
 
+// A documentSet is a set as the template shows it.
 type documentSet struct {
 	Index        int
 	Label, About string
@@ -46,6 +47,7 @@ type documentFacts struct {
 	Served bool       `json:"served,omitempty"`
 }
 
+// setFacts are what scripts know of a set before they read its data; Pages has ids.
 type setFacts struct {
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
@@ -54,7 +56,8 @@ type setFacts struct {
 
 // addPages makes the pages of a set, as many at a time as there are CPUs, and adds them with
 // their data. Numbers of names follow the order of the pages all the same. It omits a set
-// without pages, two profiles that cannot be compared.
+// without pages, two profiles that cannot be compared. A page gives up its place among the
+// busy ones while it waits for the names of the page before, which may still need one.
 func (d *document) addPages(s *set, progress func(label, page string) error) error {
 	names, index := newNameTable(), len(d.Sets)
 	made, errs := make([]*page, len(s.pages)), make([]error, len(s.pages))

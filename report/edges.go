@@ -14,6 +14,7 @@ type edgeTable struct {
 	symbols []profile.Symbol // the callers and the targets
 }
 
+// A tableEdge is an edge with numbers for its symbols.
 type tableEdge struct {
 	kind       profile.EdgeKind
 	caller     int32 // index of its symbol
@@ -24,6 +25,7 @@ type tableEdge struct {
 	count      uint64
 }
 
+// newEdgeTable reads the edges of a view, in its order; the table is empty if it has none.
 func newEdgeTable(v profile.View) *edgeTable {
 	t := &edgeTable{}
 	if !v.Features().Has(profile.HasEdges) {

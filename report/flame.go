@@ -37,6 +37,7 @@ type flameSet struct {
 	labelled bool
 }
 
+// A flameValue is a value of a stack set, with cleaned texts.
 type flameValue struct {
 	Name string       `json:"name"`
 	Unit profile.Unit `json:"unit"`
@@ -62,6 +63,7 @@ type flameGroups struct {
 	Colour []int `json:"colour"`
 }
 
+// flameData is the data of the page's script.
 type flameData struct {
 	Sets []*flameSet `json:"sets"`
 }
@@ -145,6 +147,8 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 	return nil
 }
 
+// add adds a stack as a path from the outermost frame. Labels become nodes at its end, but
+// for the temperature, which is a class.
 func (t *callTree) add(s *profile.Stack) {
 	t.stacks++
 	node := int32(0)
@@ -205,6 +209,7 @@ func (t *callTree) place(label int32) (group, short string) {
 // java reports whether the names are names of the JVM.
 func (s *source) java() bool { return s.features.Has(profile.HasBytecodes) }
 
+// data lays out both trees and the functions that they refer to.
 func (t *callTree) data() *flameSet {
 	d := &flameSet{
 		Name: clean(t.set.Name), Description: clean(t.set.Description), Partial: t.set.Partial, Stacks: t.stacks,
@@ -264,6 +269,7 @@ func (t *callTree) functions(d *flameSet) {
 	}
 }
 
+// pickAll returns the elements at the given indexes.
 func pickAll(from []uint64, at []int32) []uint64 {
 	out := make([]uint64, len(at))
 	for i, n := range at {

@@ -58,6 +58,8 @@ type collectedFunctions struct {
 	partial bool          // stacks do not begin with the thread
 }
 
+// collectFunctions collects and ranks the functions of the view, then those that only stacks
+// or edges have.
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
@@ -141,6 +143,8 @@ type callers struct {
 	listed []bool  // has a row
 }
 
+// read numbers the callers. Edges of one function follow each other in most views, so that
+// few are looked up.
 func (c *callers) read(t *edgeTable) {
 	c.of = make([]int32, len(t.edges))
 	for i := range t.edges {
@@ -224,6 +228,7 @@ type staticFunctions struct {
 	More      uint64
 }
 
+// A staticFunction is a row; Cells follow the columns after the name.
 type staticFunction struct {
 	Name, File string
 	Cells      []string

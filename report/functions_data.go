@@ -53,6 +53,7 @@ type stackColumn struct {
 	All   []uint64     `json:"all"` // none if stacks do not begin with the thread
 }
 
+// functionLabels are columns by label; Function is the row.
 type functionLabels struct {
 	Function []int `json:"function"` // ascending
 	Key      []int `json:"key"`      // numbers of names
@@ -114,6 +115,7 @@ type columnWriter struct {
 	lines  bool // some function has one
 }
 
+// A rowLabel is a label of the function in a row.
 type rowLabel struct {
 	row int32
 	profile.Label

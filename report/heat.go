@@ -6,6 +6,7 @@ import "github.com/profuse-pgo/profuse/profile"
 type heat int
 
 const (
+	// They are ordered for the rank of functions; the numbers are in the data of pages.
 	never heat = iota
 	cold
 	warm
@@ -13,6 +14,7 @@ const (
 	ran // an unknown number of times
 )
 
+// String returns the word that classes of the style sheet contain.
 func (h heat) String() string {
 	return [...]string{"never", "cold", "warm", "hot", "ran"}[h]
 }
@@ -29,6 +31,7 @@ type heatScale struct {
 	hot, cold uint64
 }
 
+// newHeatScale takes the thresholds from a summary with the cutoffs of LLVM.
 func newHeatScale(features profile.Features, s profile.Summary) heatScale {
 	scale := heatScale{}
 	switch {
@@ -48,7 +51,7 @@ func newHeatScale(features profile.Features, s profile.Summary) heatScale {
 	return scale
 }
 
-// of returns how hot f is.
+// of returns how hot f is. Its greatest count decides, of calls or of blocks.
 func (s heatScale) of(f *profile.Function) heat {
 	m := f.Max()
 	switch {

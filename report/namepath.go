@@ -65,6 +65,7 @@ func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	return append(filePath(sym.File), p...)
 }
 
+// filePath returns folder and file, the path of functions whose names have none.
 func filePath(file string) namePath {
 	if file == "" {
 		return namePath{noFile}
@@ -96,6 +97,7 @@ func javaPath(name, signature string) namePath {
 	return append(p, method+signature)
 }
 
+// cutLast cuts at the last separator that is neither at the beginning nor at the end.
 func cutLast(s, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(s, sep)
 	if i <= 0 || i == len(s)-len(sep) {
@@ -121,6 +123,7 @@ func objectivePath(name string) namePath {
 	return namePath{class, name}
 }
 
+// anonymous is how demanglers write the namespace of C++ without a name.
 const anonymous = "(anonymous namespace)"
 
 // Words that come before the name of what they are about.
@@ -131,7 +134,8 @@ var aboutWords = []string{
 }
 
 // splitName splits a demangled name of C++ or Rust at each "::" outside of
-// brackets. It drops return types.
+// brackets. It drops return types. A name that is no name of these languages is one part. It
+// takes at most 4*maxPath steps, so that long names are no burden.
 func splitName(name string) namePath {
 	about := ""
 	for _, words := range aboutWords {
@@ -271,6 +275,8 @@ func (s *nameSplitter) part() (part string, more bool) {
 	return text, false
 }
 
+// wordByte reports whether a byte belongs to an identifier; those of characters beyond ASCII
+// do.
 func wordByte(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
@@ -311,6 +317,7 @@ type brackets struct {
 	kind [128]int // how many are open of each
 }
 
+// depth returns how many brackets are open.
 func (b *brackets) depth() int { return len(b.open) }
 
 // step processes the word or sign that text begins with and returns its length.

@@ -123,6 +123,7 @@ type setTotal struct {
 	Values            []namedValue
 }
 
+// A namedValue is a value of a stack set, combined over all stacks.
 type namedValue struct {
 	Name  string
 	Value uint64
@@ -141,6 +142,8 @@ type topTable struct {
 	What   string // the stacks stand for; empty for functions
 }
 
+// A topRow is a function or stack. Share is of the total, and Cumulative the share of all
+// rows so far.
 type topRow struct {
 	Name, File        string
 	Frames            []string // of a stack, the callee first
@@ -162,6 +165,7 @@ func (l *topList) wants(count uint64) bool {
 	return count > 0 && (len(l.rows) < topRows || count > l.rows[len(l.rows)-1].Count)
 }
 
+// add inserts a row that is wanted and drops the last if there are too many.
 func (l *topList) add(r topRow, labels []profile.Label) {
 	for _, label := range labels {
 		r.Labels = append(r.Labels, clean(label.Value))
@@ -183,6 +187,7 @@ func (s *source) functionCount(f *profile.Function) uint64 {
 	return f.Total()
 }
 
+// survey walks over functions, stacks and edges once for all that the overview shows.
 func survey(src *source) *surveyed {
 	n := &surveyed{}
 	var top topList
@@ -333,6 +338,7 @@ type heatChart struct {
 	Text    string
 }
 
+// A heatBar is a bar of the chart, divided by heat.
 type heatBar struct {
 	Name     string
 	Segments []segment
@@ -346,6 +352,7 @@ type segment struct {
 	LabelClass   string
 }
 
+// heatChart draws how many functions are how hot; nil if that is not known.
 func (n *surveyed) heatChart() *heatChart {
 	c := &heatChart{}
 	total := uint64(0)
@@ -374,6 +381,7 @@ func (n *surveyed) heatChart() *heatChart {
 	return c
 }
 
+// add adds a bar. Labels of short segments are left out, or shown where there is room.
 func (c *heatChart) add(name string, share func(heatClass) (float64, string)) {
 	bar, at := heatBar{Name: name}, 0.0
 	for _, k := range c.Classes {

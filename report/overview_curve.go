@@ -19,6 +19,8 @@ type cutoffChart struct {
 	Text   string
 }
 
+// A cutoffPoint is a cutoff of the summary: how many values make up a share of the total,
+// and the least of them.
 type cutoffPoint struct {
 	Share string // of the total, "99.9 %"
 	// None: the share is less than 1, so it needs no values and has no point in the
@@ -36,6 +38,7 @@ type cutoffPoint struct {
 	Anchor     string
 }
 
+// A cutoffLine joins the points of two cutoffs that follow each other.
 type cutoffLine struct {
 	X1, X2 template.HTMLAttr
 	Y1, Y2 int
@@ -56,6 +59,8 @@ const (
 	curveRight  = 0.97
 )
 
+// newCutoffChart draws the cutoffs of the summary at equal distances, and counts on a
+// logarithmic axis; nil if the profile has no counts.
 func newCutoffChart(src *source) *cutoffChart {
 	d := &src.summary.Counts
 	if !src.heat.counts || d.Total == 0 || len(d.Cutoffs) < 2 {

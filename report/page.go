@@ -65,6 +65,7 @@ type source struct {
 	readable *readableNames
 }
 
+// newSource reads what all pages need of a profile; index numbers it from 0.
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,

@@ -79,6 +79,7 @@ func newPlotData(key string) *plotData {
 	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
 }
 
+// add adds a point; part is a series or what the page says.
 func (d *plotData) add(p point, thing, part int32) {
 	d.X, d.Y = append(d.X, tenths(p.x)), append(d.Y, tenths(p.y))
 	d.Thing, d.Part = append(d.Thing, thing), append(d.Part, part)

@@ -21,13 +21,14 @@ type readableNames struct {
 	of map[string]string // by the symbol; nil until the first is asked for
 }
 
+// newReadableNames returns names that are demangled when they are first asked for.
 func newReadableNames(src *source) *readableNames {
 	r := &readableNames{src: src}
 	r.functions = sync.OnceValue(r.readFunctions)
 	return r
 }
 
-// symbol returns a name as people write it, cleaned.
+// symbol returns a name as people write it, cleaned. Several goroutines may call it.
 func (r *readableNames) symbol(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

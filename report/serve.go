@@ -137,6 +137,7 @@ type answer struct {
 	size   int    // unpacked
 }
 
+// newAnswer compresses the text of an answer.
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
 	// It stays on this machine: fast compression matters more than a small
 	// size.
@@ -163,6 +164,7 @@ func writeAnswer(w http.ResponseWriter, r *http.Request, a *answer, err error) {
 	}
 }
 
+// write sends the answer, unpacked to a client that does not accept gzip.
 func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)

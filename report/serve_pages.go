@@ -36,6 +36,7 @@ type pageJSON struct {
 }
 
 const (
+	// Types of answers.
 	htmlType = "text/html; charset=utf-8"
 	jsonType = "application/json"
 )
@@ -58,6 +59,8 @@ func newServedSets(sets []*set) (served []servedSet) {
 	return served
 }
 
+// newServedParts makes a page with a table of names of its own; nil if the profile has no
+// data for it.
 func newServedParts(m pageMaker) (*servedParts, error) {
 	names := newNameTable()
 	p, err := m.make(names)

@@ -18,6 +18,7 @@ type staticTree struct {
 	More       uint64 // nodes that are lighter
 }
 
+// A treeRow is a node; Indent has a space for each level, of at most 40.
 type treeRow struct {
 	Indent, Name         string
 	Weight, Share, Extra string

@@ -40,12 +40,14 @@ type timelineText struct {
 	NoBalanced, Several bool
 }
 
+// A runRow is a run that is drawn.
 type runRow struct {
 	Name, Color    string
 	Weight, Called uint64
 	Agreement      string
 }
 
+// A starterRow is a function, with its ranks in the runs.
 type starterRow struct {
 	Rank                 uint64
 	Mean                 string
@@ -53,12 +55,15 @@ type starterRow struct {
 	Min, Max, Runs, Size uint64
 }
 
+// An orderRow says how an order of the functions touches pages.
 type orderRow struct {
 	Name, About string
 	Color       string
 	Cells       []orderCell // by page size
 }
 
+// An orderCell is an order with one size of pages: pages touched, area under the curve,
+// share of the touched bytes that run, and pages after each of orderUntil.
 type orderCell struct {
 	PageSize           string
 	Pages, Area, Usage string
@@ -87,6 +92,7 @@ type timelineData struct {
 	Several bool        `json:"several"`
 }
 
+// timelinePage shows the order of first calls; nil if the profile does not have it.
 func timelinePage(src *source) (*page, error) {
 	t := newTimeline(src.view)
 	if t == nil {
@@ -140,6 +146,7 @@ func (t *timeline) drawnRuns() []int {
 	return all
 }
 
+// runName names a run by its place in the profile.
 func (t *timeline) runName(i int) string {
 	if t.runs[i].mean {
 		return "mean of the runs"
@@ -147,8 +154,10 @@ func (t *timeline) runName(i int) string {
 	return fmt.Sprintf("run %d", i+1)
 }
 
+// runColor returns the colour of the i-th run or order that is drawn.
 func runColor(i int) string { return fmt.Sprintf("c%d", i%maxRuns) }
 
+// data lays out the functions in columns.
 func (t *timeline) data(src *source) *timelineData {
 	first := t.firstAddress()
 	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1, Curves: []*plotData{}, Orders: []string{}}
@@ -164,6 +173,7 @@ func (t *timeline) data(src *source) *timelineData {
 	return d
 }
 
+// list lists the first functions for the page without scripts.
 func (t *timeline) list(src *source, text *timelineText) {
 	for i := range t.functions[:min(len(t.functions), staticStarters)] {
 		f := &t.functions[i]
@@ -192,6 +202,7 @@ func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinn
 	return list
 }
 
+// plotAddresses draws the addresses of functions over their ranks.
 func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	low, high := t.firstAddress(), int64(math.MinInt64)
 	for i := range t.functions {
@@ -221,6 +232,7 @@ func (t *timeline) firstAddress() int64 {
 	return low
 }
 
+// plotPlaces draws the places of functions in the profile, for one without addresses.
 func (t *timeline) plotPlaces(drawn []int) (*plot, *plotData, bool) {
 	y := linearAxis(0, float64(t.listed))
 	p := &plot{Key: "place", Title: "Where the profile lists them, which is not their order in the program", XTitle: "first calls, in their order", YTitle: "place in the profile"}
@@ -229,6 +241,8 @@ func (t *timeline) plotPlaces(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
+// plotRanks draws the ranks in each run over the mean ranks. The area of the least and
+// greatest ranks has at most about 256 stretches.
 func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 	y := linearAxis(1, float64(len(t.functions)))
 	x := linearAxis(1, float64(t.longest()))
@@ -336,6 +350,7 @@ func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData
 	return nil
 }
 
+// newOrderCell compares a score with that of the program as it is linked.
 func newOrderCell(s, base *layout.Score) orderCell {
 	c := orderCell{PageSize: pageText(s.PageSize), Pages: tenthsText(s.Pages), Area: tenthsText(s.Area), Usage: percentText(s.Executed / s.Touched)}
 	for _, u := range orderUntil {

@@ -131,6 +131,7 @@ func (t *timeline) firstCallOrder(p *program) (names []string) {
 	return names
 }
 
+// callCount returns the number of first calls in all runs.
 func (t *timeline) callCount() (n int) {
 	for _, r := range t.runs {
 		n += len(r.calls)

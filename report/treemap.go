@@ -95,6 +95,8 @@ type treemapBox struct {
 // A treemapLabel is a part of names, and the whole name if it is a function's.
 type treemapLabel struct{ part, full string }
 
+// newTreemap adds up the functions of the view, and the stacks where areas can represent
+// their weight.
 func newTreemap(src *source) *treemap {
 	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
@@ -223,6 +225,7 @@ func (s *source) pathOf(symbol *profile.Symbol, readable string) namePath {
 	return pathOf(symbol, readable, s.java())
 }
 
+// finish lays out the heaviest part of the tree and drops the rest.
 func (m *treemap) finish() *treemapData {
 	d := m.data
 	grown := m.weights.grow(maxTreemapNodes)

@@ -33,6 +33,8 @@ var kindWords = map[profile.EdgeKind]string{
 	profile.TypeCheck: "Type check", profile.MemOpSize: "Memory",
 }
 
+// valuesText is the data of the page's template. The limits of LLVM's passes are in it
+// because the page explains them.
 type valuesText struct {
 	Kinds                   []kindRow
 	Sites, Functions        uint64
@@ -46,12 +48,14 @@ type valuesText struct {
 	MostSizes, GreatestSize int
 }
 
+// A kindRow sums up the sites of one kind; a dash stands for what does not apply to it.
 type kindRow struct {
 	Title                        string
 	Sites, Single, Total         uint64
 	Top, Unknown, Promoted, Part string
 }
 
+// A siteRow is a site in the list without scripts.
 type siteRow struct {
 	Kind, Name, Place string
 	Total             uint64
@@ -61,6 +65,7 @@ type siteRow struct {
 	Promoted          bool
 }
 
+// A targetRow is a target or size of a siteRow.
 type targetRow struct {
 	Name     string
 	Unknown  bool
@@ -92,6 +97,8 @@ type valuesData struct {
 	Count  []float64 `json:"count"`
 }
 
+// valuesPage shows what was called or seen at single places; nil if the profile has no
+// edges.
 func valuesPage(src *source) (*page, error) {
 	if !src.features.Has(profile.HasEdges) {
 		return nil, nil
@@ -125,6 +132,7 @@ func valuesPage(src *source) (*page, error) {
 	return newPage("values", "Values", text, t.data(src))
 }
 
+// newKindRow words the sums of a kind. Only indirect calls and sizes have a fate.
 func newKindRow(k kindTotal) kindRow {
 	part := func(n uint64) string {
 		if k.total == 0 {
@@ -177,6 +185,7 @@ func sizeText(size uint64) string {
 	}
 }
 
+// row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
 		Kind: kindTitles[s.kind], Name: src.symbolName(&s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
@@ -199,6 +208,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	return row
 }
 
+// data lays out sites and targets in columns.
 func (t *siteTable) data(src *source) *valuesData {
 	d := &valuesData{Bytecode: src.features.Has(profile.HasBytecodes)}
 	kinds := make(map[profile.EdgeKind]int)

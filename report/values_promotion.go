@@ -56,6 +56,7 @@ var fateWords = [...]string{
 	isUnknown: "target unknown", isRare: "too rare", isWithoutSize: "no single size",
 }
 
+// String returns a word for the page, "" if the fate is not known.
 func (f fate) String() string { return fateWords[f] }
 
 // promotion predicts what LLVM does with the indirect calls and the memory

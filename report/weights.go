@@ -30,8 +30,10 @@ type weightTree struct {
 	entryValue []uint64 // len(values) for each
 }
 
+// An edgeKey is the way from a node to its child with a label.
 type edgeKey struct{ parent, label int32 }
 
+// newWeightTree returns a tree that has only its root.
 func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	t := &weightTree{values: values, classes: max(classes, 1), child: make(map[edgeKey]int32)}
 	t.node(-1, -1)
@@ -95,6 +97,7 @@ func (c *combined) add(how profile.Combine, value uint64) {
 	c.value, c.some = value, true
 }
 
+// combine combines two values of a type; sums stop at 2^64-1.
 func combine(how profile.Combine, a, b uint64) uint64 {
 	switch how {
 	case profile.Min:

@@ -19,6 +19,8 @@ type cursor struct{ at, from int32 }
 // frontier is a heap of the nodes that may come next.
 type frontier []candidate
 
+// A candidate is a node of the inverted tree that has not been taken. Its group are the
+// paths that pass through it.
 type candidate struct {
 	share  float64
 	seq    int32 // earlier ones first among equals
