@@ -56,12 +56,14 @@ the command line is wrong.`,
 
 // checkRun is one run of "profuse check".
 type checkRun struct {
-	json     bool
+	json bool
+	// quiet leaves out sound files, in the JSON, too.
 	quiet    bool
 	markdown bool
 	// gate holds --against and its limits.
 	gate     gate
 	programs sources.Programs
+	// checkers and rests have the order of families.
 	checkers checkers
 	rests    []family.Rest // by family
 }
@@ -101,6 +103,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	out := bufio.NewWriter(env.Stdout)
 	all := []family.Checked{}
 	sound := true
+	// Text is printed file by file; JSON and the remarks of compare need all results first.
 	add := func(r family.Checked) {
 		r.Sound = len(r.Findings) == 0
 		sound = sound && r.Sound
@@ -110,6 +113,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		switch {
 		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
 			all = append(all, r)
+		// Markdown is for the verdict: only unsound files are worth lines of their own in it.
 		case c.json || c.markdown && r.Sound:
 		case c.quiet && r.Sound:
 		default:
@@ -118,6 +122,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
+		// Every family is asked: an option of one family may exclude the files of the others.
 		for _, k := range c.checkers {
 			if err := k.Admit(name, data); err != nil {
 				return err

@@ -85,6 +85,7 @@ type judgement struct {
 
 // limits parses the options. The verdicts are in the order of judge, the ratio of the totals first.
 func (g *gate) limits() (v []verdict, err error) {
+	// The first error stays; the values after it do not matter then.
 	share := func(name, text, what string, least bool) {
 		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 		if err == nil && (e != nil || !(n >= 0 && n <= 100)) {
@@ -152,6 +153,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	for _, l := range j.listings {
 		j.against.Changes = append(j.against.Changes, newChangeListJSON(l, gateListed))
 	}
+	// The values are in the order of limits; that of the ratio is set below.
 	for i, found := range []float64{0, r.HotTurnover, tally.Share(len(lost), r.Base.Ran), r.Overlap} {
 		v := &j.verdicts[i]
 		v.Found = found
@@ -180,6 +182,7 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	}
 	var r inputs.Reader
 	defer r.Close()
+	// An archive of several profiles cannot be compared with a program as one.
 	read := false
 	err = in.Each(&r, func(d *inputs.Data) error {
 		at, _, err := familyOf(d.Name(), d.Bytes())
@@ -238,6 +241,7 @@ func (j *judgement) passed() bool {
 // row returns a verdict as a row of the table: the subject, the value, the limit, and
 // whether the profile passed.
 func (v *verdict) row() [4]string {
+	// A ratio is a factor, the others are shares.
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
 		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }

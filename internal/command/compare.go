@@ -57,6 +57,7 @@ differ too much.`,
 
 // compareRun is one run of "profuse compare".
 type compareRun struct {
+	// json and markdown choose the form of the output; without them it is text.
 	json, markdown, mangled bool
 	tree                    bool
 	// top is how many items each list has; table, value and hot choose what is compared.
@@ -115,18 +116,22 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 // contexts compares calling contexts if --tree asks for them, or if both profiles have them and
 // no other stacks are asked for; otherwise it returns nil.
 func (c *compareRun) contexts(views []profile.View, opt compare.Options) (*compare.Result, error) {
+	// Calling contexts are what context-sensitive profiles are for; other profiles may have stacks
+	// that nobody asked to compare.
 	sensitive := func(v profile.View) bool {
 		return len(v.Stacks()) > 0 && slices.Contains(v.Identity().Variant, "context-sensitive")
 	}
 	if !c.tree && (c.table != "" || !sensitive(views[0]) || !sensitive(views[1])) {
 		return nil, nil
 	}
+	// Functions have no tree, so the most important stacks stand in for them.
 	if sets := views[0].Stacks(); opt.Table == "" || opt.Table == profile.FunctionSet {
 		if len(sets) == 0 {
 			return nil, cli.Usagef("option --tree needs profiles with stacks; %s has none", views[0].Identity().File)
 		}
 		opt.Table = sets[0].Name
 	}
+	// Stacks that differ only in the place within the innermost function are one context.
 	opt.Contexts = true
 	return compare.Views(views[0], views[1], opt)
 }
@@ -154,7 +159,8 @@ type changeList struct {
 	title   string // "became hot"
 	key     string // in JSON
 	changes []compare.Change
-	after   bool // print also what it is now
+	// after is false where the title says what the items are now.
+	after bool // print also what it is now
 }
 
 // changeLists are the lists in the order in which they are printed.

@@ -59,6 +59,7 @@ func comparisonFacts(r *compare.Result) [][2]string {
 			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
+	// Two items always correlate perfectly, or not at all.
 	if r.Ranked > 2 {
 		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
 	}
@@ -209,6 +210,7 @@ func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 	return out
 }
 
+// newSideJSON converts one side of a comparison.
 func newSideJSON(s *compare.Side) sideJSON {
 	id := &s.Identity
 	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}

@@ -34,6 +34,7 @@ func callTree(r *compare.Result, n int) (root *callNode, listed int) {
 	for i := range top {
 		root.add(&top[i], true)
 	}
+	// Contexts beyond the first n get no node, but fill in the numbers of callers that have one.
 	for i := range r.Movers[len(top):] { // callers of these
 		root.add(&r.Movers[len(top)+i], false)
 	}
@@ -43,6 +44,8 @@ func callTree(r *compare.Result, n int) (root *callNode, listed int) {
 // add adds a context. Unless it is to grow, the tree gets no more nodes.
 func (n *callNode) add(c *compare.Change, grow bool) {
 	var key callKey
+	// Frames begin with the callee, the tree begins with the outermost caller. The line of a frame
+	// is where it calls the one before it in the stack, so it goes into the key of the next node.
 	for _, f := range slices.Backward(c.Frames) {
 		key.callee = f.Symbol
 		next := n.byKey[key]

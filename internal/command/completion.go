@@ -94,6 +94,7 @@ func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 // files of a kind. If there are neither profiles nor folders, any file may be a profile.
 func filesBeginning(begun string, kind cli.FileKind) []string {
 	folder, name := filepath.Split(begun)
+	// Shells pass ~/ as it is; the candidates keep it.
 	read := folder
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(folder, "~/") {
 		read = home + folder[1:]
@@ -108,6 +109,7 @@ func filesBeginning(begun string, kind cli.FileKind) []string {
 	var found, others []string
 	for _, e := range entries {
 		path := folder + e.Name()
+		// Tabs and line breaks would break the lines that the scripts read.
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(name, ".")
 		if hidden || !strings.HasPrefix(e.Name(), name) || strings.ContainsAny(path, "\n\t") {
 			continue

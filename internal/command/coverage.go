@@ -63,6 +63,7 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 type coverageRun struct {
 	// Run has the options of a merge: several inputs are merged within its loss budget.
 	merging.Run
+	// demangle is for the file for other tools, mangled for what is printed.
 	json, demangle, mangled bool
 	to                      cli.Choice
 	command                 []string // to run, with its arguments; nil to read profiles
@@ -136,6 +137,7 @@ func (c *coverageRun) run(ctx context.Context, env *cli.Env, args []string) erro
 // report reads the inputs and prints and writes their coverage, also if it misses a limit: whoever
 // is told so needs to see where.
 func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) error {
+	// Only pages show the details of coverage mappings.
 	c.Programs.CoverageDetails = c.html != ""
 	cov, err := c.read(ctx, env, args)
 	if err != nil {
@@ -233,6 +235,7 @@ func (c *coverageRun) checkPaths() error {
 	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
 		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
 	}
+	// An empty list of --include includes all files.
 	include, err := patterns("include", c.include)
 	if err != nil {
 		return err
@@ -377,6 +380,7 @@ func (r *coverageResult) print(p *console.Printer) {
 	}
 	var header []string
 	for _, k := range kinds {
+		// Each kind has two columns, "covered/total" and the share.
 		header = append(header, k.title(), "")
 	}
 	header = append(header, "file")

@@ -32,6 +32,7 @@ type changedFile struct {
 // header.
 func parsePatch(name string, data []byte) (files []changedFile, err error) {
 	var file *changedFile
+	// number is that of the line of the patch, for errors; next and oldNext are those of the files.
 	number := 0
 	var next, oldNext uint32 // lines of the new and the old file
 	replaced := false        // lines were removed where the next are added
@@ -47,6 +48,8 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			}
 			switch {
 			case sign == '\\': // "\ No newline at end of file"
+			// Where nothing is removed, the tests that ran the old lines around the place are the
+			// ones to ask.
 			case sign == '+' && newLeft > 0:
 				if file != nil {
 					file.lines = append(file.lines, next)
@@ -230,6 +233,8 @@ func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*change
 // that path or ends with it, with or without its first folder, which git adds ("b/"). It
 // returns -1 if there is none, or several.
 func findSource(paths []string, path string) int {
+	// The first folder may be git's prefix or a real one, so both are tried, and exact paths before
+	// ends of paths.
 	names := []string{path}
 	if _, rest, ok := strings.Cut(path, "/"); ok {
 		names = append(names, rest)

@@ -74,6 +74,7 @@ type missedGate struct {
 // is missed, except for changed lines: a patch may touch no code.
 func (g *coverageGates) judge(r *coverageResult) (missed []missedGate) {
 	judge := func(kind string, found coverage.Ratio) {
+		// Crosswise again: 100 × covered ≥ limit × total has no quotient to round.
 		limit, ok := g.limits[kind]
 		enough := 100*float64(found.Covered) >= limit*float64(found.Total)
 		if ok && (!enough || found.Total == 0 && limit > 0 && kind != "changed") {

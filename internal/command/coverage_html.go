@@ -35,6 +35,7 @@ func (r *coverageResult) writePages(ctx context.Context, env *cli.Env, args []st
 		return err
 	}
 	status := env.StatusLine(c.Quiet)
+	// Progress also ends the work when the user interrupts it.
 	opt := report.Options{Mangled: c.mangled, ReadSource: readSource, Progress: func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))
 		return ctx.Err()

@@ -114,6 +114,7 @@ func (r *coverageResult) writeJSON(w io.Writer) {
 	}
 	for _, f := range r.Files {
 		file := coverageFileJSON{f.Path, newSummaryJSON(f.Total), []uint32{}}
+		// Only lines with code are in f.Lines.
 		for _, l := range f.Lines {
 			if l.Count == 0 {
 				file.NotRun = append(file.NotRun, l.Number)

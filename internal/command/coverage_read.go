@@ -71,6 +71,7 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 		return nil, nil, err
 	}
 	for _, arg := range args {
+		// Standard input can be read only once, so it is not looked into: a profile.
 		if arg == inputs.Stdin {
 			profiles = append(profiles, arg)
 			continue
@@ -127,6 +128,7 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	}
 	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.Loss.Given() {
 		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
+			// What a merge can repair or complete is left to it; any other error is final.
 			v, err := readView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
@@ -144,6 +146,7 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
 		run.Family = merging.InputFamily(ins)
 		a := families[familyIndex(run.Family)].Adder()
+		// The family's own options get their defaults; coverage does not offer them.
 		a.Declare(cli.NewFlags("coverage"), false)
 		return a, a.Check(&run)
 	})
@@ -152,6 +155,8 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	}
 	opt.Warn = console.Warnings(env)
 	if !slices.Contains(profiles, inputs.Stdin) {
+		// Functions of several programs that share a name but not their code need the counts of
+		// their own program. Standard input cannot be read again.
 		opt.Parts = func(read func(string, []byte)) error { return readParts(env, profiles, read) }
 	}
 	return formats.View("the merged profile", merged.Bytes(), opt)
@@ -193,6 +198,7 @@ func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		for _, m := range cov.Misfits {
 			causes[m.Cause]++
 		}
+		// Sorted, so that of equally frequent causes always the same one is told.
 		most := slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
 			cli.Quantity(uint64(n), "function", "functions"), cli.Count(uint64(causes[most])), console.Printable(most))

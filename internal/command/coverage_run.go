@@ -40,10 +40,12 @@ func (c *coverageRun) runCommand(ctx context.Context, env *cli.Env) (folder stri
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
+	// An interrupted command has no coverage worth a report.
 	case ctx.Err() != nil:
 		remove()
 		return "", nil, nil, ctx.Err()
 	case errors.As(err, &exit):
+		// ExitCode is -1 for a process that a signal ended.
 		code := exit.ExitCode()
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			code = 128 + int(status.Signal()) // as shells do
@@ -70,6 +72,7 @@ func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
 	ins, err := inputs.Expand([]string{folder}, inputs.Options{})
 	switch {
 	case err != nil:
+	// Without instrumentation programs write nothing, and no command says so.
 	case len(ins) == 0:
 		err = errors.New("the command wrote no profile: " + coverageFlags)
 	default:
@@ -96,6 +99,7 @@ func (c *coverageRun) buildFolders() (folders []string) {
 		}
 	}
 	for _, pattern := range []string{"target", "build*", "cmake-build*", "_build", "out", "bin"} {
+		// The patterns are constant and valid, so there is no error.
 		found, _ := filepath.Glob(pattern) // sorted
 		for _, dir := range found {
 			add(dir)

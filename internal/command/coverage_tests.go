@@ -176,6 +176,7 @@ func (c *coverageTests) readTests(ctx context.Context, env *cli.Env, groups []te
 			return err
 		}
 		cov, err := c.read(ctx, env, g.inputs)
+		// The operation ("open") in a PathError helps no one here.
 		if pe, ok := err.(*fs.PathError); ok { // worded as without a test
 			err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
 		}
@@ -217,6 +218,8 @@ func (c *coverageTests) add(test string, cov *coverage.Coverage) error {
 		c.matrix.add(test, f)
 		switch {
 		case c.out == nil:
+		// A test's section has the files that it ran: others would make the tracefile as large as
+		// tests times files.
 		case f.Total.Lines.Covered+f.Total.Functions.Covered+f.Total.Branches.Covered > 0:
 			ran.Files = append(ran.Files, f)
 			c.written[f.Path] = true
@@ -251,6 +254,7 @@ func (c *coverageTests) title(test string) string {
 		return '_'
 	}, test)
 	title := clean
+	// c.titles has titles that are taken under keys that no name of a test can be.
 	taken := func() bool { return c.titles["\x00"+title] != "" }
 	for n := 2; taken(); n++ {
 		title = clean + "_" + strconv.Itoa(n)

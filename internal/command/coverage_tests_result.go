@@ -77,6 +77,7 @@ func newTestsResult(m *testMatrix, selected []selectedLines) *testsResult {
 			file.lines = append(file.lines, testedLine{n, tests})
 			for _, t := range tests {
 				counts[t].lines++
+				// "alone" is about the selected lines then, not about all.
 				if len(tests) == 1 {
 					counts[t].alone++
 				}

@@ -45,6 +45,7 @@ func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	// The program speaks to the user on standard output, as do the commands in the story.
 	say := func(format string, args ...any) { fmt.Fprintf(env.Stdout, format+"\n", args...) }
 	term := env.Terminal(env.Stdout)
 	command := func(line string) { say("%s\n", term.Paint(cli.Bold, "  $ "+line)) }

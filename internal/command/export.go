@@ -93,6 +93,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := c.choose(); err != nil {
 		return err
 	}
+	// Only formats of coverage need the coverage mapping of the programs, which takes time to read.
 	c.programs.Coverage = slices.Contains(coverage.Formats(), coverage.Format(format))
 	v, err := openView(env, args[0], &c.programs)
 	if err != nil {

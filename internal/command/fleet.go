@@ -72,6 +72,7 @@ func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
 	opt = fleet.PlanOptions{ShardBytes: int64(c.shard), ShardObjects: c.objects, Now: time.Now()}
 	opt.Labels, opt.ByDay = c.labels, c.byDay
 	for _, arg := range args {
+		// A label cannot be told from a path or URL with an equals sign but by these characters.
 		name, location, ok := strings.Cut(arg, "=")
 		if !ok || strings.ContainsAny(name, "/:.") {
 			name, location = "", arg
@@ -190,6 +191,7 @@ run goes on where the first ended.`,
 						return err
 					}
 					defer os.RemoveAll(dir)
+					// The job is a temporary folder, of which only the result is kept.
 					location = dir
 				}
 				job, err := fleet.OpenJob(ctx, env.Stores, location)
@@ -291,6 +293,8 @@ shard names. This does not change the result of reduce.`,
 					return err
 				}
 				c, err := job.Collect(age.Duration, time.Now(), !dry)
+				// Files may have been deleted before the error: their number is printed
+				// nevertheless.
 				if err != nil && c.Objects == 0 {
 					return err
 				}

@@ -17,10 +17,11 @@ type fleetReduce struct {
 	// label "day".
 	per, only cli.List
 	weights   cli.List
-	ages      string
-	days      int
-	absent    bool
-	wait      durationOption
+	// ages are the weights of days, the newest first, as decimal numbers.
+	ages   string
+	days   int
+	absent bool
+	wait   durationOption
 }
 
 // declare declares the options of reduce. Those of merge that need all inputs at once are not among
@@ -54,6 +55,7 @@ func (c *fleetReduce) run(ctx context.Context, env *cli.Env, jobs []*fleet.Job) 
 	}
 	for _, w := range c.weights {
 		label, rest, ok := strings.Cut(w, "=")
+		// The value of a label may have colons, a weight has none.
 		at := strings.LastIndexByte(rest, ':')
 		if !ok || at < 0 || !merging.IsWeight(rest[at+1:]) {
 			return cli.Usagef("option --weight takes LABEL=VALUE:W with a number W above 0, not %q", w)

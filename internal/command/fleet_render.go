@@ -82,6 +82,7 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 	}
 	if d.Program == "" {
 		d.Program = "profuse-fleet"
+		// Slurm runs the program of a shared file system, the others that of the image.
 		if scheduler == "slurm" {
 			path, err := os.Executable()
 			if err != nil {
@@ -98,6 +99,7 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 		scratch += 64 << 20
 	}
 	const mib = 1 << 20
+	// More shards than tasks: each task merges every Nth shard, see --of.
 	if len(p.Shards) > d.Tasks {
 		d.Options = append(d.Options, "--of", strconv.Itoa(d.Tasks))
 	}

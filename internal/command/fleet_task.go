@@ -130,6 +130,7 @@ For each shard, task prints a line of JSON to standard error.`,
 				if shards == nil {
 					fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
 				}
+				// A line for each event, which collectors of logs can parse.
 				log := func(event any) {
 					line, _ := json.Marshal(event) // plain values
 					fmt.Fprintf(env.Stderr, "%s\n", line)

@@ -39,6 +39,7 @@ type manualRun struct {
 
 // run prints one page, or with -o writes all of them as files of section 1.
 func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
+	// source is what man shows at the bottom of a page.
 	source := c.app.Name + " " + moduleVersion()
 	switch {
 	case c.dir == "":

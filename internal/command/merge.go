@@ -88,6 +88,7 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 // follows from the inputs.
 func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
 	c.Run.Format = c.format.Value
+	// Text may go to a terminal, binary profiles may not.
 	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
 	if err := c.Run.Check(env, args, text); err != nil {
 		return err
@@ -134,6 +135,7 @@ func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 	if len(kinds) == 0 {
 		return kind
 	}
+	// The option fits several families; an input of one of them decides.
 	at := slices.IndexFunc(kinds, func(k formats.Family) bool { return familyIndex(k) == familyIndex(kind) })
 	if at < 0 {
 		at = len(kinds) - 1

@@ -69,6 +69,7 @@ func (c *orderEval) setPages(s string) error {
 	c.pages = nil
 	for word := range strings.SplitSeq(s, ",") {
 		digits, unit := word, uint64(1)
+		// At most one suffix fits, so the order of the map does not matter.
 		for suffix, factor := range map[string]uint64{"K": 1 << 10, "k": 1 << 10, "M": 1 << 20} {
 			if d, ok := strings.CutSuffix(word, suffix); ok {
 				digits, unit = d, factor
@@ -114,6 +115,7 @@ type orderScores struct {
 	Unprofiled      int    `json:"unprofiled"`
 	UnprofiledBytes uint64 `json:"unprofiled_bytes"`
 
+	// Unknown symbols are not errors: an order may be of a build that has other functions.
 	Listed  int         `json:"listed"`  // symbols of an order file that the program has; 0 for programs
 	Unknown int         `json:"unknown"` // and has not
 	Scores  []pageScore `json:"scores"`
@@ -122,13 +124,15 @@ type orderScores struct {
 // pageScore is the model's result for one page size, the mean over all traces, rounded to two
 // digits.
 type pageScore struct {
-	PageSize  uint64       `json:"page_size"`
-	Pages     float64      `json:"pages_touched"`
-	Unknown   float64      `json:"pages_unknown"` // touched, too, if all unprofiled functions run
-	Touched   float64      `json:"bytes_touched"`
-	Executed  float64      `json:"bytes_executed"`
-	Called    float64      `json:"functions_called"`
-	Missing   float64      `json:"functions_missing"` // called, but not in the program
+	PageSize uint64  `json:"page_size"`
+	Pages    float64 `json:"pages_touched"`
+	Unknown  float64 `json:"pages_unknown"` // touched, too, if all unprofiled functions run
+	Touched  float64 `json:"bytes_touched"`
+	Executed float64 `json:"bytes_executed"`
+	Called   float64 `json:"functions_called"`
+	Missing  float64 `json:"functions_missing"` // called, but not in the program
+	// CurveArea is the area under the curve of page faults over first calls, divided by the number
+	// of first calls.
 	Until     []faultsUpTo `json:"page_faults_until"`
 	CurveArea float64      `json:"curve_area"`
 }
@@ -162,6 +166,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	e := &evaluation{Head: schema.For("order-eval"), Program: args[0], Traces: len(traces)}
 	for i, file := range args {
+		// The first argument is the program itself, in its present layout.
 		image, o := program, orderScores{Name: file}
 		if i > 0 {
 			if image, err = c.arrange(env, program, file, &o); err != nil {

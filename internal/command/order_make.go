@@ -102,6 +102,8 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 		return c.by.Value, orderOf(v, c.by.Value)
 	}
 	for _, by = range []string{byTraces, byCalls, byEdges, byLink, byHeat} {
+		// Link order is only for coverage, which has nothing better; heat is the last resort of
+		// all.
 		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().Has(profile.CallsAreCoverage) {
 			continue
 		}

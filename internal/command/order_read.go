@@ -22,6 +22,7 @@ func isProgram(path string) bool {
 // readOrder reads a list of symbols, one on each line; # begins a comment.
 func readOrder(env *cli.Env, path string) (names []string, err error) {
 	opt := sources.Options(env)
+	// An order is text, and has the limits on size that text has.
 	opt.Recognize = memory.RecognizeText
 	err = inputs.File(path, opt).Each(nil, func(d *inputs.Data) error {
 		for line := range strings.Lines(string(d.Bytes())) {

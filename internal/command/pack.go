@@ -125,6 +125,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			// The readers of archives stop at this size, so a larger pack could not be read whole.
 			if p.size += int64(len(d.Bytes())); p.size > maxPack {
 				return fmt.Errorf("a pack holds %s at most: divide the inputs", cli.Size(maxPack))
 			}
@@ -182,6 +183,7 @@ func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
 	if err != nil || families[i].Origin == nil {
 		return o, nil // packed as it is
 	}
+	// What an earlier pack says comes first: its writer may have known the program.
 	from := families[i].Origin(d.Name(), d.Bytes())
 	o = packing.Origin{Program: cmp.Or(o.Program, from.Program), BuildID: cmp.Or(o.BuildID, from.BuildID)}
 	switch {
@@ -219,6 +221,8 @@ func (p *packer) private(d *inputs.Data) ([]byte, error) {
 // name returns a name for a profile in the archive. It leads nowhere, is not one that
 // readers pass over, and is that of no other profile.
 func (p *packer) name(name string) string {
+	// Names become relative, without volume, URL scheme or "..", and members of archives, which
+	// inputs name ARCHIVE!MEMBER, become paths.
 	name = filepath.ToSlash(strings.TrimPrefix(name, filepath.VolumeName(name)))
 	_, rest, isURL := strings.Cut(name, "://")
 	if isURL {

@@ -71,6 +71,7 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 		return nil, err
 	}
 	out := make([]report.Source, len(args))
+	// Checking and reading go over the same bytes at the same time.
 	look := func(i int, name string, data []byte) {
 		checked, _ := all.check(name, data)
 		out[i] = report.Source{Checked: true, Findings: checked.Lines()}

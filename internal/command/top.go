@@ -162,6 +162,7 @@ func topFunctions(v profile.View) *topList {
 	if s.OfCalls {
 		list.value = "calls"
 	}
+	// Where calls are coverage they are 0 or 1, which no column is worth.
 	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
 	list.all = func(yield func(*topItem) bool) {
 		var it topItem
@@ -205,6 +206,7 @@ func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) b
 		count uint64
 		index int32 // in the order of the walk
 	}
+	// First walk: counts and places alone, 16 bytes for each item, however large the items are.
 	order := make([]ranked, 0, d.Values)
 	for it := range l.all {
 		order = append(order, ranked{it.count, int32(len(order))})
@@ -217,6 +219,8 @@ func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) b
 		sum += float64(r.count) / whole
 		sums[i] = min(sum, 1)
 	}
+	// Second walk: the items to list are copied, since the next one overwrites the memory of the
+	// last.
 	places := make(map[int32]topItem) // by rank
 	index := 0
 	for it := range l.all {

@@ -45,6 +45,7 @@ func moduleVersion() string {
 		return "(unknown version)"
 	}
 	version := info.Main.Version
+	// A build in a checkout has no release; the commit, if it was recorded, tells which code it is.
 	if version == "" || version == "(devel)" {
 		version = "(development)"
 		for _, s := range info.Settings {

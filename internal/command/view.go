@@ -48,6 +48,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	} else {
 		parallel.Each(len(args), read)
 	}
+	// Warnings come in the order of the arguments, whatever the order of reading was.
 	bytecode, warn := false, console.Warnings(env)
 	for i := range args {
 		for _, w := range warnings[i] {
@@ -78,6 +79,7 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 		if v != nil {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
 		}
+		// The bytes are valid only within this function, so it waits for look.
 		var looking sync.WaitGroup
 		var lookErr error
 		if look != nil {

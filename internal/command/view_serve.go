@@ -45,7 +45,8 @@ port is in use, and 2 if the command line is wrong.`,
 // viewRun is one run of "profuse view".
 type viewRun struct {
 	reportOptions
-	port   int
+	port int
+	// port is 0 for any free one.
 	noOpen bool
 }
 
@@ -97,6 +98,8 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		MaxHeaderBytes: 64 << 10,
 	}
 	ended := make(chan struct{})
+	// Pages that a browser has asked for may still be answered, within the grace that an interrupt
+	// leaves.
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		grace, cancel := context.WithTimeout(context.Background(), endTimeout)
@@ -106,6 +109,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		}
 	})
 	err := server.Serve(listener)
+	// Serve has returned as soon as Shutdown began, while requests may still be answered.
 	if !stop() {
 		<-ended
 	}

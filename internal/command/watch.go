@@ -85,6 +85,8 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(env, args); err != nil {
 		return err
 	}
+	// The family is chosen once: a folder in which another kind of profile arrives later does not
+	// change it.
 	at := c.choose(args[0])
 	if err := c.adders.refuse(at, &c.Run); err != nil {
 		return err
@@ -98,6 +100,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		Once: c.once, Report: log.event,
 	}
 	adder := c.adders.all[at]
+	// Programs may lie in the watched folder; they are no profiles.
 	opt.Ignore = c.Programs.Paths
 	opt.Merge = c.Watched(adder, log.warn)
 	if err := adder.Open(&c.Run, log.warn); err != nil {
@@ -143,6 +146,7 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 // folder.
 func (c *watchRun) choose(dir string) int {
 	out := inputs.File(c.Output, c.Open)
+	// PeekFormat looks at the first bytes of the output, the second time unpacked.
 	if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
 		c.Family = f.Family()
 	} else if f := sources.PeekFormat(out, false); f != 0 {
@@ -177,6 +181,7 @@ func (d *durationOption) Set(s string) error {
 // A pollOption is an option with an optional duration.
 type pollOption struct{ interval time.Duration }
 
+// String is for package flag, which shows it as the default: there is none.
 func (p *pollOption) String() string { return "" }
 
 // IsBoolFlag makes the value optional.

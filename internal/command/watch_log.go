@@ -147,6 +147,7 @@ func (l *watchLog) refuse(e watch.Refused) {
 		}
 		return
 	}
+	// Errors of formats name the file already.
 	text := cli.Message(e.Err)
 	if !strings.HasPrefix(text, e.File) {
 		text = e.File + ": " + text
