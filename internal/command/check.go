@@ -54,7 +54,8 @@ the command line is wrong.`,
 	}
 }
 
-// checkRun is one run of "profuse check".
+// checkRun is one run of "profuse check". Its parts: checkers check single files, rests compare the
+// files of a family with each other, and gate compares one file with the last good one.
 type checkRun struct {
 	json bool
 	// quiet leaves out sound files, in the JSON, too.

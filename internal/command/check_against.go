@@ -74,7 +74,8 @@ type verdict struct {
 // A judgement is the outcome of a gate: of two profiles, or of a profile and a program.
 type judgement struct {
 	verdicts []verdict
-	against  againstJSON // without them
+	// against has what JSON has beside the verdicts, set while these are found.
+	against againstJSON // without them
 
 	sides     func(name func(string) string) [][2]string // what was compared, with names as a function returns them
 	counts    [][2]string                                // of both profiles
@@ -346,6 +347,8 @@ func (p *comparisonMarkdown) table(header []string, rows [][]string) {
 
 // againstJSON is a judgement in JSON. The names are part of the interface.
 type againstJSON struct {
+	// Base and New are the two profiles; Changes are the functions behind the verdicts, at most
+	// gateListed of each kind.
 	Base     *sideJSON        `json:"base,omitempty"` // not with a program
 	New      *sideJSON        `json:"new,omitempty"`
 	Passed   bool             `json:"passed"`

@@ -149,16 +149,20 @@ func (p *comparisonMarkdown) row(cells ...string) {
 // comparisonJSON is what "profuse compare --json" prints (docs/schema/compare.schema.json). The
 // names are part of the interface.
 type comparisonJSON struct {
-	Kind        string           `json:"kind"`  // "functions" or the name of the stacks
-	Value       string           `json:"value"` // of the stacks; "" for functions
-	Unit        string           `json:"unit"`
-	Base        sideJSON         `json:"base"`
-	New         sideJSON         `json:"new"`
-	Overlap     float64          `json:"overlap"`          // 0 to 1
-	HotTurnover float64          `json:"hot_turnover"`     // 0 to 1
-	Ranks       float64          `json:"rank_correlation"` // -1 to 1
-	Ranked      int              `json:"ranked"`           // functions or stacks that it is of
-	Changes     []changeListJSON `json:"changes"`
+	Kind  string `json:"kind"`  // "functions" or the name of the stacks
+	Value string `json:"value"` // of the stacks; "" for functions
+	Unit  string `json:"unit"`
+	// Base and New are what the numbers below are of; all others compare the two.
+	Base sideJSON `json:"base"`
+	New  sideJSON `json:"new"`
+	// Overlap is the weight that both give to the same items, HotTurnover the share of the base's
+	// hot items that are no longer hot.
+	Overlap     float64 `json:"overlap"`          // 0 to 1
+	HotTurnover float64 `json:"hot_turnover"`     // 0 to 1
+	Ranks       float64 `json:"rank_correlation"` // -1 to 1
+	Ranked      int     `json:"ranked"`           // functions or stacks that it is of
+	// Changes has all lists of changeLists in their order, also empty ones.
+	Changes []changeListJSON `json:"changes"`
 	// Contexts compares calling contexts; their stacks have the callee at line 0.
 	Contexts *comparisonJSON `json:"contexts,omitempty"`
 }
@@ -167,9 +171,11 @@ type comparisonJSON struct {
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
-	Items  int     `json:"items"`
-	Ran    int     `json:"ran"`
-	Hot    int     `json:"hot"`
+	// Items are functions, or stacks; Ran and Hot are how many of them ran and are hot.
+	Items int `json:"items"`
+	Ran   int `json:"ran"`
+	Hot   int `json:"hot"`
+	// Total is in the unit of the comparison. It is a float64 because sums may exceed 64 bits.
 	Total  float64 `json:"total"`
 	HotMin uint64  `json:"hot_min"`
 }
@@ -184,18 +190,19 @@ type changeListJSON struct {
 // changeJSON is a function or a stack that changed. Base and New are its counts, in the units of
 // their profiles.
 type changeJSON struct {
-	Name        string   `json:"name"`
-	Signature   string   `json:"signature,omitempty"`
-	File        string   `json:"file,omitempty"`
-	Stack       []string `json:"stack,omitempty"` // the callee first
-	Lines       []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
-	Base        uint64   `json:"base"`
-	New         uint64   `json:"new"`
-	BaseShare   float64  `json:"base_share"` // 0 to 1
-	NewShare    float64  `json:"new_share"`
-	Before      string   `json:"before"` // "absent", "never_ran", "cold", "warm", "hot"
-	After       string   `json:"after"`
-	HashChanged bool     `json:"hash_changed"`
+	Name      string   `json:"name"`
+	Signature string   `json:"signature,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Stack     []string `json:"stack,omitempty"` // the callee first
+	Lines     []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
+	Base      uint64   `json:"base"`
+	New       uint64   `json:"new"`
+	BaseShare float64  `json:"base_share"` // 0 to 1
+	NewShare  float64  `json:"new_share"`
+	// Before and After are what the item was and is for a compiler.
+	Before      string `json:"before"` // "absent", "never_ran", "cold", "warm", "hot"
+	After       string `json:"after"`
+	HashChanged bool   `json:"hash_changed"`
 }
 
 // newComparisonJSON converts a comparison, with at most top items in each list; 0 means all.

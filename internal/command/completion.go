@@ -41,7 +41,8 @@ profiles they offer folders and files with the suffix of a profile; all files if
 	}
 }
 
-// completionRun is one run of "profuse completion".
+// completionRun is one run of "profuse completion". words are those of the command line to
+// complete, without the program's name.
 type completionRun struct {
 	app *cli.App
 	// The scripts ask with --candidates and the words so far, the last of them begun.

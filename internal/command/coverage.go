@@ -59,7 +59,9 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 	}
 }
 
-// coverageRun is one run of "profuse coverage".
+// coverageRun is one run of "profuse coverage". It reads inputs (coverage_read.go), with a command
+// after running it (coverage_run.go), and compares the result with a patch (coverage_changed.go), a
+// baseline (coverage_baseline.go) and limits (coverage_gates.go). Then it prints and writes.
 type coverageRun struct {
 	// Run has the options of a merge: several inputs are merged within its loss budget.
 	merging.Run

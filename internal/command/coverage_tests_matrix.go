@@ -8,8 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/coverage"
 )
 
-// A testMatrix says which tests ran which lines: a bit for each line of a file and test
-// that ran something in the file.
+// A testMatrix says which tests ran which lines: a bit for each line of a file and test that ran
+// something in the file. That is an eighth of a byte for each pair of a line and a test, so that
+// thousands of tests of large programs fit in memory.
 type testMatrix struct {
 	// The number of a test is its index in names, the order in which the inputs are read.
 	names []string       // of the tests

@@ -41,14 +41,15 @@ A task may fail, be repeated, or run twice at once: each profile counts once.`,
 	}
 }
 
-// fleetPlan has the options of a plan.
+// fleetPlan has the options of a plan. The plan is fixed once it is written: tasks and reduce find
+// these decisions in it.
 type fleetPlan struct {
-	// shard and objects limit a shard: a task needs scratch space and time for no more.
 	labels, programs string
 	byDay            bool
 	after            cli.List
-	shard            cli.ByteSize
-	objects          int
+	// shard and objects limit a shard: a task needs scratch space and time for no more.
+	shard   cli.ByteSize
+	objects int
 }
 
 // declare declares the options of plan, which run has, too.

@@ -10,13 +10,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 )
 
-// fleetReduce has the options of a reduce.
+// fleetReduce has the options of a reduce. Its Run has the loss budget, which is judged here over
+// all tasks and not in any of them.
 type fleetReduce struct {
 	fleetMerge
+	per, only cli.List
 	// weights, ages and days all change how much a profile counts, by its labels; days are those of
 	// label "day".
-	per, only cli.List
-	weights   cli.List
+	weights cli.List
 	// ages are the weights of days, the newest first, as decimal numbers.
 	ages   string
 	days   int

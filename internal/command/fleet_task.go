@@ -51,7 +51,8 @@ func (c *fleetMerge) families(env *cli.Env) fleet.Families {
 	return all
 }
 
-// fleetTask has the options of tasks.
+// fleetTask has the options of tasks. noPrograms lets profiles count as lost that cannot be read
+// without a program that nobody has.
 type fleetTask struct {
 	fleetMerge
 	noPrograms bool

@@ -52,7 +52,8 @@ if the command line is wrong, and 1 for any other failure.`,
 	}
 }
 
-// mergeCmd is one run of "profuse merge".
+// mergeCmd is one run of "profuse merge". [merging.Run] has the options that all families share and
+// does the work.
 type mergeCmd struct {
 	merging.Run
 	// format is --format, the names of all families' results, of which several families may have

@@ -97,8 +97,8 @@ func (c *orderEval) setUntil(s string) error {
 	return nil
 }
 
-// evaluation holds the scores of all orders. The JSON names are a stable
-// interface.
+// evaluation holds the scores of all orders. The JSON names are a stable interface.
+// docs/schema/order-eval.schema.json describes it.
 type evaluation struct {
 	schema.Head
 	Program string        `json:"program"`

@@ -102,9 +102,10 @@ probability f.`,
 
 // A packer writes profiles to an archive.
 type packer struct {
-	privacy  float64 // epsilon; 0 for none
-	path     string  // of the program of raw MIP profiles; "" if unknown
-	program  packing.Origin
+	privacy float64 // epsilon; 0 for none
+	path    string  // of the program of raw MIP profiles; "" if unknown
+	program packing.Origin
+	// program is what path names, read once.
 	random   io.Reader // of bytes for it
 	profiles int
 	size     int64

@@ -40,7 +40,8 @@ wrong.`,
 	}
 }
 
-// reportOptions are the options of pages, in a file or served.
+// reportOptions are the options of pages, in a file or served. opt are the options of the page
+// itself.
 type reportOptions struct {
 	// programs give names and lines of functions; sources are the folders of --source.
 	opt      report.Options

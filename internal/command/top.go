@@ -56,6 +56,8 @@ type topRun struct {
 type topItem struct {
 	symbol profile.Symbol
 	frames []profile.Frame
+	// frames are those of a stack, the callee first; a function has none. calls and labels are
+	// shown where there are any.
 	count  uint64 // by which it is ranked
 	calls  uint64
 	labels []profile.Label
@@ -292,15 +294,16 @@ func printDistribution(p *console.Printer, d profile.Distribution, kind string) 
 	p.Table([]string{"of the total", kind, "of them", "count", ""}, rows)
 }
 
-// topJSON is what "profuse top --json" prints. The names are part of the
-// interface.
+// topJSON is what "profuse top --json" prints. The names are part of the interface.
+// docs/schema/top.schema.json describes it.
 type topJSON struct {
 	schema.Head
 	File string `json:"file"`
 	schema.FileFormat
-	Kind    string           `json:"kind"`
-	Value   string           `json:"value"`
-	Unit    string           `json:"unit"`
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+	Unit  string `json:"unit"`
+	// Number and Total are of all functions or stacks, not only of those in Items.
 	Number  uint64           `json:"number"` // of all
 	Total   uint64           `json:"total"`
 	Items   []topItemJSON    `json:"items"`

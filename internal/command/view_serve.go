@@ -42,7 +42,7 @@ port is in use, and 2 if the command line is wrong.`,
 	}
 }
 
-// viewRun is one run of "profuse view".
+// viewRun is one run of "profuse view". It shares its options with reportRun.
 type viewRun struct {
 	reportOptions
 	port int

@@ -64,8 +64,8 @@ be merged, and 2 if the command line is wrong.`,
 	}
 }
 
-// watchRun is one run of "profuse watch". The merge in it has the options of "profuse
-// merge".
+// watchRun is one run of "profuse watch". The merge in it has the options of "profuse merge". The
+// rest says when files are merged and what becomes of them afterwards, see [watch.Options].
 type watchRun struct {
 	merging.Run
 	delete              bool

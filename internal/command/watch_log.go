@@ -23,7 +23,10 @@ const (
 	writtenInterval = time.Minute
 )
 
-// A watchLog prints what a watch does, for a terminal or a log.
+// A watchLog prints what a watch does, for a terminal or a log. A terminal gets a status line that
+// always has the present numbers; a log gets a line about merged profiles each writtenInterval at
+// most. Failures are told at once, but not without limit: a folder may hold a million damaged
+// files.
 type watchLog struct {
 	line *cli.StatusLine
 	dir  string
@@ -32,7 +35,8 @@ type watchLog struct {
 	done    watch.Written // since the last line about it
 	told    time.Time     // when that was
 	refused int
-	warned  map[string]bool
+	// refused counts the files told or not; warned has the warnings that were printed.
+	warned map[string]bool
 }
 
 // newWatchLog returns the log of a run, which prints through the status line so that both do not

@@ -76,8 +76,8 @@ type Facts struct {
 	by string // ranking to print, or ByAll
 }
 
-// heapTemperature counts the contexts of a temperature.
-// Bytes and Allocations are those of the contexts, the first saturating.
+// heapTemperature counts the contexts of a temperature. Bytes and Allocations are those of the
+// contexts, the first saturating.
 type heapTemperature struct {
 	Temperature string `json:"temperature"`
 	Contexts    int    `json:"contexts"`
@@ -91,8 +91,8 @@ type heapRanking struct {
 	Contexts []heapContext `json:"contexts"`
 }
 
-// heapContext is an allocation context.
-// The averages are over the allocations of the context; all are 0 if it has none.
+// heapContext is an allocation context. The averages are over the allocations of the context; all
+// are 0 if it has none.
 type heapContext struct {
 	Bytes       uint64  `json:"bytes"`
 	Allocations uint64  `json:"allocations"`
