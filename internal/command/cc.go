@@ -60,7 +60,8 @@ started as profuse-cc, its first argument is COMPILER, as RUSTC_WRAPPER needs it
 	}
 }
 
-// runCC runs the driver, whose options end at the compiler's name.
+// runCC runs the driver, whose options end at the compiler's name. Its exit code is that of the
+// compiler, if one ran.
 func runCC(ctx context.Context, env *cli.Env, args []string) int {
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
 		return app().Run(ctx, env, []string{"help", ccName})

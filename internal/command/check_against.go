@@ -239,8 +239,8 @@ func (j *judgement) passed() bool {
 	return !slices.ContainsFunc(j.verdicts, func(v verdict) bool { return !v.OK })
 }
 
-// row returns a verdict as a row of the table: the subject, the value, the limit, and
-// whether the profile passed.
+// row returns a verdict as a row of the table: the subject, the value, the limit, and whether the
+// profile passed. One that does not apply has a dash as its value.
 func (v *verdict) row() [4]string {
 	// A ratio is a factor, the others are shares.
 	print := func(n float64) string { return console.Percent(n) }

@@ -73,8 +73,9 @@ func readEnvironment(env *cli.Env) error {
 	return nil
 }
 
-// run runs a command line, which begins with the program's name, and returns the exit
-// code.
+// run runs a command line, which begins with the program's name, and returns the exit code. The
+// name decides first: a link named llvm-profdata makes it llvm-profdata, profuse-cc runs a
+// compiler, and profuse-fleet has the commands of "profuse fleet" beside the others.
 func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
@@ -187,7 +188,7 @@ func isStartedAs(program, tool string) bool {
 	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {
 		name = strings.TrimSuffix(name, ext)
 	}
-	// What follows the name must be a release: llvm-cov-gcov is another tool.
+	// What follows the name must be a release: llvm-cov-wrapper is not llvm-cov.
 	rest, ok := strings.CutPrefix(name, tool)
 	return ok && (rest == "" || strings.Trim(rest, "-.0123456789") == "" && rest[0] == '-')
 }

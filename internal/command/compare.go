@@ -163,7 +163,7 @@ type changeList struct {
 	after bool // print also what it is now
 }
 
-// changeLists are the lists in the order in which they are printed.
+// changeLists are the lists in the order in which they are printed. The keys are those of the JSON.
 func changeLists(r *compare.Result) []changeList {
 	return []changeList{
 		{"became hot", "became_hot", r.BecameHot, false},
@@ -193,7 +193,7 @@ func ofKind(r *compare.Result) string {
 	return "Stacks of " + r.Kind
 }
 
-// total prints a sum with its unit.
+// total prints a sum with its unit. It prints 2^63 for any greater sum.
 func total(r *compare.Result, s *compare.Side) string {
 	text := cli.Count(uint64(min(s.Total, 1<<63)))
 	if r.Unit != "" && r.Unit != profile.Count {
@@ -202,7 +202,8 @@ func total(r *compare.Result, s *compare.Side) string {
 	return text
 }
 
-// points prints a difference of shares in percentage points.
+// points prints a difference of shares in percentage points. What rounds to 0 is printed as less
+// than 0.01.
 func points(d float64) string {
 	text := fmt.Sprintf("%+.2f", 100*d)
 	if text == "+0.00" || text == "-0.00" {

@@ -59,7 +59,7 @@ func comparisonFacts(r *compare.Result) [][2]string {
 			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
-	// Two items always correlate perfectly, or not at all.
+	// Two items always correlate perfectly, one way or the other.
 	if r.Ranked > 2 {
 		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
 	}

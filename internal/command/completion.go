@@ -68,7 +68,8 @@ func (c *completionRun) run(_ context.Context, env *cli.Env, args []string) erro
 }
 
 // printCandidates prints "words" or "files", and then a line for each candidate: the word, and
-// after a tab what it means.
+// after a tab what it means. A word with = is an option with a file as its value; bash passes the =
+// as a word of its own.
 func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 	if e.Files == cli.NoFiles || len(e.Words) > 0 {
 		fmt.Fprintln(env.Stdout, "words")
@@ -132,7 +133,7 @@ func filesBeginning(begun string, kind cli.FileKind) []string {
 }
 
 // isNamedProfile reports whether a file has the suffix of a profile, perhaps with that of a
-// compressed file or an archive behind it.
+// compressed file or an archive behind it. Any tar archive may hold profiles.
 func isNamedProfile(name string) bool {
 	switch filepath.Ext(name) {
 	case ".gz", ".zst":

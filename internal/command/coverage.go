@@ -183,7 +183,7 @@ func (c *coverageRun) report(ctx context.Context, env *cli.Env, args []string) e
 	return result.verdict(env)
 }
 
-// check returns what is wrong with the command line.
+// check returns what is wrong with the command line. It reads no file.
 func (c *coverageRun) check(args []string) error {
 	switch {
 	case len(args) == 0 && len(c.command) == 0:
@@ -283,7 +283,8 @@ func cutFolder(path, dir string) (rest string, ok bool) {
 	return rest[1:], true
 }
 
-// isAbsolute reports whether a path of this or another system is absolute.
+// isAbsolute reports whether a path of this or another system is absolute. Profiles of a Windows
+// build may be read elsewhere, and the other way round.
 func isAbsolute(path string) bool {
 	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
 }
@@ -318,7 +319,8 @@ type coverageResult struct {
 	missed  []missedGate
 }
 
-// verdict prints the limits that are missed and returns the error of the command.
+// verdict prints the limits that are missed and returns the error of the command. All limits are
+// told, not only the first that is missed.
 func (r *coverageResult) verdict(env *cli.Env) error {
 	for _, m := range r.missed {
 		fmt.Fprintf(env.Stderr, "profuse coverage: %s\n", m.sentence())
@@ -359,7 +361,7 @@ func (k *coverageKind) title() string {
 	return k.name
 }
 
-// percent prints a share in percent. Only what ran whole is 100 %.
+// percent prints a share in percent. Only what ran whole is 100 %: 99.999 % becomes 99.99 %.
 func percent(r coverage.Ratio) string {
 	switch share := 100 * r.Share(); {
 	case r.Total == 0:

@@ -132,7 +132,7 @@ const noFile = "/dev/null"
 // A hunkRange is the lines of one file in a hunk.
 type hunkRange struct{ first, lines uint64 }
 
-// hunkHeader parses "@@ -1,2 +3,4 @@ …".
+// hunkHeader parses "@@ -1,2 +3,4 @@ …". A number of lines that is left out is 1.
 func hunkHeader(text string) (old, added hunkRange, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 4 || words[3] != "@@" {
@@ -229,9 +229,10 @@ func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*change
 	return all, nil
 }
 
-// findSource returns the index of the path that a path of a patch means: the one that is
-// that path or ends with it, with or without its first folder, which git adds ("b/"). It
-// returns -1 if there is none, or several.
+// findSource returns the index of the path that a path of a patch means: the one that is that path
+// or ends with it, with or without its first folder, which git adds ("b/"). It returns -1 if there
+// is none, or several. For example "b/src/a.c" means "/build/src/a.c" unless "/other/src/a.c" is
+// there, too, and makes it ambiguous.
 func findSource(paths []string, path string) int {
 	// The first folder may be git's prefix or a real one, so both are tried, and exact paths before
 	// ends of paths.
@@ -276,7 +277,8 @@ func lineRanges(lines []uint32) string {
 	return strings.Join(parts, ", ")
 }
 
-// print lists the changed lines that did not run, and counts them.
+// print lists the changed lines that did not run, and counts them. Files of the patch that the
+// coverage does not have are told, since no limit counts their lines.
 func (c *changedLines) print(p *console.Printer) {
 	sum := c.ratio()
 	fmt.Fprintf(p.W, "\n%s: %s of %s ran (%s); %s without code\n", p.Term.Paint(cli.Bold, "Changed lines"),

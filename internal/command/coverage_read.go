@@ -65,7 +65,9 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 	return cov, nil
 }
 
-// splitTraces tells profiles from tracefiles of lcov.
+// splitTraces tells profiles from tracefiles of lcov. It looks at their first bytes and not at
+// their names. Profiles keep the argument that named them if it names no tracefile, so that
+// messages of the merge have the folder or pattern that the user gave.
 func splitTraces(env *cli.Env, args []string) (profiles []string, traces []inputs.Input, err error) {
 	if args, err = responsefile.Expand(args); err != nil {
 		return nil, nil, err
@@ -103,8 +105,8 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 // errSeen ends the reading of an input once it is known what it is.
 var errSeen = errors.New("seen")
 
-// isTrace reports whether an input is a tracefile, or an archive that begins with one. The
-// error is that of reading it.
+// isTrace reports whether an input is a tracefile, or an archive that begins with one. The error is
+// that of reading it. An input that can be read only once is none.
 func isTrace(in inputs.Input) (trace bool, err error) {
 	if !in.Reopens() {
 		return false, nil
@@ -280,7 +282,8 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 // generatedWords are what tools write at the beginning of their output.
 var generatedWords = regexp.MustCompile(`@generated\b|(?i:\b(automatically |auto-?)generated\b|\bgenerated\b.*\bdo not edit\b|\bdo not edit\b.*\bgenerated\b|\ball changes made in this file will be lost\b)`)
 
-// isGenerated reports whether one of the first lines of a source says that a tool made it.
+// isGenerated reports whether one of the first lines of a source says that a tool made it. Only the
+// first 20 lines, or 8 KiB, are searched: further down the words are about something else.
 func isGenerated(source []byte) bool {
 	const most = 20 // lines
 	n := 0

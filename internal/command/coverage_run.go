@@ -17,8 +17,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
-// poolSize is how many raw profiles the processes of one program write: a process adds
-// its counts to one of them, so that thousands of tests leave a few files.
+// poolSize is how many raw profiles the processes of one program write: a process adds its counts
+// to one of them, so that thousands of tests leave a few files. %Nm in LLVM_PROFILE_FILE asks the
+// runtime for such a pool.
 const poolSize = 4
 
 // runCommand runs the command that the profiles are to be of, with a folder of its own
@@ -61,8 +62,8 @@ func (c *coverageRun) runCommand(ctx context.Context, env *cli.Env) (folder stri
 // coverageFlags says how to compile for coverage.
 const coverageFlags = `compile and link with clang -fprofile-instr-generate -fcoverage-mapping -Wl,--build-id, or set RUSTFLAGS="-C instrument-coverage"`
 
-// ran runs the command and reports the coverage of its processes. The error is that of the
-// command, or else of the report.
+// ran runs the command and reports the coverage of its processes. The error is that of the command,
+// or else of the report. A command that fails, as tests do, still has coverage, which is reported.
 func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
 	folder, remove, failed, err := c.runCommand(ctx, env)
 	if err != nil {
@@ -90,8 +91,9 @@ func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
 	return failed
 }
 
-// buildFolders returns where builds put programs below the current folder, and the folder
-// of the command if it is given by its path.
+// buildFolders returns where builds put programs below the current folder, and the folder of the
+// command if it is given by its path. Those are of cargo, CMake and others. If there is none of
+// them it is the current folder.
 func (c *coverageRun) buildFolders() (folders []string) {
 	add := func(dir string) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(folders, dir) {

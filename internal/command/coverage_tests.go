@@ -269,8 +269,8 @@ type testGroup struct {
 	inputs []string
 }
 
-// groupTests returns the inputs of the tests that the command line names, in its order,
-// and the tracefiles that name their tests.
+// groupTests returns the inputs of the tests that the command line names, in its order, and the
+// tracefiles that name their tests. Several inputs of one test are added up, wherever they stand.
 func groupTests(env *cli.Env, args []string) (groups []testGroup, traces []inputs.Input, err error) {
 	if args, err = responsefile.Expand(args); err != nil {
 		return nil, nil, err
@@ -310,8 +310,8 @@ func groupTests(env *cli.Env, args []string) (groups []testGroup, traces []input
 	return groups, traces, nil
 }
 
-// fileTest returns the name of the test of a profile that names none: its file name
-// without the suffixes of formats and compression.
+// fileTest returns the name of the test of a profile that names none: its file name without the
+// suffixes of formats and compression. For example that of "unit/parse.profraw.gz" is "parse".
 func fileTest(path string) string {
 	name := filepath.Base(path)
 	for _, suffix := range []string{".gz", ".zst"} {
@@ -329,7 +329,8 @@ type selectedLines struct {
 	lines []uint32
 }
 
-// selectedLines returns the lines that --line and --changed name; nil if neither is given.
+// selectedLines returns the lines that --line and --changed name; nil if neither is given. With
+// --before these are lines of the sources before the patch, which the profiles are of.
 func (c *coverageTests) selectedLines(env *cli.Env) (selected []selectedLines, err error) {
 	const most = 1 << 20 // lines of one range
 	for _, arg := range c.lines {

@@ -50,6 +50,8 @@ func (m *testMatrix) add(test string, of *coverage.File) {
 	}
 	var ran []uint64
 	for _, l := range of.Lines {
+		// Lines get their numbers as they appear: a test of another build may know lines that
+		// earlier ones do not.
 		n, ok := f.number[l.Number]
 		if !ok {
 			n = len(f.number)
@@ -63,6 +65,7 @@ func (m *testMatrix) add(test string, of *coverage.File) {
 		}
 		ran[n/64] |= 1 << (n % 64)
 	}
+	// A test that ran nothing in a file costs nothing.
 	if ran == nil {
 		return
 	}
@@ -123,6 +126,8 @@ func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 	}
 	for _, f := range m.files {
 		words := (len(f.number) + 63) / 64
+		// A word holds 64 lines: a line in once that a test sets again goes into more, and those of
+		// a test that are not in more are its alone.
 		once, more := make([]uint64, words), make([]uint64, words) // lines that some test runs, that several run
 		for _, ran := range f.ran {
 			for i, word := range ran {

@@ -69,7 +69,8 @@ that starts the tasks of a planned JOB and then its reduce.`,
 	}
 }
 
-// fillDefinition sets what follows from the plan and the scheduler.
+// fillDefinition sets what follows from the plan and the scheduler. The program is that of the
+// image for containers. Locations become absolute, since tasks run elsewhere.
 func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, scratch int64) error {
 	if d.Image == "" && scheduler != "slurm" {
 		return cli.Usagef("missing option --image IMAGE")
@@ -118,7 +119,7 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // defaultName makes a name for a scheduler of the location of a job: "profuse-" and its last word,
-// at most 40 characters of it.
+// at most 40 characters of it. For example s3://bucket/jobs/Monday_1/ gives profuse-monday-1.
 func defaultName(job string) string {
 	job = strings.Trim(store.Shown(job), "/")
 	name := notInName.ReplaceAllString(strings.ToLower(job[strings.LastIndexByte(job, '/')+1:]), "-")

@@ -19,7 +19,7 @@ import (
 // AWS Batch and Cloud Run, counted from 0.
 var indexVariables = []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX"}
 
-// fleetMerge has the options of merges in tasks and reduces. Scratch is the folder for copies of
+// fleetMerge has the options of merges in tasks and reduces. scratch is the folder for copies of
 // objects.
 type fleetMerge struct {
 	merging.Run
@@ -144,7 +144,8 @@ For each shard, task prints a line of JSON to standard error.`,
 	}
 }
 
-// taskIndex returns the index of the task, as the option or a scheduler says.
+// taskIndex returns the index of the task, as the option or a scheduler says. The first variable
+// that is set decides.
 func taskIndex(env *cli.Env, option int) (int, error) {
 	if option >= 0 {
 		return option, nil

@@ -116,9 +116,9 @@ func (c *mergeCmd) asked() (results []merging.Result) {
 	return results
 }
 
-// chooseFamily chooses the family to merge: by option --format, by the name of the
-// output, or by the first input that identifies one. The inputs also decide if
-// the option fits several families.
+// chooseFamily chooses the family to merge: by option --format, by the name of the output, or by
+// the first input that identifies one. The inputs also decide if the option fits several families.
+// If no input is of a family that the option fits, it is the last of these.
 func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 	var kinds []formats.Family
 	for _, r := range c.asked() {

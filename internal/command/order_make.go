@@ -147,7 +147,8 @@ func orderOf(v profile.View, by string) []string {
 // linkerName returns the name that the linker uses for a function.
 func linkerName(s *profile.Symbol) string { return s.Name }
 
-// rankedOrder orders functions by rank, the lowest first, without those of rank 0.
+// rankedOrder orders functions by rank, the lowest first, without those of rank 0. Equal ones stay
+// in the order of the profile.
 func rankedOrder(v profile.View, rank func(*profile.Function) float64) (names []string) {
 	type ranked struct {
 		name string

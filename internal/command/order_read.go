@@ -37,6 +37,8 @@ func readOrder(env *cli.Env, path string) (names []string, err error) {
 }
 
 // readTraces reads the orders of first calls in a profile, and the names of all of its functions.
+// The names are for the evaluation, which must know of which functions the profile could not say
+// whether they ran.
 func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []layout.Trace, functions []string, err error) {
 	v, err := openView(env, path, programs)
 	if err != nil {

@@ -176,8 +176,9 @@ func (p *packer) readProgram(env *cli.Env) error {
 	return err
 }
 
-// origin returns what the pack says about a profile: what an earlier pack says, or what
-// its bytes and the program say.
+// origin returns what the pack says about a profile: what an earlier pack says, or what its bytes
+// and the program say. A profile that is of another program than --program names is an error,
+// because the build id would be wrong.
 func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
 	o.Program, o.BuildID = d.Packed()
 	i, _, err := familyOf(d.Name(), d.Bytes())
@@ -219,8 +220,8 @@ func (p *packer) private(d *inputs.Data) ([]byte, error) {
 	})
 }
 
-// name returns a name for a profile in the archive. It leads nowhere, is not one that
-// readers pass over, and is that of no other profile.
+// name returns a name for a profile in the archive. It leads nowhere, is not one that readers pass
+// over, and is that of no other profile. Names that occur twice get .2, .3 and so on.
 func (p *packer) name(name string) string {
 	// Names become relative, without volume, URL scheme or "..", and members of archives, which
 	// inputs name ARCHIVE!MEMBER, become paths.

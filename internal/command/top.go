@@ -200,9 +200,9 @@ func topStacks(set profile.StackSet, at int) *topList {
 	return list
 }
 
-// rank finds the n items with the greatest counts, 0 for all, of those that have a function
-// whose name is wanted, and their shares of the total of d. Between two walks over all it
-// holds their counts alone.
+// rank finds the n items with the greatest counts, 0 for all, of those that have a function whose
+// name is wanted, and their shares of the total of d. Between two walks over all it holds their
+// counts alone. Equal counts stay in the order of the profile.
 func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) bool) {
 	type ranked struct {
 		count uint64
@@ -240,7 +240,7 @@ func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) b
 	}
 }
 
-// has reports whether a function of the item has a wanted name.
+// has reports whether a function of the item has a wanted name. Any frame of a stack may have it.
 func (it *topItem) has(wanted func(name string) bool) bool {
 	return wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
 }

@@ -23,9 +23,9 @@ func openView(env *cli.Env, arg string, programs *sources.Programs) (profile.Vie
 	return views[0], nil
 }
 
-// openViews reads the profiles of any format that the arguments name, one each, and
-// prints warnings. look, if not nil, is called with the number of each argument and its file,
-// while the file is read.
+// openViews reads the profiles of any format that the arguments name, one each, and prints
+// warnings. look, if not nil, is called with the number of each argument and its file, while the
+// file is read. The first error in the order of the arguments is returned.
 func openViews(env *cli.Env, args []string, programs *sources.Programs, look func(i int, name string, data []byte)) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {

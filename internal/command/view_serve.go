@@ -119,8 +119,8 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	return err
 }
 
-// openBrowser asks the system to open an address. Failure does not matter, because the
-// address is printed too.
+// openBrowser asks the system to open an address. Failure does not matter, because the address is
+// printed too. It does not wait for the browser.
 func openBrowser(env *cli.Env, address string) {
 	var argv []string
 	switch runtime.GOOS {

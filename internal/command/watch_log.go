@@ -202,7 +202,7 @@ func (l *watchLog) stopped(e watch.Stopped) {
 	l.line.Printf("ended: %s", text)
 }
 
-// warn prints a warning unless an earlier merge had it.
+// warn prints a warning unless an earlier merge had it. Every merge of a watch would repeat it.
 func (l *watchLog) warn(text string) {
 	switch {
 	case l.warned[text] || len(l.warned) > maxWarningsTold:

@@ -80,6 +80,7 @@ func (s *show) Declare(f *cli.Flags) {
 	f.Var(&s.by, "by", "`WHAT` rank contexts by bytes, count, lifetime (average), density (of accesses, average) or all of them")
 }
 
+// Open opens the programs that --program names: only heap profiles need them.
 func (s *show) Open(p *sources.Programs) (err error) {
 	s.heaps, err = openHeaps(p)
 	return err

@@ -46,6 +46,8 @@ type adder struct {
 	rename       func(name string) string // nil for none
 }
 
+// Declare declares the options of LLVM profiles, then those of heap profiles, which go into the
+// same file.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
 	f.StringVar(&c.asked, "indexed-version", "auto", "`N` version of the indexed format, "+

@@ -29,6 +29,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	if c.text {
 		ending = ".proftext"
 	}
+	// The name of a group is that of its program, which becomes the name of the file.
 	newGroup := func(name string) *merging.Group {
 		return &merging.Group{Name: name + ending, Members: make(map[int]map[int]struct{})}
 	}

@@ -68,6 +68,7 @@ type show struct {
 	programs *sources.Programs
 }
 
+// Declare declares --edges, for profiles with return addresses.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("MIP profiles")
 	f.BoolVar(&s.edges, "edges", false, "list calls from and to the functions selected, or all, the most frequent first")
