@@ -43,6 +43,7 @@ func (e *exporter) callgrind() error {
 		g.stacks(set)
 	}
 	g.print("\ntotals:")
+	// The last total is that of edgeEvent.
 	if !g.edges {
 		g.totals = g.totals[:len(g.values)]
 	}

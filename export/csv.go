@@ -126,6 +126,7 @@ func (c *csvTable) functions() {
 		{profile.HasBlocks, []string{"blocks", "covered_blocks"}, func(f *profile.Function) { c.int(int64(len(f.Blocks))); c.int(int64(f.CoveredBlocks())) }},
 		{0, []string{"labels"}, func(f *profile.Function) { c.labels(f.Labels) }},
 	}
+	// Blocks of which it is only known whether they ran have no counts to add up.
 	counts := c.has(profile.HasBlocks) && !c.has(profile.BlocksAreCoverage)
 	for _, col := range columns {
 		if c.has(col.feature) {

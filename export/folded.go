@@ -18,6 +18,7 @@ func (e *exporter) folded() error {
 	if err != nil {
 		return err
 	}
+	// If options name a value, set has found that it is there.
 	at := values[0]
 	for _, i := range values {
 		if set.Values[i].Name == e.opt.Value {

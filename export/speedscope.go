@@ -25,6 +25,7 @@ func (e *exporter) speedscope() error {
 	id := e.v.Identity()
 	j.key("name").string(cmp.Or(id.File, id.String()))
 	j.key("profiles").open('[')
+	// active is the first profile of the value that options name.
 	profiles, active := 0, 0
 	for _, set := range sets {
 		for _, at := range e.additive(set) {

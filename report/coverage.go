@@ -238,6 +238,7 @@ func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 		}
 	}
 	d.Functions.Start = append(d.Functions.Start, len(d.Functions.Name))
+	// The first file begins a part.
 	size := partSize
 	for i, f := range c.files {
 		if size >= partSize {
@@ -281,6 +282,7 @@ func (c *pageCoverage) addKinds(d *coverageData, tree []coverage.Row) {
 		changed.All, changed.Ran = append(changed.All, lines.Total), append(changed.Ran, lines.Covered)
 	}
 	for i, r := range tree {
+		// The rows up to end are below this one: a folder has the numbers of all its files.
 		end := i + 1
 		for end < len(tree) && tree[end].Depth > r.Depth {
 			end++

@@ -50,6 +50,7 @@ func (c *pageCoverage) embed(opt *Options) error {
 		return nil
 	}
 	c.Embedding.asked, c.Embedding.read = true, opt.ReadSource != nil
+	// With ReadSource, the caller decides which paths are read.
 	read := func(recorded string) (text, from string, err error) {
 		data, err := opt.ReadSource(recorded)
 		if err == nil {

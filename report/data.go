@@ -146,6 +146,8 @@ type blockWriter struct {
 	base io.WriteCloser // to which z writes
 }
 
+// Write begins to compress when the text becomes longer than plainLimit, with what came
+// before.
 func (w *blockWriter) Write(p []byte) (int, error) {
 	if w.z == nil && w.text.Len()+len(p) <= plainLimit {
 		return w.text.Write(p)

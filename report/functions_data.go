@@ -293,6 +293,7 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 			order = append(order, int32(i))
 		}
 	}
+	// Edges with equal counts keep the order of the view.
 	byCount := func(a, b int32) int {
 		return cmp.Or(cmp.Compare(table.edges[b].count, table.edges[a].count), cmp.Compare(a, b))
 	}

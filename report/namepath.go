@@ -11,6 +11,7 @@ const (
 	// maxPath limits the parts of a name. Deeper parts stay in one.
 	maxPath = 32
 
+	// These begin the paths of functions whose names and symbols have none.
 	noFile    = "(no file)"
 	noPackage = "(no package)"
 )
@@ -205,6 +206,7 @@ func implementation(p namePath) namePath {
 	default:
 		return p
 	}
+	// A name that nests too deep stays as it is.
 	if len(head)+len(p) > 2*maxPath {
 		return p
 	}
@@ -332,6 +334,7 @@ func (b *brackets) step(text string) int {
 		b.shut('[')
 	case '}':
 		b.shut('{')
+	// In other brackets it is an operator.
 	case '>':
 		if n := len(b.open); n > 0 && b.open[n-1] == '<' {
 			b.shut('<')

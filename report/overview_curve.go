@@ -70,6 +70,7 @@ func newCutoffChart(src *source) *cutoffChart {
 	if src.summary.OfCalls {
 		c.Of = "functions"
 	}
+	// The description tells of a cutoff in the middle that has values.
 	half := len(d.Cutoffs) / 2
 	for half < len(d.Cutoffs) && d.Cutoffs[half].Values == 0 {
 		half++
@@ -93,6 +94,7 @@ func newCutoffChart(src *source) *cutoffChart {
 		}
 		p.Anchor = "middle"
 		last := len(d.Cutoffs) - 1
+		// A narrow page has room for every third label.
 		if i%3 != 0 || last-i < 4 && i < last {
 			p.LabelClass = "seldom"
 		}

@@ -48,6 +48,7 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 		traces = append(traces, trace)
 	}
 	orders := []pageOrder{{name: "as linked", about: "the order that the program has"}}
+	// They are those of each order; the program's own needs none.
 	names := [][]string{nil}
 	add := func(name, about string, order []string) {
 		if len(order) > 0 {

@@ -131,6 +131,7 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	return out
 }
 
+// sum sums up the sites by kind, after their fates are known.
 func (t *siteTable) sum() {
 	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
 		k := kindTotal{kind: kind}

@@ -29,7 +29,10 @@ type candidate struct {
 	group  []cursor
 }
 
+// The methods are those of container/heap: the candidate with the greatest share comes
+// first.
 func (f frontier) Len() int { return len(f) }
+
 func (f frontier) Less(i, j int) bool {
 	return f[i].share > f[j].share || f[i].share == f[j].share && f[i].seq < f[j].seq
 }

@@ -80,6 +80,7 @@ func (p *ere) bracketTerm(set *byteSet) error {
 	last := first
 	if len(p.rest) > 1 && p.rest[0] == '-' && p.rest[1] != ']' {
 		p.next()
+		// A range may end with "-", as in "[+--]".
 		if p.eat("-") {
 			last = '-'
 		} else if last, err = p.symbol(); err != nil {

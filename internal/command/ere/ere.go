@@ -161,6 +161,7 @@ func (p *ere) atom() error {
 		}
 		c := p.next()
 		if '1' <= c && c <= '9' {
+			// LLVM refuses this one, too; the others it can match.
 			if int(c-'0') > p.groups {
 				return errBackref
 			}

@@ -48,12 +48,14 @@ func newLabeler(p *Plan) (*labeler, error) {
 			return nil, fmt.Errorf("pattern %q names label %s twice", p.Labels, name)
 		}
 		seen[name] = true
+		// It takes as little as possible, so that the text after it decides where it ends.
 		fmt.Fprintf(&b, "(?P<%s>[^/]+?)", name)
 	}
 	if strings.ContainsAny(rest, "{}") || len(seen) == 0 {
 		return nil, fmt.Errorf("pattern %q: want labels such as {region}, of letters, digits and underscores", p.Labels)
 	}
 	b.WriteString(regexp.QuoteMeta(rest))
+	// The last label ends where the element of the path ends.
 	if !strings.HasSuffix(p.Labels, "/") {
 		b.WriteString("($|/)")
 	}

@@ -52,6 +52,7 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	if _, err := newLabeler(&p); err != nil {
 		return nil, cli.Usagef("option --labels: %v", err)
 	}
+	// This comes before any list is written, since an earlier job may be missing.
 	planned, err := objectsOf(j, opt)
 	if err != nil {
 		return nil, err

@@ -158,6 +158,7 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 		}
 		missing = append(missing, fmt.Sprint(i))
 		loss.add(missingLoss(plan.Shards[i].Objects))
+		// It is an account as merges write them, so that the report lists the shard.
 		account, err := json.Marshal(map[string]any{
 			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left_out",
 			"reason": map[string]any{"class": profile.Unreadable, "message": fmt.Sprintf("shard %d with %d objects is not done", i, plan.Shards[i].Objects)},
@@ -192,6 +193,8 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 			if err != nil {
 				return nil, err
 			}
+			// Of several names the greatest counts, so that the order of shards does not
+			// matter.
 			for _, f := range functions {
 				if _, ok := w.Lost[f.Ref]; ok || len(w.Lost) < maxLost {
 					w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
@@ -280,6 +283,7 @@ func (r *Reduce) ages(all []partIn) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A day begins at different times around the world: it may be one ahead.
 		if days[i].Sub(planned) > day {
 			days[i] = time.Time{}
 		} else if days[i].After(newest) {
@@ -408,6 +412,7 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Run: &run}
 	if r.isFolder() {
 		suffix := f.exact().Exact
+		// The result is a profile and no partial sum.
 		if suffix == ".profpart" {
 			suffix = ".profdata"
 		}

@@ -64,6 +64,7 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	if !jobName().MatchString(d.Name) {
 		return nil, fmt.Errorf("name %q: want lower-case letters, digits and hyphens, beginning with a letter, at most 52", d.Name)
 	}
+	// A line break would end the line of a script or of YAML in which the word stands.
 	words := slices.Concat([]string{d.Job, d.Output, d.Image, d.Program, d.Account}, d.Options, d.Reduce)
 	for _, w := range words {
 		if !utf8.ValidString(w) || strings.ContainsFunc(w, endsLine) {

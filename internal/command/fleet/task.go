@@ -101,6 +101,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 	d.Ended = t.Now().UTC()
 	d.Seconds = d.Ended.Sub(started).Seconds()
 	switch err := t.Job.create(doneName(shard), d); {
+	// Another run of this task was faster, and its result counts.
 	case errors.Is(err, fs.ErrExist):
 		d, err = t.Job.done(shard)
 		if err != nil || d == nil {
@@ -318,6 +319,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	}
 	p := PartOf{Key: g.Key}
 	p.Loss.add(part.Loss)
+	// Parts without a file are in the list, too: their profiles are accounted for.
 	defer func() { d.Parts = append(d.Parts, p) }()
 	if part.Sum.Empty != "" || part.Loss.Used == 0 {
 		return part, nil
@@ -329,6 +331,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	}
 	sum := hex.EncodeToString(hash.Sum(nil))
 	p.Name, p.SHA256, p.Size = parts+"/"+sum+format.Exact, sum, int64(*size)
+	// Another run of this task may have written the same bytes.
 	if yes, err := s.Job.exists(p.Name); err != nil || yes {
 		return part, err
 	}

@@ -128,6 +128,7 @@ func (l *allowlist) parse(data string) error {
 	if header, ok := strings.CutPrefix(data, "#!special-case-list-v"); ok && isOne(header) {
 		pattern, kind = compileStarred, "regex"
 	}
+	// Rules before the first header are for every tool.
 	own := section{applies: true}
 	for i, line := range strings.Split(data, "\n") {
 		number := i + 1
@@ -154,6 +155,7 @@ func (l *allowlist) parse(data string) error {
 		if rest == "" {
 			return fmt.Errorf("malformed line %d: '%s'", number, line)
 		}
+		// llvm-cov asks for rules without a category.
 		text, category, _ := strings.Cut(rest, "=")
 		match, err := pattern(text)
 		if err != nil {

@@ -109,6 +109,7 @@ func (g *globber) bracket() error {
 	if g.rest == "" {
 		return errBracketGlob
 	}
+	// From the second byte on: a "]" that comes first belongs to the set.
 	end := strings.IndexByte(g.rest[1:], ']')
 	if end < 0 {
 		return errBracketGlob

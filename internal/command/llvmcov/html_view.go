@@ -88,6 +88,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 	count := l.Before
 	red := count != nil && !count.Gap && count.HasCount && count.Count == 0
 	counts := b.markers && hasMarkers(l)
+	// Of several expansions on the line, the name of the first is marked.
 	macro := uint32(0)
 	if len(b.rest.expansions) > 0 && b.rest.expansions[0].region.Start.Line == l.Number {
 		macro = b.rest.expansions[0].region.Start.Column
@@ -112,6 +113,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 		end := max(min(s.Column, size), 1)
 		write(end)
 		at = end
+		// A gap goes on with the mark of the region before it but does not begin one.
 		red = (!s.Gap || red) && s.HasCount && s.Count == 0
 		class, title = "", ""
 		if at == macro {

@@ -58,6 +58,8 @@ type indexes struct {
 // no index: its row is that of the source.
 func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error) {
 	folder := files[0][:n]
+	// own has the sources in the folder itself, inner the others by the name of the next
+	// folder.
 	own := make(map[string]row)
 	inner := make(map[string][]string)
 	for _, file := range files {
@@ -76,6 +78,7 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 			rows = append(rows, row{list[0][n:], x.fileSum(list[0], true), list[0]})
 			continue
 		}
+		// A folder that has nothing but one other folder gets no index.
 		m := commonFolder(list, n)
 		sub, err := x.write(list, n+m)
 		if err != nil {

@@ -48,6 +48,7 @@ func (t *tool) prepare() error {
 		}
 		return errDone
 	}
+	// Pages are always coloured and tracefiles never. The messages do not end the run.
 	switch o.format {
 	case textFormat:
 		t.colors = o.color.Enabled(t.Stdout)
@@ -85,6 +86,7 @@ func (t *tool) prepare() error {
 			return errors.New("unknown architecture: " + name)
 		}
 	}
+	// One architecture is for all programs, several are for one program each.
 	if n := len(o.arch); n > 1 && n != len(t.objects) {
 		return errors.New("number of architectures doesn't match the number of objects")
 	}
@@ -175,6 +177,7 @@ func (t *tool) load() error {
 	}
 	t.files = t.cov.Files()
 	t.remapFiles()
+	// The files of the mapping are sorted.
 	if len(t.sources) > 0 {
 		t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
 			_, found := slices.BinarySearch(t.files, name)
@@ -415,6 +418,7 @@ func (t *tool) remapFiles() {
 	if len(t.remap) == 0 {
 		return
 	}
+	// The sources on the command line have names of this machine.
 	inverse := make(map[string]string, len(t.local))
 	for _, name := range t.files {
 		if path, ok := t.local[name]; ok {

@@ -62,6 +62,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "Unrecognized command: %s.\n\n%s", args[0], helpTop)
 		return 1
 	}
+	// Help texts and messages of the parser name the subcommand, too.
 	env.Prog += " " + args[0]
 	t := &tool{
 		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),

@@ -184,6 +184,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 		}
 		at = end
 		switch {
+		// A gap goes on with the colour of the region before it but does not begin one.
 		case (!s.Gap || highlight == withcolor.OnRed) && s.HasCount && s.Count == 0:
 			highlight = withcolor.OnRed
 		case at == column:
@@ -386,6 +387,7 @@ func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float
 		say("  %d { %s  = %s      }", i+1, strings.Join(values, ",  "), result)
 	}
 	say("")
+	// Conditions that were folded to a constant are not counted.
 	counted, covered := 0, 0
 	for i, c := range m.Conditions {
 		switch {

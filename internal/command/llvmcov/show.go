@@ -45,12 +45,14 @@ func (t *tool) showAll() error {
 	if err := t.load(); err != nil {
 		return err
 	}
+	// Markers take the place of the column of counts, unless that is asked for as well.
 	p := &page{tool: t, lineStats: o.lineCountsGiven || !o.showRegions || o.bestCounts, markers: o.showRegions || o.bestCounts}
 	if o.createdTime && !o.emptyProfile {
 		if info, err := os.Stat(o.instrProfile); err == nil {
 			p.created = "Created: " + info.ModTime().In(time.Local).Format("2006-01-02 15:04")
 		}
 	}
+	// If no source on the command line has code, nothing is shown, rather than everything.
 	files := t.sources
 	if len(files) == 0 && !t.hadSource {
 		files = t.notIgnored()

@@ -158,6 +158,7 @@ func (t *tool) fileView(name string) *view {
 	if !t.opt.showInstances {
 		return v
 	}
+	// A group has the functions that begin at one place.
 	for i := range f.Groups {
 		if len(f.Groups[i].Functions) < 2 {
 			continue

@@ -14,6 +14,7 @@ import (
 func (t *tool) covered() error {
 	covered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
+		// The original, too, reads the profile before it checks these.
 		if err := t.checkCovered(); err != nil {
 			return err
 		}

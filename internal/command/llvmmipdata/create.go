@@ -23,6 +23,7 @@ func (t *tool) create() error {
 		return t.refuse(err)
 	}
 	p, err := t.load(inputs.File(path, t.Inputs()), func(data []byte) (*mip.Profile, error) {
+		// FindMap finds the map in an image; any other file must be a map itself.
 		if !object.IsImage(data) {
 			if err := checkKind(path, data, mip.FileMap); err != nil {
 				return nil, err

@@ -34,6 +34,7 @@ func (t *tool) merge() error {
 	if err != nil {
 		return t.refuse(err)
 	}
+	// The warnings of NewMerger name no file.
 	t.reportShared(warnings.take(""))
 
 	all, err := mergeAll(merger, t.opt.raw, t.Inputs())
@@ -112,6 +113,7 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder
 	var at []int              // index in results, by input
+	// The shell has expanded patterns already.
 	opt.NoGlob = true
 	for _, arg := range args {
 		found, err := inputs.Expand([]string{arg}, opt)
@@ -148,6 +150,7 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 			err = m.Merge(fork)
 		}
 	}
+	// Members end in any order.
 	for _, r := range results {
 		slices.SortFunc(r, func(a, b rawResult) int { return cmp.Compare(a.member, b.member) })
 		all = append(all, r...)

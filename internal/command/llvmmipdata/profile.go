@@ -107,6 +107,7 @@ const (
 	magicLength = 4
 )
 
+// magic begins the files of all types and versions.
 var magic = []byte("\xfbMIP")
 
 // fileTypeBits are the values of FileType in generation B, without the width. They appear in

@@ -49,6 +49,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 				}
 			}
 			dst = append(dst, '\n')
+			// Virtual tables are on a line of their own after the samples of their place.
 			if len(f.VTables) > 0 {
 				dst = appendVTables(dst, f, depth, s.Location)
 			}
@@ -67,6 +68,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
 		dst = append(appendName(dst, c.Callee.Name), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
+		// This was the last callee of the place.
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
 			dst = appendVTables(dst, f, depth, c.Location)
 		}
@@ -147,6 +149,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	if head {
 		j.Number("head", f.Head)
 	}
+	// place begins the object of a place.
 	place := func(at sampleprof.Location) {
 		j.Next()
 		j.Open('{')

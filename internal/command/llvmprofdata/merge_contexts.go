@@ -82,6 +82,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 			return nil, err
 		}
 	}
+	// These are the errors of all contexts, in the order in which join joined them.
 	bad := contexts[0].errors
 	for _, e := range bad {
 		t.msg.warn(e.whence, e.message)

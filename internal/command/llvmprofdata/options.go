@@ -138,6 +138,7 @@ func (t *tool) parser() *clopt.Parser {
 	order.Positional(&o.profileFile, false)
 	overlap.Positional(&o.overlapBase, true)
 	overlap.Positional(&o.overlapTest, true)
+	// An unknown option is answered with the nearest one.
 	merge.Near, show.Near = strings.Fields(nearMerge), strings.Fields(nearShow)
 	order.Near, overlap.Near = strings.Fields(nearOrder), strings.Fields(nearOverlap)
 

@@ -116,6 +116,7 @@ func (t *tool) overlapSamples(out io.Writer) error {
 			return err
 		}
 	}
+	// If both profiles are empty, there is a line for each.
 	empty := false
 	for _, side := range sides {
 		if side.total.sum == 0 {
@@ -189,6 +190,8 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			o.functions++
 			o.hotFunctions += base.isHot(own.most) * test.isHot(counts.most)
 			one.similarity = o.weigh(o.compareFunctions(base.functions[place], f, &one), one.baseSum, one.testSum)
+			// The conversion keeps Go from fusing the product into the sum, where it would
+			// not be rounded as LLVM's is.
 			o.similarity += float64(one.similarity * (base.share(one.baseSum)/2 + test.share(one.testSum)/2))
 			o.overlap += one.overlap
 			o.union += one.union
@@ -247,6 +250,7 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		}
 		to.union += max(b, t)
 		to.overlap += min(b, t)
+		// LLVM computes it so, and in floating point 1-(1-x) is not always x.
 		difference += 1 - (1 - math.Abs(tally.Share(b, to.baseSum)-tally.Share(t, to.testSum)))
 		o.hot.add(o, b, t, hot)
 	}
@@ -271,6 +275,7 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 			o.test.count(&counts, b.Callee)
 			differ(nil, &counts)
 		default:
+			// This is the difference that the callee's similarity was made of.
 			difference += 2 - 2*o.compareFunctions(a.Callee, b.Callee, to)
 		}
 	})

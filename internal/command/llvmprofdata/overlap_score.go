@@ -93,6 +93,7 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 		o.Unique.addShare(&f.Test, &o.Test)
 		return nil
 	}
+	// What never ran in the test profile overlaps, with a share of nothing.
 	if f.Test.Counts < 1 {
 		o.Overlap.Entries++
 		return nil

@@ -31,6 +31,7 @@ type sampleOptions struct {
 type sampleLayout int
 
 const (
+	// The layout of the inputs is kept.
 	asIsLayout sampleLayout = iota
 	nestLayout
 	flatLayout
@@ -119,6 +120,8 @@ func (t *tool) mergeSamples(list worklist) error {
 		var kinds *llvmerr.SampleError
 		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReadOptions) error {
 			_, err := m.AddFile(in.name, data, opt, in.weight)
+			// Kinds that differ end the run in every failure mode, with a message of their
+			// own.
 			if why := llvmerr.SampleFailure(err); err != nil && (why == llvmerr.SampleContexts || why == llvmerr.SampleProbes) {
 				kinds = why
 				return nil
@@ -207,6 +210,7 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 		opt.Format = sampleprof.FormatText
 	case binaryFormat:
 		opt.Format = sampleprof.FormatBinary
+		// This format has neither contexts nor probes.
 		if p.Kind&(sampleprof.ContextSensitive|sampleprof.ProbeBased) != 0 {
 			return opt, &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
 		}
@@ -232,6 +236,8 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 	if len(p.Symbols) > 0 && !extended {
 		t.msg.warn("", "Profile Symbol list is not empty but the output format is not ExtBinary format. The list will be lost in the output. ")
 	}
+	// enable reports whether an option takes effect, and warns of one that the format has no
+	// place for.
 	enable := func(asked bool, name string) bool {
 		if asked && !extended {
 			t.msg.warn("", name+" is ignored. Specify -extbinary to enable it")

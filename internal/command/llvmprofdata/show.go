@@ -116,6 +116,7 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 		}
 		return
 	}
+	// A supplemented profile has a mark in place of the counts.
 	if pseudo := rec.Pseudo(); pseudo != 0 {
 		if show {
 			s.head(rec)

@@ -39,6 +39,7 @@ func (t *tool) showSample(out io.Writer) error {
 		return &failure{message: "the JSON format is supported only when all functions are to be printed"}
 	case one:
 		name := sampleprof.NameOf(o.function)
+		// LLVM shows a function that it does not find as one without name and samples.
 		f := &sampleprof.Function{Name: sampleprof.NameOf("")}
 		if i := slices.IndexFunc(p.Functions, func(f *sampleprof.Function) bool { return f.Context == nil && f.Name.ID() == name.ID() }); i >= 0 {
 			f = p.Functions[i]
@@ -125,6 +126,7 @@ func (t *tool) showSections(out io.Writer) error {
 		total += s.Size
 		end = max(end, s.Offset+s.Size)
 	}
+	// The first section begins where the header ends.
 	if len(sections) > 0 {
 		fmt.Fprintf(out, "Header Size: %d\nTotal Sections Size: %d\nFile Size: %d\n", sections[0].Offset, total, end)
 	}
@@ -141,6 +143,7 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	}
 	var hot []hotFunction
 	var total, hotTotal uint64
+	// Functions with equal totals keep the order of LLVM's map.
 	functions := p.InMapOrder()
 	for _, f := range functions {
 		total += f.Total

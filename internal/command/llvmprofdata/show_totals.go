@@ -28,6 +28,7 @@ func (s *shower) totals() error {
 		s.printf("Number of functions with maximum count (< %d): %d\n", o.valueCutoff, s.below)
 		s.printf("Number of functions with maximum count (>= %d): %d\n", o.valueCutoff, sum.NumFunctions-s.below)
 	}
+	// Functions with equal counters keep their order in the file.
 	slices.SortStableFunc(s.ranked, func(a, b rankedFunction) int { return cmp.Compare(b.max, a.max) })
 	if o.topN > 0 {
 		s.printf("Top %d functions with the largest internal block counts: \n", o.topN)

@@ -150,6 +150,7 @@ func heatOf(summary interface {
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	var counts irpgo.SummaryBuilder
 	single := make(map[string]*irpgo.Record)
+	// It is the order of the records in the input if that matters, see newSupplementer.
 	order := s.noted
 	for _, f := range p.Functions {
 		for _, r := range f.Records {
@@ -182,6 +183,7 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	instr.cold = cmp.Or(uint64(t.opt.supplement.cold), instr.cold)
 	for _, at := range llvmorder.StringMap(len(s.names), func(i int) string { return s.names[i] }, llvmorder.XXH3) {
 		name := s.names[at]
+		// The entries of a function or its hottest place decide, whichever is more.
 		count := max(s.samples[name].entries, s.samples[name].most)
 		if count < sampled.cold {
 			continue

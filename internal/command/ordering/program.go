@@ -53,6 +53,7 @@ func (p program) symbols(parts []part) (iter.Seq2[symbolize.Symbol, uint64], err
 	return func(yield func(symbolize.Symbol, uint64) bool) {
 		for s := range all {
 			for _, in := range parts {
+				// For an address before the part the difference wraps and is too large.
 				if s.Addr-in.addr < in.size {
 					s.Name = prefix + s.Name
 					if !yield(s, in.addr+in.size) {
@@ -122,6 +123,7 @@ func ReadImage(env *cli.Env, path, arch string) (*layout.Image, error) {
 	always := len(functions)
 	var ends []uint64 // of the section of each function that symbols has
 	for s, end := range symbols {
+		// A damaged symbol table may have sizes that reach beyond the section.
 		functions = append(functions, layout.Function{Name: s.Name, Addr: s.Addr, Size: min(s.Size, end-s.Addr)})
 		ends = append(ends, end)
 	}
