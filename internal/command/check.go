@@ -57,16 +57,17 @@ the command line is wrong.`,
 // checkRun is one run of "profuse check". Its parts: checkers check single files, rests compare the
 // files of a family with each other, and gate compares one file with the last good one.
 type checkRun struct {
-	json bool
-	// quiet leaves out sound files, in the JSON, too.
-	quiet    bool
+	// json and markdown choose the form of the output. markdown is for the verdict of --against.
+	json     bool
 	markdown bool
+	// quiet leaves out sound files, in the JSON, too.
+	quiet bool
 	// gate holds --against and its limits.
 	gate     gate
 	programs sources.Programs
 	// checkers and rests have the order of families.
 	checkers checkers
-	rests    []family.Rest // by family
+	rests    []family.Rest
 }
 
 // run checks all files, whatever is wrong with one of them, and fails if any is not sound or the

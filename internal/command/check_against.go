@@ -74,13 +74,16 @@ type verdict struct {
 // A judgement is the outcome of a gate: of two profiles, or of a profile and a program.
 type judgement struct {
 	verdicts []verdict
-	// against has what JSON has beside the verdicts, set while these are found.
-	against againstJSON // without them
+	// against is the rest of the JSON object: json adds the verdicts to it.
+	against againstJSON
 
-	sides     func(name func(string) string) [][2]string // what was compared, with names as a function returns them
-	counts    [][2]string                                // of both profiles
-	parts     [][]string                                 // of the weight, under fitHeader
-	listings  []changeList                               // the functions behind it, of two profiles
+	// What is printed, in this order: what was compared, with names as a function returns them; the
+	// counts of both profiles; the parts of the weight, under fitHeader; the functions behind it,
+	// of two profiles or of a profile that does not fit a program.
+	sides     func(name func(string) string) [][2]string
+	counts    [][2]string
+	parts     [][]string
+	listings  []changeList
 	functions func(p *console.Printer) (header []string, rows [][]string)
 }
 

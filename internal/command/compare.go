@@ -59,9 +59,11 @@ differ too much.`,
 type compareRun struct {
 	// json and markdown choose the form of the output; without them it is text.
 	json, markdown, mangled bool
-	tree                    bool
-	// top is how many items each list has; table, value and hot choose what is compared.
-	top               int
+	// tree also compares calling contexts, for which contexts chooses the stacks.
+	tree bool
+	// top is how many items each list has, 0 for all.
+	top int
+	// table and value choose the stacks to compare; hot is a percentage.
 	table, value, hot string
 	programs          sources.Programs
 }

@@ -63,25 +63,29 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 // after running it (coverage_run.go), and compares the result with a patch (coverage_changed.go), a
 // baseline (coverage_baseline.go) and limits (coverage_gates.go). Then it prints and writes.
 type coverageRun struct {
-	// Run has the options of a merge: several inputs are merged within its loss budget.
+	// Run has the options of a merge: several inputs are merged within its loss budget. Its Output
+	// is the file for other tools.
 	merging.Run
 	// demangle is for the file for other tools, mangled for what is printed.
 	json, demangle, mangled bool
 	to                      cli.Choice
 	command                 []string // to run, with its arguments; nil to read profiles
 
-	// These choose source files and lines; path and excluded follow from them.
-	source             string
-	pathMaps           cli.List
-	include, ignore    cli.List
-	noMarkers          bool
-	excludeGenerated   bool
-	excludeLines       cli.List
-	fixedLines         bool // lines are not those of the sources as they are now
+	// These choose source files and lines. checkPaths makes path and excluded of them.
+	source           string
+	pathMaps         cli.List
+	include, ignore  cli.List
+	noMarkers        bool
+	excludeGenerated bool
+	excludeLines     cli.List
+	fixedLines       bool // lines are not those of the sources as they are now
+
+	// mismatched lists the functions that the profile does not fit; strict fails if there are any.
 	mismatched, strict bool
 	gates              coverageGates
-	changed, baseline  string
-	html               string // file of pages, or a folder for it
+	// changed is a patch, baseline a profile or tracefile, to compare with.
+	changed, baseline string
+	html              string // file of pages, or a folder for it
 
 	path     func(string) string    // what becomes of the path of a source file; "" to leave it out
 	excluded func(line []byte) bool // what --exclude-lines excludes; nil without it

@@ -11,16 +11,17 @@ import (
 
 // worseCoverage is what ran less than in a baseline; after are the sums now.
 type worseCoverage struct {
-	base          *coverage.Coverage
+	base *coverage.Coverage
+	// before and after are the totals of the baseline and of now, also of files that are not worse.
 	before, after coverage.Summary
 	files         []worseFile
-	functions     []worseFunction // that ran and no longer run, or are gone from a file that is still there
+	functions     []worseFunction // that ran and no longer run
 }
 
 // A worseFile is a file of which a smaller share of a kind of parts ran.
 type worseFile struct {
 	path          string
-	before, after coverage.Summary // zero if the file is gone
+	before, after coverage.Summary
 }
 
 // worseFunction is a function that no longer runs, by its name and signature as the profile has

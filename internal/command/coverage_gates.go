@@ -14,8 +14,10 @@ const gateOption = "fail-under-"
 
 // coverageGates are the least shares that must have run.
 type coverageGates struct {
-	texts  map[string]*string // by kind; "changed" for changed lines
-	limits map[string]float64 // in percent, of those that are given
+	// texts are the values of the options, by kind; "changed" stands for changed lines. check makes
+	// limits of those that are given, in percent.
+	texts  map[string]*string
+	limits map[string]float64
 }
 
 // declare declares an option for each kind of parts and one for changed lines.
@@ -65,9 +67,9 @@ func (g *coverageGates) kinds() (kinds []string) {
 
 // A missedGate is a limit that was missed.
 type missedGate struct {
-	kind  string
-	found coverage.Ratio
-	limit float64 // percent
+	kind  string         // as in the name of the option
+	found coverage.Ratio // what ran
+	limit float64        // percent
 }
 
 // judge returns the limits that are missed. Where there is nothing to run a limit above 0

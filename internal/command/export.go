@@ -67,12 +67,13 @@ func exportFormats() string {
 
 // exportRun is one run of "profuse export".
 type exportRun struct {
+	// to is the format; if it is empty, the name of output decides.
 	to     cli.Choice
 	output string
 	// opt has most options as they are; choose adds the filter that function describes.
 	opt      export.Options
 	function string
-	quiet    bool
+	quiet    bool // do not list what the format cannot hold
 	programs sources.Programs
 }
 

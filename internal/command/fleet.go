@@ -44,10 +44,14 @@ A task may fail, be repeated, or run twice at once: each profile counts once.`,
 // fleetPlan has the options of a plan. The plan is fixed once it is written: tasks and reduce find
 // these decisions in it.
 type fleetPlan struct {
-	labels, programs string
-	byDay            bool
-	after            cli.List
-	// shard and objects limit a shard: a task needs scratch space and time for no more.
+	// labels is a pattern of paths whose parts become labels; byDay adds the label "day".
+	labels string
+	byDay  bool
+	// programs is a folder or URL where tasks find programs by their build ids.
+	programs string
+	// after are jobs whose objects, and those of the jobs before them, are left out.
+	after cli.List
+	// shard, in bytes, and objects limit a shard: a task needs scratch space and time for no more.
 	shard   cli.ByteSize
 	objects int
 }

@@ -14,13 +14,14 @@ import (
 // all tasks and not in any of them.
 type fleetReduce struct {
 	fleetMerge
+	// per are labels whose values have a file each; only are the programs to write, by their ids.
 	per, only cli.List
-	// weights, ages and days all change how much a profile counts, by its labels; days are those of
-	// label "day".
+	// weights, ages and days all change how much a profile counts: weights by any label, ages by
+	// the label "day", the newest first, and days leaves out older ones.
 	weights cli.List
-	// ages are the weights of days, the newest first, as decimal numbers.
-	ages   string
-	days   int
+	ages    string
+	days    int
+	// absent takes shards that are not done for lost, after waiting for them.
 	absent bool
 	wait   durationOption
 }

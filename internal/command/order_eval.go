@@ -56,6 +56,7 @@ the profile has; eval says so where called functions are missing.`,
 
 // orderEval is one run of "profuse order eval".
 type orderEval struct {
+	// traces are the profiles with first calls; the model's numbers are means over all their traces.
 	traces cli.List
 	// pages are in bytes, until in percent of the first calls.
 	pages    []uint64
@@ -102,7 +103,7 @@ func (c *orderEval) setUntil(s string) error {
 type evaluation struct {
 	schema.Head
 	Program string        `json:"program"`
-	Traces  int           `json:"traces"`
+	Traces  int           `json:"traces"` // of all profiles of --trace
 	Orders  []orderScores `json:"orders"` // the first is the program as it is
 }
 
@@ -124,15 +125,17 @@ type orderScores struct {
 // pageScore is the model's result for one page size, the mean over all traces, rounded to two
 // digits.
 type pageScore struct {
-	PageSize uint64  `json:"page_size"`
+	PageSize uint64 `json:"page_size"`
+	// Pages and Touched are the pages that hold code of called functions, and their bytes; Executed
+	// are the bytes of these functions alone.
 	Pages    float64 `json:"pages_touched"`
 	Unknown  float64 `json:"pages_unknown"` // touched, too, if all unprofiled functions run
 	Touched  float64 `json:"bytes_touched"`
 	Executed float64 `json:"bytes_executed"`
 	Called   float64 `json:"functions_called"`
 	Missing  float64 `json:"functions_missing"` // called, but not in the program
-	// CurveArea is the area under the curve of page faults over first calls, divided by the number
-	// of first calls.
+	// Until has the page faults up to each share of the first calls. CurveArea is the area under
+	// the curve of page faults over first calls, divided by the number of first calls.
 	Until     []faultsUpTo `json:"page_faults_until"`
 	CurveArea float64      `json:"curve_area"`
 }

@@ -59,10 +59,11 @@ list is for a linker:
 
 // orderMake is one run of "profuse order make".
 type orderMake struct {
+	// Writer has the options about the list and the linker it is for.
 	ordering.Writer
 	programs sources.Programs
-	by       cli.Choice
-	function string
+	by       cli.Choice // "" for the first criterion that the profile supports
+	function string     // a regular expression
 }
 
 // run orders the functions, then filters them: a function that --function leaves out still shapes

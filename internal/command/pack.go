@@ -104,9 +104,10 @@ probability f.`,
 type packer struct {
 	privacy float64 // epsilon; 0 for none
 	path    string  // of the program of raw MIP profiles; "" if unknown
+	// program is what readProgram finds in path.
 	program packing.Origin
-	// program is what path names, read once.
-	random   io.Reader // of bytes for it
+	random  io.Reader // of bytes for the noise
+	// profiles and size, in bytes before noise and compression, are what was packed so far.
 	profiles int
 	size     int64
 	seen     map[string]int // how often a name was given

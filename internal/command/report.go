@@ -40,11 +40,10 @@ wrong.`,
 	}
 }
 
-// reportOptions are the options of pages, in a file or served. opt are the options of the page
-// itself.
+// reportOptions are the options of pages, in a file or served.
 type reportOptions struct {
-	// programs give names and lines of functions; sources are the folders of --source.
-	opt      report.Options
+	opt report.Options
+	// programs give names and lines of functions, and coverage; sources are the folders of --source.
 	programs sources.Programs
 	sources  cli.List
 }

@@ -68,12 +68,13 @@ is wrong.`,
 // showRun is one run of "profuse show".
 type showRun struct {
 	json bool
-	// counts, values and cutoffs ask for more of each function, or of the distribution.
-	top      int
-	cutoffs  bool
+	// top is how many of the hottest functions each file lists.
+	top int
+	// function chooses functions to list in full; counts and values say what of them is printed.
 	function string
 	counts   bool
 	values   bool
+	cutoffs  bool // print the detailed summary
 	mangled  bool
 	programs sources.Programs
 	showers  []family.Shower // by family

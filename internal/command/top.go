@@ -45,19 +45,20 @@ with their shares of the total and the running sums of the shares.`,
 
 // topRun is one run of "profuse top".
 type topRun struct {
-	// n is how many to list, 0 for all; table and value choose stacks and what ranks them.
-	n                      int
+	// n is how many to list, 0 for all.
+	n int
+	// table and value choose stacks and the value that ranks them; function filters the list.
 	table, value, function string
+	// cutoffs prints the distribution of the counts instead of the list.
 	cutoffs, json, mangled bool
 	programs               sources.Programs
 }
 
 // A topItem is a function or a stack.
 type topItem struct {
+	// A function has a symbol alone; a stack has frames, the callee first, whose symbol this is.
 	symbol profile.Symbol
 	frames []profile.Frame
-	// frames are those of a stack, the callee first; a function has none. calls and labels are
-	// shown where there are any.
 	count  uint64 // by which it is ranked
 	calls  uint64
 	labels []profile.Label

@@ -45,8 +45,7 @@ port is in use, and 2 if the command line is wrong.`,
 // viewRun is one run of "profuse view". It shares its options with reportRun.
 type viewRun struct {
 	reportOptions
-	port int
-	// port is 0 for any free one.
+	port   int // 0 for any free one
 	noOpen bool
 }
 

@@ -68,14 +68,17 @@ be merged, and 2 if the command line is wrong.`,
 // rest says when files are merged and what becomes of them afterwards, see [watch.Options].
 type watchRun struct {
 	merging.Run
-	delete              bool
-	archive, quarantine string
-	once                bool
-	// A file is complete once it has not changed for settle; OUTPUT is written every so often, or
-	// when batch files wait.
+	// Merged files are deleted, moved to archive, or else left in place and remembered.
+	delete  bool
+	archive string
+	// quarantine is the folder for files that cannot be merged, or only in part; "" leaves them.
+	quarantine string
+	once       bool // end when all files are merged
+	// A file is complete once it has not changed for settle; OUTPUT is written at most once per
+	// every, but sooner if batch files wait.
 	settle, every durationOption
 	batch         int
-	poll          pollOption
+	poll          pollOption // instead of notifications of the system; 0 for these
 	adders        adders
 }
 

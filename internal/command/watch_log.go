@@ -29,14 +29,14 @@ const (
 // files.
 type watchLog struct {
 	line *cli.StatusLine
-	dir  string
+	dir  string // that is watched
 	run  *merging.Run
 
-	done    watch.Written // since the last line about it
-	told    time.Time     // when that was
+	done watch.Written // since the last line about it
+	told time.Time     // when that was
+	// refused counts the files that could not be merged, whether they were named or not.
 	refused int
-	// refused counts the files told or not; warned has the warnings that were printed.
-	warned map[string]bool
+	warned  map[string]bool // warnings that were printed
 }
 
 // newWatchLog returns the log of a run, which prints through the status line so that both do not
