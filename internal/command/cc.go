@@ -18,7 +18,7 @@ import (
 const ccName = "cc"
 
 // ccCommand is "profuse cc". Its options are not declared: the driver tells them from the
-// compiler's.
+// compiler's. docs/mip.md shows how builds use it.
 func ccCommand() *cli.Command {
 	return &cli.Command{
 		Name:  ccName,
@@ -63,6 +63,7 @@ started as profuse-cc, its first argument is COMPILER, as RUSTC_WRAPPER needs it
 // runCC runs the driver, whose options end at the compiler's name. Its exit code is that of the
 // compiler, if one ran.
 func runCC(ctx context.Context, env *cli.Env, args []string) int {
+	// Only the first argument asks for help: later ones may be the compiler's.
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
 		return app().Run(ctx, env, []string{"help", ccName})
 	}

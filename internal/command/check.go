@@ -19,7 +19,8 @@ import (
 )
 
 // checkCommand is "profuse check". Families check their files; what compares files, --against and
-// the remarks on odd ones, is the same for all.
+// the remarks on odd ones, is the same for all. docs/reliability.md has the limits; the JSON
+// follows docs/schema/check.schema.json.
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "check",
@@ -180,6 +181,8 @@ func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 		for _, o := range odd {
 			switch {
 			case c.json:
+				// Without -q all files are there; with it only the unsound ones are, and no others
+				// get remarks.
 				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
 					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
 				}

@@ -133,6 +133,7 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 			cold = append(cold, c)
 		}
 	}
+	// Neither list is one of the comparison's: each takes together what a gate judges as one.
 	lost := slices.Clone(r.Stopped) // ran before; now without counts or gone
 	for _, c := range r.Disappeared {
 		if c.Before != compare.NeverRan {

@@ -11,6 +11,10 @@
 // Most commands read profiles as views (openViews), which all formats have. Those that need more
 // of a format, to merge, show or check it, go through families; only families.go names them.
 // Results go to standard output through one buffer, errors and notes to standard error.
+//
+// The scripts testdata/script/NAME*.txtar run a command and compare what it prints, its exit code
+// and its files; "go test ./internal/command -update" writes what they expect. docs/commands.md
+// consists of the help texts: a changed one needs -run Reference -update.
 package command
 
 import (
@@ -164,11 +168,12 @@ llvm-mipdata, for example through a link.
 
 // run runs the tool as the given program, whose name its messages have.
 func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
+	// The tool ends at once at a signal, as LLVM's do.
 	interrupt.Allow(ctx, 0) // it does not know ctx
 	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
 }
 
-// command returns the tool as a subcommand.
+// command returns the tool as a subcommand. Its options are the tool's own.
 func (t *llvmTool) command() *cli.Command {
 	return &cli.Command{
 		Name:  t.name,

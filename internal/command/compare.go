@@ -17,7 +17,7 @@ import (
 )
 
 // compareCommand is "profuse compare". Package compare compares views; here the result is printed,
-// as text, Markdown or JSON.
+// as text, Markdown or JSON. The JSON follows docs/schema/compare.schema.json.
 func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",

@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// comparisonPrinter prints a comparison for people.
+// comparisonPrinter prints a comparison for people. top limits each list, 0 does not.
 type comparisonPrinter struct {
 	console.Printer
 	top int
@@ -103,7 +103,8 @@ func (p *comparisonPrinter) changes(l changeList) {
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison for a code review.
+// comparisonMarkdown prints a comparison for a code review. Lists are collapsed, so that they do
+// not bury the review.
 type comparisonMarkdown struct {
 	console.Printer
 	top int

@@ -50,6 +50,7 @@ func (n *callNode) add(c *compare.Change, grow bool) {
 		key.callee = f.Symbol
 		next := n.byKey[key]
 		if next == nil {
+			// A context outside the list has no row of its own.
 			if !grow {
 				return
 			}
@@ -91,6 +92,7 @@ func (n *callNode) cells() []string {
 	if c == nil {
 		return []string{"", "", "", ""}
 	}
+	// A context that is new or gone is told so, as there is no temperature to compare.
 	now := c.After.String()
 	switch compare.Absent {
 	case c.Before:

@@ -126,6 +126,7 @@ func filesBeginning(begun string, kind cli.FileKind) []string {
 			others = append(others, path)
 		}
 	}
+	// An option for profiles then offers whatever else begins so.
 	if len(found) == 0 {
 		return others
 	}

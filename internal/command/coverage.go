@@ -19,7 +19,8 @@ import (
 )
 
 // coverageCommand is "profuse coverage". Package coverage adds up and writes; the files
-// coverage_*.go read inputs, run commands, judge limits and print.
+// coverage_*.go read inputs, run commands, judge limits and print. docs/coverage.md describes all
+// of it.
 func coverageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "coverage",

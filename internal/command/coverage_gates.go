@@ -49,6 +49,7 @@ func (g *coverageGates) check(changed bool) error {
 		if err != nil || !(n >= 0 && n <= 100) {
 			return cli.Usagef("option --%s%s takes a percentage from 0 to 100, not %q", gateOption, kind, text)
 		}
+		// A limit that can never be judged is a mistake in the command line.
 		if kind == "changed" && !changed {
 			return cli.Usagef("option --%s%s needs --changed", gateOption, kind)
 		}

@@ -72,6 +72,7 @@ func (r *coverageResult) change() *report.CoverageChange {
 		for _, f := range w.base.Files {
 			change.Before[f.Path] = f.Total
 		}
+		// Functions that no longer run are marked in the list of their file.
 		change.Stopped = make(map[string][]string)
 		for _, f := range w.functions {
 			change.Stopped[f.path] = append(change.Stopped[f.path], f.name)

@@ -12,7 +12,8 @@ import (
 // describes it.
 type coverageJSON struct {
 	schema.Head
-	Total      summaryJSON        `json:"total"`
+	Total summaryJSON `json:"total"`
+	// Functions count in Unplaced, and not in Total, if no source line of theirs is known.
 	Unplaced   ratioJSON          `json:"unplaced"` // functions without a place
 	Files      []coverageFileJSON `json:"files"`
 	Mismatched []mismatchJSON     `json:"mismatched"`
@@ -60,6 +61,7 @@ type missedJSON struct {
 // the coverage does not have.
 type changedJSON struct {
 	ratioJSON
+	// WithoutCode is how many added lines have no code, in files that the coverage has.
 	WithoutCode int               `json:"without_code"`
 	Files       []changedFileJSON `json:"files"`
 	Unknown     []string          `json:"unknown"`

@@ -85,6 +85,7 @@ func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
 	if failed == nil {
 		return err
 	}
+	// Only one error can be returned, so this one is printed.
 	if err != nil && !errors.Is(err, cli.ErrReported) {
 		fmt.Fprintf(env.Stderr, "profuse coverage: %s\n", cli.Message(err))
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 // coverageTestsCommand is "profuse coverage tests", which keeps for each line not how often but by
-// which tests it ran (testMatrix).
+// which tests it ran (testMatrix). docs/coverage.md shows how to record the profiles of single
+// tests.
 func coverageTestsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tests",

@@ -141,6 +141,7 @@ func (f *selectedFile) notRun() (lines []uint32) {
 // docs/schema/coverage-tests.schema.json describes it.
 type testsJSON struct {
 	schema.Head
+	// Total is of all lines, also if some are selected.
 	Total    ratioJSON       `json:"total"`
 	Tests    []testShareJSON `json:"tests"`
 	Selected *selectedJSON   `json:"selected,omitempty"`

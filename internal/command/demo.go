@@ -79,6 +79,7 @@ This is what the file contains:
 	say(`
 The same for a browser, with all functions, drawings and search:
 `)
+	// The page is only written; opening a browser is left to the user.
 	page := filepath.Join(c.dir, "app.html")
 	if !profuse("report", "-o", page, app) {
 		return cli.ErrReported

@@ -19,7 +19,8 @@ import (
 )
 
 // exportCommand is "profuse export". Package export has the formats; those of coverage are made by
-// package coverage, with programs read for their mappings.
+// package coverage, with programs read for their mappings. docs/export.md says what each format
+// holds.
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
@@ -86,6 +87,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	case len(args) != 1:
 		return cli.Usagef("want one profile, got %d", len(args))
+	// pprof is the only binary format.
 	case format == export.Pprof:
 		if err := console.RefuseTerminal(env, c.output, "a pprof file", ""); err != nil {
 			return err
@@ -100,6 +102,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Losses are told after writing, since only writing finds them.
 	var losses []export.Loss
 	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0], inputs.Options{})}, false, func(w io.Writer) (err error) {
 		losses, err = export.Write(w, format, v, c.opt)
@@ -136,6 +139,7 @@ func (c *exportRun) format() (export.Format, error) {
 			found = f
 		}
 	}
+	// Without a suffix, as on standard output, there is nothing that could name the format.
 	if ext := filepath.Ext(name); found == "" && ext != "" {
 		return "", cli.Usagef("no format has the suffix %s: --to FORMAT names one", ext)
 	} else if found == "" {

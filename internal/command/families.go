@@ -18,6 +18,7 @@ var families = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Fami
 // formats detects. The error is about a file that is no profile.
 func familyOf(name string, data []byte) (int, formats.Format, error) {
 	f, ok := formats.Detect(data)
+	// A family's own opinion comes first: damaged iprof files are JSON to package formats.
 	for i := range families {
 		if takes := families[i].Takes; takes != nil && takes(name, data) {
 			return i, f, nil

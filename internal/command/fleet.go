@@ -106,6 +106,7 @@ func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, qu
 	var warnings []string
 	opt.Stores, opt.Warn = env.Stores, func(text string) { warnings = append(warnings, text) }
 	opt.Progress = func(n int) { progress.Done(int64(n), 0) }
+	// Warnings wait, so that they do not break the progress line.
 	p, err := fleet.MakePlan(job, opt)
 	progress.Stop()
 	if err != nil {
@@ -214,13 +215,18 @@ run goes on where the first ended.`,
 				if err != nil {
 					return err
 				}
+				// The shards of another plan may be merged already, and their partial sums would
+				// count for these sources.
 				if !p.Same(&opt.Plan) {
 					return fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
 				}
+				// Finished shards are among them; a task finds that out and does nothing.
 				shards := make([]int, len(p.Shards))
 				for i := range shards {
 					shards[i] = i
 				}
+				// The tasks and the reduce of this process share the options of merges, which are
+				// declared once.
 				task.fleetMerge = reduce.fleetMerge
 				task.Run.Partial = true // the options about what is written are those of the reduce
 				progress := env.StartProgress("shards merged", reduce.Quiet)

@@ -65,6 +65,7 @@ func (c *fleetReduce) run(ctx context.Context, env *cli.Env, jobs []*fleet.Job) 
 		r.Weigh = append(r.Weigh, fleet.Weight{Label: label, Value: rest[:at], Weight: rest[at+1:]})
 	}
 	if c.ages != "" {
+		// Weights stay texts: the merge turns all of them into whole numbers over one denominator.
 		r.Ages = strings.Split(c.ages, ",")
 		if i := slices.IndexFunc(r.Ages, func(w string) bool { return !merging.IsWeight(w) }); i >= 0 {
 			return cli.Usagef("option --age-weights takes numbers above 0, such as 8,4,2,1, not %q", r.Ages[i])

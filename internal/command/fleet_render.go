@@ -24,6 +24,7 @@ func fleetRenderCommand() *cli.Command {
 		Long: `Prints a manifest for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch,
 that starts the tasks of a planned JOB and then its reduce.`,
 		Setup: func(f *cli.Flags) cli.Action {
+			// Definition has the options as the templates of the schedulers use them.
 			d := fleet.Definition{}
 			var size, scratch cli.ByteSize = 4 << 30, 0
 			f.StringVar(&d.Output, "o", "", "`OUTPUT` of reduce")
@@ -43,6 +44,7 @@ that starts the tasks of a planned JOB and then its reduce.`,
 					return cli.Usagef("want SCHEDULER, JOB and -o OUTPUT")
 				}
 				scheduler := args[0]
+				// What follows -- are options of the reduce, which are passed on as they are.
 				d.Job, d.Reduce = args[1], args[2:]
 				job, err := fleet.OpenJob(ctx, env.Stores, d.Job)
 				if err != nil {
@@ -59,6 +61,8 @@ that starts the tasks of a planned JOB and then its reduce.`,
 				if err != nil {
 					return cli.Usagef("%v", err)
 				}
+				// Slurm's nodes share file systems as a rule; containers see a folder only if it is
+				// mounted.
 				if scheduler != "slurm" && !store.IsURL(d.Job) {
 					fmt.Fprintf(env.Stderr, "%s is a folder: mount it in the containers, under the same path\n", console.Printable(d.Job))
 				}
@@ -99,6 +103,7 @@ func fillDefinition(d *fleet.Definition, scheduler string, p *fleet.Plan, size, 
 		}
 		scratch += 64 << 20
 	}
+	// Sizes are rounded up: a limit below what was asked for would end tasks.
 	const mib = 1 << 20
 	// More shards than tasks: each task merges every Nth shard, see --of.
 	if len(p.Shards) > d.Tasks {

@@ -41,6 +41,8 @@ func (c *fleetMerge) families(env *cli.Env) fleet.Families {
 	if c.scratch == "" {
 		c.scratch = os.TempDir()
 	}
+	// Objects of no known format belong to the first family, whose merge refuses them with a
+	// reason.
 	all := fleet.Families{FamilyOf: func(name string, data []byte) int {
 		i, _, _ := familyOf(name, data)
 		return i

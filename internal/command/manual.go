@@ -57,6 +57,7 @@ func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
 func (c *manualRun) writeAll(env *cli.Env, path []string, commands []*cli.Command, source string) error {
 	file := filepath.Join(c.dir, strings.Join(append([]string{c.app.Name}, path...), "-")+".1")
 	err := console.Write(env, file, nil, false, func(w io.Writer) error { return c.app.Manual(w, path, source) })
+	// The error of one page ends the writing of the others.
 	for _, below := range commands {
 		if err == nil {
 			err = c.writeAll(env, append(slices.Clip(path), below.Name), below.Commands, source)

@@ -14,7 +14,8 @@ import (
 )
 
 // mergeCommand is "profuse merge". Package merging merges for all families; each family has an
-// adder with its own options and formats.
+// adder with its own options and formats. docs/reliability.md describes the loss budget; the file
+// of --report follows docs/schema/merge-report.schema.json.
 func mergeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "merge",

@@ -187,6 +187,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		}
 		e.Orders = append(e.Orders, o)
 	}
+	// Nothing is printed if any order cannot be evaluated.
 	var text bytes.Buffer
 	if c.json {
 		console.WriteJSON(&text, e, "")
@@ -202,6 +203,7 @@ func (c *orderEval) arrange(env *cli.Env, program *layout.Image, file string, o 
 	if isProgram(file) {
 		return ordering.ReadImage(env, file, c.programs.Arch)
 	}
+	// Every file that is no program is taken for a list of symbols.
 	order, err := readOrder(env, file)
 	if err != nil {
 		return nil, err
@@ -232,6 +234,7 @@ func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 // Print prints what was measured, what is uncertain about it, and a table for each page size.
 // "change" compares the area under the curve with that of the program as it is.
 func (e *evaluation) Print(w io.Writer) {
+	// What runs is the same for all page sizes; the first stands for them.
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
 		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))

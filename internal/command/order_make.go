@@ -108,6 +108,7 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().Has(profile.CallsAreCoverage) {
 			continue
 		}
+		// A criterion may have data for the format but none in this profile.
 		if names = orderOf(v, by); len(names) > 0 {
 			break
 		}

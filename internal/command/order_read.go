@@ -13,7 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// isProgram reports whether the file is ELF or Mach-O.
+// isProgram reports whether the file is ELF or Mach-O. It looks at the first bytes; a .dSYM bundle
+// stands for the file in it.
 func isProgram(path string) bool {
 	in, err := sources.BinaryPath(path, inputs.Options{})
 	return err == nil && sources.PeekFormat(in, false) == formats.Binary

@@ -32,6 +32,7 @@ import (
 const maxPack = 2 << 30
 
 // packCommand is "profuse pack". Package packing says how a pack records where profiles come from.
+// docs/mip.md shows packs with --program and --privacy.
 func packCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "pack",
@@ -57,6 +58,7 @@ probability f.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			output, quiet, checksum := "", false, console.Checksum(false)
+			// Random bytes are buffered, since each function takes four.
 			p := &packer{seen: make(map[string]int), random: bufio.NewReader(rand.Reader)}
 			f.StringVar(&output, "o", "", "`OUTPUT` archive to write, such as profiles.tar.zst; may be a URL")
 			f.BoolVar(&quiet, "q", false, "print no summary")
@@ -117,6 +119,7 @@ type packer struct {
 // same bytes.
 func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) error {
 	archive := tar.NewWriter(w)
+	// The global header marks the archive as a pack.
 	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
 		return err
 	}
@@ -140,6 +143,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 			if err != nil {
 				return err
 			}
+			// The size is that of the data with noise, which is as long as the data without.
 			h := &tar.Header{
 				Typeflag: tar.TypeReg, Name: p.name(d.Name()), Size: int64(len(data)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
 				PAXRecords: origin.Records(),

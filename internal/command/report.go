@@ -16,6 +16,7 @@ import (
 )
 
 // reportCommand is "profuse report". Package report makes the page, "profuse view" serves the same.
+// docs/report-page.md describes the page and how it is built.
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
@@ -111,10 +112,12 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
+	// An output that is one of the inputs is refused.
 	ins := make([]inputs.Input, len(args))
 	for i, arg := range args {
 		ins[i] = inputs.File(arg, inputs.Options{})
 	}
+	// Pages of large profiles may take long to make.
 	status := env.StatusLine(false)
 	c.opt.Progress = func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))

@@ -51,6 +51,7 @@ func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	text, err := schema.Text(args[0])
 	if err != nil {
+		// A name that is not a schema's is a mistake in the command line.
 		return &cli.UsageError{Message: err.Error()}
 	}
 	_, err = env.Stdout.Write(text)

@@ -18,7 +18,7 @@ import (
 )
 
 // showCommand is "profuse show". Each family collects and prints its own facts; options without a
-// family apply to all.
+// family apply to all. The JSON follows docs/schema/show.schema.json.
 func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "show",
@@ -119,6 +119,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
+		// A pack's words are printed below the title of the file.
 		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
 		at, format, err := familyOf(name, data)
 		if err != nil {

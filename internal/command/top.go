@@ -135,6 +135,7 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 	sets := v.Stacks()
 	if table == "" {
 		table = profile.FunctionSet
+		// Functions of such profiles have no numbers to rank them by.
 		if len(sets) > 0 && features&(profile.HasCalls|profile.HasBlocks) == 0 {
 			table = sets[0].Name
 		}

@@ -27,6 +27,7 @@ func versionCommand() *cli.Command {
 				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 				fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
 					moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				// Formats that profuse only reads have a dash under "writes".
 				for _, f := range formats.All() {
 					read, written := f.Versions()
 					fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))

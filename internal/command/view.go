@@ -34,6 +34,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	views, errs, warnings := make([]profile.View, len(args)), make([]error, len(args)), make([][]profile.Warning, len(args))
 	read := func(i int) {
 		own := opt
+		// Profiles are read at the same time, so each keeps its warnings.
 		own.Warn = func(w profile.Warning) { warnings[i] = append(warnings[i], w) }
 		views[i], errs[i] = readView(env, args[i], own, func(name string, data []byte) {
 			if look != nil {
@@ -41,6 +42,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 			}
 		})
 	}
+	// Otherwise all are read at the same time.
 	if opt.Classes != nil || opt.Coverage {
 		for i := range args { // one after the other, since they share what is read of programs
 			read(i)
@@ -76,6 +78,7 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	var r inputs.Reader
 	defer r.Close()
 	err = in.Each(&r, func(d *inputs.Data) (err error) {
+		// An archive may hold several profiles; a view is of one.
 		if v != nil {
 			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
 		}

@@ -70,6 +70,7 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	// The address is the only output, so that a script can read it.
 	address := "http://" + listener.Addr().String() + "/"
 	if _, err := fmt.Fprintln(env.Stdout, address); err != nil {
 		listener.Close()
@@ -134,6 +135,7 @@ func openBrowser(env *cli.Env, address string) {
 		}
 		argv = []string{"xdg-open", address}
 	}
+	// Arguments are passed without a shell.
 	cmd := exec.Command(argv[0], argv[1:]...)
 	if cmd.Start() != nil {
 		return

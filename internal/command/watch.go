@@ -18,7 +18,8 @@ import (
 )
 
 // watchCommand is "profuse watch". Package internal/watch finds files and counts each once; a
-// family's adder merges them.
+// family's adder merges them. docs/watch.md describes the journal, and what a crash leaves at each
+// point.
 func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "watch",
@@ -162,6 +163,7 @@ func (c *watchRun) choose(dir string) int {
 		c.Family = merging.InputFamily(ins)
 	}
 	at := familyIndex(c.Family)
+	// Nothing decides: the first family takes what arrives.
 	if c.Family == "" {
 		c.Family = families[at].Kinds[0]
 	}

@@ -65,6 +65,7 @@ func (l *watchLog) event(e watch.Event) {
 			what = "is gone; counting starts again"
 		}
 		l.line.Printf("%s %s", l.run.Output, what)
+	// The status line is for terminals; nothing of it goes to a log.
 	case watch.Status:
 		l.line.Set(l.status(e))
 	case watch.Stopped:
@@ -145,6 +146,7 @@ func (l *watchLog) refuse(e watch.Refused) {
 			l.line.Urgentf("warning: %s", console.Printable(cli.Message(err)))
 		}
 	}
+	// The line about more such files is printed once.
 	if l.refused++; l.refused > maxRefusedTold {
 		if l.refused == maxRefusedTold+1 {
 			l.line.Urgentf("not merged: more such files follow, which are only counted")
