@@ -100,7 +100,6 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 		return nil, flaw.File(name).OnLine(number+1).Field("line of a hunk").Got("the end").
 			Wantf("%d lines more of the old file and %d of the new", oldLeft, newLeft).Truncated()
 	}
-	// Places next to each other have lines in common.
 	for i := range files {
 		f := &files[i]
 		slices.Sort(f.oldLines)
