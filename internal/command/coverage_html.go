@@ -69,6 +69,7 @@ func (r *coverageResult) change() *report.CoverageChange {
 	change := new(report.CoverageChange)
 	if w := r.worse; w != nil {
 		change.Before, change.Total = make(map[string]coverage.Summary), w.before
+		// Pages show the change of every file, not only of those that got worse.
 		for _, f := range w.base.Files {
 			change.Before[f.Path] = f.Total
 		}

@@ -192,6 +192,7 @@ run goes on where the first ended.`,
 					return cli.Usagef("want at least one SOURCE")
 				}
 				if location == "" {
+					// Partial sums may be large, so they go where copies of objects go.
 					dir, err := os.MkdirTemp(reduce.scratch, "profuse-fleet-")
 					if err != nil {
 						return err

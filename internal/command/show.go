@@ -119,7 +119,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
-		// A pack's words are printed below the title of the file.
+		// What a pack says is printed below the title of the file.
 		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
 		at, format, err := familyOf(name, data)
 		if err != nil {
