@@ -225,7 +225,7 @@ func bombs() []bomb {
 		{name: "text functions", dense: true, contents: func() []byte { return numbered(7<<20, "f%d\n0\n1\n0\n") }},
 		{name: "text without counters", contents: func() []byte { return numbered(7<<20, "f%d\n0\n0\n") }},
 		{name: "text counters announced", contents: func() []byte { return []byte("f\n0\n4000000000\n0\n") }},
-		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n3500000\n"), text(7<<20, "0\n")...) }},
+		{name: "text sites", contents: func() []byte { return append([]byte("f\n0\n1\n0\n1\n0\n2500000\n"), text(5<<20, "0\n")...) }},
 		{name: "text counters gzip", inflates: true, contents: func() []byte {
 			return gzipOf(again{[]byte("f\n0\n7500000\n"), 1}, again{[]byte("0\n"), 7_500_000})
 		}},
