@@ -109,8 +109,10 @@ func TestEvaluateFails(t *testing.T) {
 // TestEvaluateUnprofiled: functions that the profile does not have may run, too.
 func TestEvaluateUnprofiled(t *testing.T) {
 	im := layout.NewImage([]layout.Function{
-		{Name: "a", Addr: 0x1000, Size: 0x100}, {Name: "std", Addr: 0x1100, Size: 0x100},
-		{Name: "b", Addr: 0x3000, Size: 0x100}, {Name: "b.cold", Addr: 0x9000, Size: 0x100},
+		{Name: "a", Addr: 0x1000, Size: 0x100},
+		{Name: "std", Addr: 0x1100, Size: 0x100},
+		{Name: "b", Addr: 0x3000, Size: 0x100},
+		{Name: "b.cold", Addr: 0x9000, Size: 0x100},
 		{Name: "std2", Addr: 0x4f00, Size: 0x200},
 	}, layout.SymbolOptions{})
 	for _, c := range []struct {
