@@ -231,6 +231,7 @@ func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err err
 	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
+		memory.Profile(len(p.Data))
 	case formats.MemProf:
 		if err := w.expected.admitHeap(p, format); err != nil {
 			return nil, err

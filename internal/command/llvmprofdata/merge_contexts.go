@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
@@ -200,6 +201,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	if c.t.correlate != nil {
 		opt.Correlate = c.t.correlate.forProfile
 	}
+	memory.Profile(len(data))
 	r, err := irpgo.NewReader(in.name, data, opt)
 	if err == nil && clash(c.kind, r.Info().Variant) {
 		err = errClash

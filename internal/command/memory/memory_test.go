@@ -87,7 +87,7 @@ func TestCollect(t *testing.T) {
 		}
 		t.Errorf("%s: %d %%, want %d", when, sample[0].Value.Uint64(), percent)
 	}
-	collectLate, heapProfiles, largeHeapProfiles = sync.Once{}, sync.Once{}, sync.Once{}
+	collectLate, heapProfiles, largeHeapProfiles, largeProfiles = sync.Once{}, sync.Once{}, sync.Once{}, sync.Once{}
 	CollectLate(48 << 20)
 	want("late", 1200)
 	end := CollectOften(30)
@@ -100,4 +100,8 @@ func TestCollect(t *testing.T) {
 	want("no longer often", 100)
 	HeapProfile(32 << 20)
 	want("a large heap profile", 20)
+	Profile(100 << 20)
+	want("a profile", 20)
+	Profile(300 << 20)
+	want("a large profile", 10)
 }
