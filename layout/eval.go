@@ -131,35 +131,34 @@ func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	return functions
 }
 
+// touch adds the pages of code to those that are touched. size is at least 1.
+func (s *Score) touch(touched map[uint64]bool, addr, size uint64) {
+	for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
+		touched[page] = true
+	}
+}
+
 // addUnknown adds the pages of functions that the profile of a trace does not know.
 func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
+	before := len(touched)
 	for _, f := range functions {
-		for page := f.Addr / s.PageSize; page <= (f.Addr+f.Size-1)/s.PageSize; page++ {
-			if !touched[page] {
-				touched[page] = true
-				s.Unknown += weight
-			}
-		}
+		s.touch(touched, f.Addr, f.Size)
 	}
+	s.Unknown += weight * float64(len(touched)-before)
 }
 
 // add adds the score of one trace, and returns the pages that it touches.
 func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
 	touched = make(map[uint64]bool)
-	touch := func(addr, size uint64) {
-		for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
-			touched[page] = true
-		}
-	}
 	for _, f := range im.always {
-		touch(f.Addr, max(f.Size, 1))
+		s.touch(touched, f.Addr, max(f.Size, 1))
 	}
 	faults := make([]int, len(called)) // after each first call
 	executed, area := uint64(0), 0
 	for t, i := range called {
 		p := &im.places[i]
 		executed += p.size
-		touch(p.addr, p.size)
+		s.touch(touched, p.addr, p.size)
 		faults[t] = len(touched)
 		area += len(touched)
 	}

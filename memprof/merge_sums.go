@@ -68,7 +68,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 	numbers := m.scratch[:0]
 	isNew := m.first[stack] == 0
 	next := m.first[stack] - 1
-	keep := len(m.mibs) > 0 && &m.mibs[0] == &mibs[0] // [Merger.addOnly]
+	keep := len(m.mibs) > 0 && &m.mibs[0] == &mibs[0] // they are those of the sum already, see [Merger.addOnly]
 	for i, a := range in {
 		key := siteKey(a.function, stack)
 		switch {

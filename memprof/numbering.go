@@ -8,7 +8,8 @@ import (
 
 // A numbering numbers distinct values by first appearance. The millions of PCs of a
 // profile have a few thousand distinct values. It is a hash table with open addressing
-// that holds numbers only: a map takes a seventh longer.
+// that holds numbers only: a map takes a seventh longer. Package internal/numbering is for
+// keys of any type.
 //
 // A value whose upper half is its own number is found without the table. So are most
 // call stacks, whose last frame follows that of their callers; see [stackNode].
@@ -54,7 +55,6 @@ func (t *numbering[K]) enter() {
 	}
 	if need := 3 * t.used / 2; need >= len(t.slots) {
 		t.resize(max(64, 1<<bits.Len(uint(need))))
-		t.entered = 0
 	}
 	mask := len(t.slots) - 1
 	for ; t.entered < len(t.list); t.entered++ {
@@ -124,5 +124,5 @@ func (t *numbering[K]) resize(n int) {
 		seed := maphash.MakeSeed()
 		t.seed = [2]uint64{maphash.Comparable(seed, 0), maphash.Comparable(seed, 1) | 1}
 	}
-	t.slots = make([]int32, n)
+	t.slots, t.entered = make([]int32, n), 0
 }

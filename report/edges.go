@@ -58,9 +58,10 @@ type edgeView struct {
 func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		t := v.table
+		var edge profile.Edge
 		for i := range t.edges {
 			e := &t.edges[i]
-			edge := profile.Edge{Kind: e.kind, Caller: t.symbols[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
+			edge = profile.Edge{Kind: e.kind, Caller: t.symbols[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
 			if e.target >= 0 {
 				edge.Target = t.symbols[e.target]
 			}

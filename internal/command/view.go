@@ -34,15 +34,13 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	views, errs, warnings := make([]profile.View, len(args)), make([]error, len(args)), make([][]profile.Warning, len(args))
 	read := func(i int) {
 		own := opt
-		// Profiles are read at the same time, so each keeps its warnings.
 		own.Warn = func(w profile.Warning) { warnings[i] = append(warnings[i], w) }
-		views[i], errs[i] = readView(env, args[i], own, func(name string, data []byte) {
-			if look != nil {
-				look(i, name, data)
-			}
-		})
+		var lookAt func(name string, data []byte)
+		if look != nil {
+			lookAt = func(name string, data []byte) { look(i, name, data) }
+		}
+		views[i], errs[i] = readView(env, args[i], own, lookAt)
 	}
-	// Otherwise all are read at the same time.
 	if opt.Classes != nil || opt.Coverage {
 		for i := range args { // one after the other, since they share what is read of programs
 			read(i)
@@ -50,7 +48,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	} else {
 		parallel.Each(len(args), read)
 	}
-	// Warnings come in the order of the arguments, whatever the order of reading was.
+	// Warnings come in the order of the arguments, in whatever order the profiles were read.
 	bytecode, warn := false, console.Warnings(env)
 	for i := range args {
 		for _, w := range warnings[i] {

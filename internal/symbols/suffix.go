@@ -3,6 +3,7 @@ package symbols
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The suffixes of clones and parts of functions; most come with a number.
@@ -20,7 +21,7 @@ var (
 // compiler and the types of generic functions; in v0 names, of each crate and its version.
 const legacyHash = len("17h0123456789abcdefE")
 
-var crateHash = regexp.MustCompile(`Cs[0-9A-Za-z]*_`)
+var crateHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Cs[0-9A-Za-z]*_`) })
 
 // BaseName returns the name without what changes from build to build: suffixes of
 // compilers and Rust's hashes. Instances of one generic function in Rust may share it.
@@ -35,7 +36,7 @@ func BaseName(name string) string {
 	elf := strings.TrimPrefix(name, "_") // Mach-O's names have another underscore
 	switch at := len(name) - legacyHash; {
 	case strings.HasPrefix(name, "_R"), strings.HasPrefix(elf, "_R"):
-		return crateHash.ReplaceAllLiteralString(name, "C")
+		return crateHash().ReplaceAllLiteralString(name, "C")
 	case at > 0 && (strings.HasPrefix(name, "_ZN") || strings.HasPrefix(elf, "_ZN")) &&
 		strings.HasPrefix(name[at:], "17h") && strings.Trim(name[at+3:], "0123456789abcdef") == "E":
 		return name[:at] + "E"

@@ -44,9 +44,8 @@ type Family struct {
 // An Origin says where a profile comes from, for merges that keep apart what does not belong
 // together.
 type Origin struct {
-	Program string // binary ids, or what else identifies it; "" if unknown
-	BuildID string // in hexadecimal, several with + between; "" if the bytes do not say
-	Kind    string // profiles of different kinds cannot be added up; "" if the family has one
+	packing.Origin        // as far as the bytes say
+	Kind           string // profiles of different kinds cannot be added up; "" if the family has one
 	// Needs are names of programs, one of which is needed to read the profile: build ids
 	// in hexadecimal; nil if it can be read without.
 	Needs []string

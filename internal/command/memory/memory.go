@@ -97,7 +97,7 @@ var largeProfiles sync.Once
 
 // Profile prepares for the profile of size bytes of an instrumented program. The sum of a large
 // one takes most of the memory and grows once: the heap may grow by a tenth between collections,
-// not to twice its size. Smaller ones are added up before that saves anything.
+// not to twice its size. Profiles of less than 256 MiB change nothing.
 func Profile(size int) {
 	if size >= 256<<20 {
 		largeProfiles.Do(func() { CollectOften(10) })

@@ -64,9 +64,9 @@ func fitCoverage(fn *asm.Function, instructions []int, p *mip.Function) []bool {
 	covered[0] = p.Covered()
 	sure := false
 	for i, b := range probed[1:] {
-		doubt := doubtful(aligned, i+1, len(before))
-		covered[b] = doubt || p.Blocks[aligned[i+1]-1].Covered
-		sure = sure || !doubt
+		unsure := doubtful(aligned, i+1, len(before))
+		covered[b] = unsure || p.Blocks[aligned[i+1]-1].Covered
+		sure = sure || !unsure
 	}
 	if !sure {
 		return nil
