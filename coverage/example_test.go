@@ -36,3 +36,25 @@ func Example() {
 	//   Main.java 2 of 3 functions, 6 of 7 lines, 3 of 4 branches
 	//   Zoo.java  6 of 6 functions, 11 of 11 lines, 4 of 4 branches
 }
+
+// A front-end profile of LLVM says nothing about the sources without the program that it
+// is of.
+func ExampleCollect() {
+	const name = "../testdata/covmap/shapes-22.proftext"
+	data, err := os.ReadFile(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	view, err := formats.View(name, data, formats.ViewOptions{Programs: []string{"../testdata/covmap/shapes-22.o"}, Coverage: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, file := range coverage.Collect(view, coverage.Options{Branches: true}).Files {
+		sum := file.Total
+		fmt.Printf("%s: %d of %d lines, %d of %d branches\n", file.Path,
+			sum.Lines.Covered, sum.Lines.Total, sum.Branches.Covered, sum.Branches.Total)
+	}
+	// Output:
+	// shapes.cpp: 49 of 54 lines, 27 of 38 branches
+	// shapes.h: 8 of 9 lines, 7 of 9 branches
+}

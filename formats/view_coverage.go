@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/irpgo"

@@ -17,7 +17,7 @@ import (
 // familyRooms are the packages of the families, and where they are put
 // together. A path stands for what is below it, too.
 var familyRooms = []string{
-	"irpgo", "memprof", "mip", "iprof", "sampleprof", "formats", "internal/mip", "covmap",
+	"irpgo", "memprof", "mip", "iprof", "sampleprof", "formats", "internal/mip", "internal/covmap",
 	"internal/command/families.go", "internal/command/irpgocmd", "internal/command/memprofcmd", "internal/command/mipcmd",
 	"internal/command/iprofcmd", "internal/command/samplecmd", "internal/command/llvmprofdata", "internal/command/llvmcov", "internal/command/llvmmipdata", "internal/command/driver",
 }
@@ -46,7 +46,7 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 			}
 			var found []string
 			for _, pkg := range imports {
-				if home, _, _ := strings.Cut(pkg, "/"); slices.Contains(formatPackages, home) || strings.HasPrefix(pkg, "internal/mip/") {
+				if slices.Contains(formatPackages, pkg) || strings.HasPrefix(pkg, "internal/mip/") {
 					found = append(found, "imports "+pkg)
 				}
 			}

@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"symbolize", "classfile", "layout", "coverage"},
 	{"memprof", "mip", "iprof", "sampleprof"},
 	{"irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
-	{"covmap", "internal/mip/debuginfo", "internal/mip/split"},
+	{"internal/covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
 	{"formats", "export", "compare", "internal/watch", "merge"},
 	{"report"},
@@ -49,7 +49,7 @@ var layers = [][]string{
 
 // formatPackages are what the packages above them reach through profile.View
 // alone.
-var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "sampleprof", "covmap"}
+var formatPackages = []string{"irpgo", "memprof", "mip", "iprof", "sampleprof", "internal/covmap"}
 
 // neutral packages know no format.
 var neutral = []string{

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/covmap"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // export writes JSON or a tracefile. The output goes to standard output only; sources in

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/internal/command/ere"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // A filter selects functions: those that any of its rules accepts.

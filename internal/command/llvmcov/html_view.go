@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/covmap"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // sources writes the page of a source, or of several on standard output. path is that of

@@ -14,11 +14,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/clopt"
 	"github.com/profuse-pgo/profuse/internal/command/memory"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 	"github.com/profuse-pgo/profuse/internal/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/object"
 	"github.com/profuse-pgo/profuse/irpgo"

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/internal/command/clopt"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // Env is what a run of the tool touches besides the files it is told of.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // A page prints views as text or, with --format=html, as markup.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/coverage"
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/internal/command/withcolor"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // report prints a table of files, or of functions. Filters of functions do not apply here.

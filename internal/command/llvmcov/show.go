@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/profuse-pgo/profuse/covmap"
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // show prints sources with their counts. Files of --output-dir may still be waiting for the

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/covmap"
+	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
 // A text is a source file.

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.Main(m) }
 
-const testdata = "../testdata/covmap"
+const testdata = "../../testdata/covmap"
 
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
