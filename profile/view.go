@@ -67,7 +67,7 @@ type View interface {
 // Identity says where a profile comes from and in which format it is.
 type Identity struct {
 	File     string // path as opened; empty if the profile is not from one file
-	Family   string // "IRPGO", "MemProf", "MIP", "iprof" or "AutoFDO"
+	Family   string // a formats.Family: "IRPGO", "MIP" …
 	Format   string // kind of file, "indexed", "raw", "YAML"; empty if not from a file
 	Version  string // of the format; empty if it has none
 	Producer string // possible producers, "LLVM 19 to 22"; empty if unknown

@@ -3,6 +3,7 @@ package command
 import (
 	"flag"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
@@ -36,6 +37,23 @@ func (a *adders) declare(f *cli.Flags, watching bool) {
 		})
 	}
 	f.Group("")
+}
+
+// formats lists the formats that the families write, for the help text: "indexed or text for IRPGO;
+// memprof-yaml for MemProf; …".
+func (a *adders) formats() string {
+	var parts []string
+	for _, m := range a.all {
+		for all := m.Results(); len(all) > 0; {
+			var names []string
+			kind := all[0].Family
+			for len(all) > 0 && all[0].Family == kind {
+				names, all = append(names, all[0].Name), all[1:]
+			}
+			parts = append(parts, cli.AnyOf(names)+" for "+string(kind))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // check returns what is wrong with the options of any family.

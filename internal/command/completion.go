@@ -23,7 +23,7 @@ func completionCommand(a *cli.App) *cli.Command {
 		Name:  "completion",
 		Args:  "SHELL",
 		Short: "print a script that completes commands, options and files in a shell",
-		Long: `Prints a script for bash, zsh, fish or powershell:
+		Long: "Prints a script for " + shells() + `:
 
     source <(profuse completion bash)      # for example in ~/.bashrc
     source <(profuse completion zsh)
@@ -39,6 +39,16 @@ profiles they offer folders and files with the suffix of a profile; all files if
 			return c.run
 		},
 	}
+}
+
+// shells lists the shells that there are scripts for.
+func shells() string {
+	entries, _ := completionScripts.ReadDir("completion") // embedded, so it is there
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return cli.AnyOf(names)
 }
 
 // completionRun is one run of "profuse completion". words are those of the command line to
@@ -57,11 +67,11 @@ func (c *completionRun) run(_ context.Context, env *cli.Env, args []string) erro
 		return nil
 	}
 	if len(args) != 1 {
-		return cli.Usagef("want one shell: bash, zsh, fish or powershell")
+		return cli.Usagef("want one shell: %s", shells())
 	}
 	script, err := completionScripts.ReadFile("completion/" + args[0])
 	if err != nil {
-		return cli.Usagef("unknown shell %q: want bash, zsh, fish or powershell", args[0])
+		return cli.Usagef("unknown shell %q: want %s", args[0], shells())
 	}
 	_, err = env.Stdout.Write([]byte(strings.ReplaceAll(string(script), "PROGRAM", c.app.Name)))
 	return err

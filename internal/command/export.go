@@ -25,7 +25,7 @@ func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Args:  "--to FORMAT [-o OUTPUT] [OPTION]... FILE",
-		Short: "write a profile for other tools: pprof, flame graphs, callgrind, JSON, CSV, coverage …",
+		Short: "write a profile for other tools, such as go tool pprof, flame graphs, spreadsheets or lcov",
 		Long: `Writes a profile of any format in a format that other tools read:
 
 ` + exportFormats() + `
@@ -59,11 +59,11 @@ wrong.`,
 
 // exportFormats lists the formats for the help text.
 func exportFormats() string {
-	var b strings.Builder
+	var rows [][2]string
 	for _, f := range export.Formats() {
-		fmt.Fprintf(&b, "    %-11s %s\n", f, f.Description())
+		rows = append(rows, [2]string{string(f), f.Description()})
 	}
-	return b.String()
+	return cli.Rows(rows)
 }
 
 // exportRun is one run of "profuse export".

@@ -1,10 +1,14 @@
 package command
 
 import (
+	"flag"
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 )
 
@@ -23,9 +27,46 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	for _, known := range families {
+		if known.Help.Merge == "" || len(known.Help.Show) == 0 {
+			t.Errorf("family %v: the help texts of merge and show say nothing of it", known.Kinds)
+		}
 		exact := func(r merging.Result) bool { return r.Exact != "" }
 		if !slices.ContainsFunc(known.Adder().Results(), exact) {
 			t.Errorf("family %v: no result is exact", known.Kinds)
 		}
+	}
+}
+
+// TestChoicesAreExplained: the help text of a command has every word that one of its options takes,
+// so that a list written by hand cannot lack one.
+func TestChoicesAreExplained(t *testing.T) {
+	choices := 0
+	var look func(path string, commands []*cli.Command)
+	look = func(path string, commands []*cli.Command) {
+		for _, c := range commands {
+			look(path+" "+c.Name, c.Commands)
+			if c.Setup == nil {
+				continue
+			}
+			f := cli.NewFlags(c.Name)
+			c.Setup(f)
+			f.VisitAll(func(o *flag.Flag) {
+				choice, ok := o.Value.(*cli.Choice)
+				if !ok {
+					return
+				}
+				choices++
+				text := strings.FieldsFunc(o.Usage+" "+c.Long, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+				for _, word := range choice.Allowed {
+					if !slices.Contains(text, word) {
+						t.Errorf("%s %s --%s: the help text lacks %q", path, c.Name, o.Name, word)
+					}
+				}
+			})
+		}
+	}
+	look("profuse", app().Commands)
+	if choices < 10 {
+		t.Errorf("%d options have a choice", choices)
 	}
 }

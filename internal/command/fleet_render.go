@@ -20,9 +20,9 @@ func fleetRenderCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "render",
 		Args:  "SCHEDULER JOB -o OUTPUT [OPTION]... [-- REDUCE-OPTION...]",
-		Short: "print the definition of a job for " + strings.Join(fleet.Schedulers, ", "),
-		Long: `Prints a manifest for Kubernetes or Cloud Run, or a script for Slurm or AWS Batch,
-that starts the tasks of a planned JOB and then its reduce.`,
+		Short: "print the definition of a job for " + cli.AnyOf(fleet.Schedulers),
+		Long: `Prints a manifest or a script for SCHEDULER that starts the tasks of a planned JOB
+and then its reduce.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			// Definition has the options as the templates of the schedulers use them.
 			d := fleet.Definition{}

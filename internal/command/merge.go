@@ -21,23 +21,14 @@ func mergeCommand() *cli.Command {
 		Name:  "merge",
 		Args:  "-o OUTPUT [OPTION]... INPUT...",
 		Short: "merge profiles of any version into one the compiler reads",
-		Long: `Adds profiles up and writes the sum as the indexed profile that compilers read
-(clang -fprofile-use=OUTPUT, rustc -C profile-use=OUTPUT).
+		Long: `Adds profiles up and writes the sum as the profile that compilers read.
 
-An INPUT is a raw, indexed or text profile of any version, a folder of them, a
-pattern, "-" for standard input, or @FILE, a file that lists more inputs. Inputs
-may be compressed with gzip or zstd and packed with tar.
+An INPUT is a profile of any format and version, a folder of them, a pattern, "-"
+for standard input, or @FILE, a file that lists more inputs. Inputs may be
+compressed with gzip or zstd and packed with tar.
 
-Heap profiles (MemProf, clang -fmemory-profile) go into the same OUTPUT, for clang
--fmemory-profile-use=OUTPUT, or without other profiles into YAML. Raw ones need
-their programs (--program).
-
-Machine IR profiles (MIP) go into one .mip. They must be of one program, and one
-input must list its functions: the program, its .mipmap or a merged profile.
-Profiles of GraalVM native images (iprof) go into one .iprof, compressed if OUTPUT
-ends in .gz or .zst. Sample profiles (AutoFDO, CSSPGO) go into one .afdo for clang
--fprofile-sample-use. The name of OUTPUT, --format or else the first INPUT that is a
-profile decides what to merge.
+` + mergesOfFamilies() + `The name of OUTPUT, --format or else the first INPUT that is a profile decides what
+to merge.
 
 merge leaves out unusable inputs within a loss budget and lists them. It replaces an
 existing OUTPUT whole or leaves it unchanged.
@@ -51,6 +42,15 @@ if the command line is wrong, and 1 for any other failure.`,
 			return c.run
 		},
 	}
+}
+
+// mergesOfFamilies returns, for the help text, a paragraph for each family.
+func mergesOfFamilies() string {
+	var b strings.Builder
+	for _, f := range families {
+		b.WriteString(f.Help.Merge + "\n\n")
+	}
+	return b.String()
 }
 
 // mergeCmd is one run of "profuse merge". [merging.Run] has the options that all families share and
@@ -67,7 +67,7 @@ type mergeCmd struct {
 func (c *mergeCmd) declare(f *cli.Flags) {
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.Checksum.Declare(f)
-	f.Var(&c.format, "format", "`FORMAT` indexed or text for LLVM profiles, memprof-yaml for heap profiles, mip or yaml for MIP, iprof, extbinary, binary or text for sample profiles, partial for sums of LLVM and sample profiles that can be added up without loss (default indexed, mip, iprof or extbinary)")
+	f.Var(&c.format, "format", "") // its usage has the formats of the families, which are declared below
 	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
 	f.StringVar(&c.Decay, "decay", "", "`D` weight older INPUTs less: the last INPUT counts in full, the one before it D times, such as 0.8, the next D² times …")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
@@ -77,13 +77,17 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
 	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.declare(f, false)
+	var defaults []string
 	for _, m := range c.adders.all {
-		for _, r := range m.Results() {
+		results := m.Results()
+		defaults = append(defaults, results[0].Name)
+		for _, r := range results {
 			if !slices.Contains(c.format.Allowed, r.Name) {
 				c.format.Allowed = append(c.format.Allowed, r.Name)
 			}
 		}
 	}
+	f.Lookup("format").Usage = "`FORMAT` of OUTPUT: " + c.adders.formats() + ". A partial sum can be added up further without loss (default " + cli.AnyOf(defaults) + ")"
 }
 
 // run checks what can be checked without inputs; the family, and with it the options that apply,

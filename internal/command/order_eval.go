@@ -239,21 +239,21 @@ func (e *evaluation) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
 		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
 	if first.Missing > 0 {
-		fmt.Fprintf(w, "; %s called that it lacks", decimal(first.Missing))
+		fmt.Fprintf(w, "; the traces call %s functions that it does not have", decimal(first.Missing))
 	}
 	fmt.Fprintln(w)
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		if o.Unprofiled > 0 && o.Listed == 0 {
-			fmt.Fprintf(w, "%s: the profile does not have %s, %s bytes: they may touch the pages in column \"maybe\", too\n",
+			fmt.Fprintf(w, "%s: the profile lacks %s (%s bytes): if all of them run, they touch the pages in column \"maybe\", too\n",
 				o.Name, cli.Quantity(uint64(o.Unprofiled), "function", "functions"), cli.Count(o.UnprofiledBytes))
 		}
 		if i > 0 && o.Scores[0].Missing > first.Missing {
-			fmt.Fprintf(w, "%s: lacks %s called, perhaps inlined elsewhere: the figures are rough\n",
+			fmt.Fprintf(w, "%s: the traces call %s that this build does not have, perhaps because it inlines other calls: the figures are rough\n",
 				o.Name, cli.Quantity(uint64(math.Ceil(o.Scores[0].Missing)), "function", "functions"))
 		}
 		if o.Listed > 0 {
-			fmt.Fprintf(w, "%s: lists %s of them, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
+			fmt.Fprintf(w, "%s: lists %s functions of the program, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
 		}
 	}
 	for k := range e.Orders[0].Scores {

@@ -23,6 +23,16 @@ const (
 	byLink   = "link-order"
 )
 
+// criteria are the values of option --by, and what the help text says of each. Their order is that
+// in which they are tried without the option.
+var criteria = [][2]string{
+	{byTraces, "those first called at about the same time in as many runs as possible together (balanced partitioning, as llvm-profdata order has it)"},
+	{byCalls, "by the mean rank of first calls"},
+	{byEdges, "callees after their most frequent callers, the densest groups first (call-chain clustering, C3)"},
+	{byLink, "as the linker ordered them in the program that ran (MIP)"},
+	{byHeat, "the hottest first"},
+}
+
 // orderMakeCommand is "profuse order make". Package layout orders; package ordering matches the
 // names with those of a program and writes for a linker.
 func orderMakeCommand() *cli.Command {
@@ -32,22 +42,17 @@ func orderMakeCommand() *cli.Command {
 		Short: "write an order of functions for a linker",
 		Long: `Orders the functions of a profile of any format for a linker:
 
-    --by traces       those first called at about the same time in as many runs
-                      as possible together (balanced partitioning, as
-                      llvm-profdata order has it)
-    --by first-calls  by the mean rank of first calls
-    --by edges        callees after their most frequent callers, the densest
-                      groups first (call-chain clustering, C3)
-    --by heat         the hottest first
-    --by link-order   as the linker ordered them in the program that ran (MIP)
-
+` + cli.Rows(criteria) + `
 The list has only functions that ran. The default is the first criterion that the
 profile has data for; a MIP profile without counts is ordered by link order. The
 list is for a linker:
 ` + ordering.About,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &orderMake{by: cli.Choice{Allowed: []string{byTraces, byCalls, byEdges, byHeat, byLink}}}
+			c := &orderMake{}
+			for _, row := range criteria {
+				c.by.Allowed = append(c.by.Allowed, row[0])
+			}
 			c.programs.Declare(f)
 			c.Writer.Declare(f, &c.programs.Arch)
 			f.Var(&c.by, "by", "`WHAT` criterion, see above")
@@ -102,7 +107,7 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 	if c.by.Value != "" {
 		return c.by.Value, orderOf(v, c.by.Value)
 	}
-	for _, by = range []string{byTraces, byCalls, byEdges, byLink, byHeat} {
+	for _, by = range c.by.Allowed {
 		// Link order is only for coverage, which has nothing better; heat is the last resort of
 		// all.
 		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().Has(profile.CallsAreCoverage) {

@@ -28,15 +28,7 @@ func showCommand() *cli.Command {
 version, the compilers that write it, the kind of instrumentation, and totals. It
 shows a damaged profile up to the damage. What follows depends on the format:
 
-    LLVM    the hottest functions
-    heap    (MemProf) allocations, what compilers will treat as cold, and the
-            largest contexts as trees, from the allocating call to its callers;
-            raw heap profiles need their program for that (--program)
-    MIP     (Machine IR, also programs with a MIP map) coverage, and the functions
-            called most often
-    iprof   (GraalVM native images) the hottest methods, contexts and branches,
-            calls with several types, and locks
-
+` + shownOfFamilies() + `
 --program also adds functions and source lines where the profile has addresses.
 
 The exit code is 0 if all files could be read, 1 if not, and 2 if the command line
@@ -63,6 +55,15 @@ is wrong.`,
 			return c.run
 		},
 	}
+}
+
+// shownOfFamilies lists, for the help text, what the families show.
+func shownOfFamilies() string {
+	var rows [][2]string
+	for _, f := range families {
+		rows = append(rows, f.Help.Show...)
+	}
+	return cli.Rows(rows)
 }
 
 // showRun is one run of "profuse show".

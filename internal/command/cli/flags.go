@@ -326,6 +326,9 @@ type Choice struct {
 
 func (c *Choice) String() string { return c.Value }
 
+// Words lists the allowed words for a help text: "a, b or c".
+func (c *Choice) Words() string { return AnyOf(c.Allowed) }
+
 // Set accepts one of the allowed words.
 func (c *Choice) Set(s string) error {
 	for _, a := range c.Allowed {
@@ -334,11 +337,11 @@ func (c *Choice) Set(s string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("want %s", anyOf(c.Allowed))
+	return fmt.Errorf("want %s", c.Words())
 }
 
-// anyOf joins words as "a, b or c".
-func anyOf(words []string) string {
+// AnyOf joins words as "a, b or c".
+func AnyOf(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

@@ -43,6 +43,18 @@ func writeColumns(w io.Writer, rows [][2]string, left int) {
 	}
 }
 
+// Rows returns names and descriptions as two columns, for the Long text of a command.
+func Rows(rows [][2]string) string {
+	// Lines of a Long text that stay as they are begin with four spaces.
+	indented := make([][2]string, len(rows))
+	for i, r := range rows {
+		indented[i] = [2]string{"  " + r[0], r[1]}
+	}
+	var b strings.Builder
+	writeColumns(&b, indented, columnWidth(indented))
+	return b.String()
+}
+
 // fill breaks the paragraphs of text into lines. Indented lines stay as they
 // are.
 func fill(text string, width int) string {

@@ -22,6 +22,7 @@ import (
 // that work on views need none.
 type Family struct {
 	Kinds []formats.Family
+	Help  Help
 	// Takes reports whether a file belongs to the family although package
 	// formats detects another format; may be nil.
 	Takes func(name string, data []byte) bool
@@ -39,6 +40,16 @@ type Family struct {
 	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
 	// family cannot.
 	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+}
+
+// Help is what the help texts of the commands for all families say of one. Each family has its
+// words beside its code, so that no text can lack one.
+type Help struct {
+	// Merge is a paragraph of "profuse merge --help": what the sum is, and for which compiler.
+	Merge string
+	// Show has a row for each kind of profile: a word of at most 7 letters, and what "profuse show"
+	// shows of it.
+	Show [][2]string
 }
 
 // An Origin says where a profile comes from, for merges that keep apart what does not belong

@@ -193,7 +193,7 @@ SET is samples, calls, branches, receivers, type_checks or locks.`,
 			f.Int64Var(&c.opt.MinCount, "min-count", 0, "`N` drop entries with counts below N")
 			f.IntVar(&c.opt.Top, "top", 0, "`N` keep only the N entries with the greatest counts in each set")
 			f.IntVar(&c.opt.MaxFrames, "max-frames", 0, "`N` cut contexts to N frames and merge equal ones; compilers look for whole contexts first")
-			f.Var(&c.drop, "drop", "`SET` drop this set; repeatable")
+			f.Var(&c.drop, "drop", "`SET` drop this set: "+setNames()+"; repeatable")
 			f.BoolVar(&c.opt.DropUnknown, "drop-unknown", false, "drop unknown sections")
 			return c.run
 		},
@@ -216,11 +216,20 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 		kinds := iprof.Kinds()
 		i := slices.IndexFunc(kinds[:], func(k iprof.Kind) bool { return k.SetName() == name })
 		if i < 0 {
-			return cli.Usagef("option --drop takes samples, calls, branches, receivers, type_checks or locks, not %q", name)
+			return cli.Usagef("option --drop takes %s, not %q", setNames(), name)
 		}
 		c.opt.Drop = append(c.opt.Drop, kinds[i])
 	}
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
+}
+
+// setNames lists the sets of a profile: "samples, calls … or locks".
+func setNames() string {
+	var names []string
+	for _, k := range iprof.Kinds() {
+		names = append(names, k.SetName())
+	}
+	return cli.AnyOf(names)
 }
 
 // filterCommand is pruning by names, see pattern and selection.

@@ -14,6 +14,10 @@ import (
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.Iprof},
+		Help: family.Help{
+			Merge: "Profiles of GraalVM native images (iprof) go into one .iprof, compressed if OUTPUT ends in .gz or .zst.",
+			Show:  [][2]string{{"iprof", "(GraalVM native images) the hottest methods, contexts and branches, calls with several types, and locks"}},
+		},
 		Takes: isNamedIprof,
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return new(check) },

@@ -5,6 +5,10 @@ import (
 	"github.com/profuse-pgo/profuse/iprof"
 )
 
+// versions are the values of --iprof-version: what [iprof.Version.Writable] allows, and auto for the
+// version of the profile.
+const versions = "0.4.0, 1.0.0, 1.1.0 or auto"
+
 // writing holds the options for writing profiles, of merges and of the commands that rewrite one.
 type writing struct {
 	version string
@@ -14,7 +18,7 @@ type writing struct {
 
 // declare declares the options; Alias keeps an earlier name of --entry-per-line.
 func (w *writing) declare(f *cli.Flags) {
-	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: 0.4.0, 1.0.0, 1.1.0 or auto")
+	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: "+versions)
 	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
 	f.BoolVar(&w.lines, "entry-per-line", false, "write one entry per line, for version control")
 	f.Alias("entry-per-line", "lines")
@@ -35,7 +39,7 @@ func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	}
 	opt.Version, err = iprof.ParseVersion(w.version)
 	if err != nil || !opt.Version.Writable() {
-		return opt, cli.Usagef("option --iprof-version takes 0.4.0, 1.0.0, 1.1.0 or auto, not %q", w.version)
+		return opt, cli.Usagef("option --iprof-version takes %s, not %q", versions, w.version)
 	}
 	return opt, nil
 }

@@ -19,6 +19,17 @@ import (
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
+		Help: family.Help{
+			Merge: `LLVM profiles go into one indexed profile, for clang -fprofile-use=OUTPUT or
+rustc -C profile-use=OUTPUT. Heap profiles (MemProf, clang -fmemory-profile) go into
+the same OUTPUT, for clang -fmemory-profile-use=OUTPUT, or without other profiles
+into YAML. Raw ones need their programs (--program).`,
+			Show: [][2]string{
+				{"LLVM", "the hottest functions"},
+				{"heap", "(MemProf) allocations, what compilers will treat as cold, and the largest contexts as trees, " +
+					"from the allocating call to its callers; raw heap profiles need their program for that (--program)"},
+			},
+		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return new(check) },
 		Adder: func() merging.Adder { return new(adder) },
@@ -77,7 +88,7 @@ type show struct {
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
-	f.Var(&s.by, "by", "`WHAT` rank contexts by bytes, count, lifetime (average), density (of accesses, average) or all of them")
+	f.Var(&s.by, "by", "`WHAT` rank contexts by "+s.by.Words()+"; all prints every ranking; lifetime and density (of accesses) are averages")
 }
 
 // Open opens the programs that --program names: only heap profiles need them.

@@ -41,7 +41,7 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 			c.format = cli.Choice{Allowed: []string{formatIndexed, formatText}}
 			f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 			c.checksum.Declare(f)
-			f.Var(&c.format, "format", "`FORMAT` indexed or text (default indexed)")
+			f.Var(&c.format, "format", "`FORMAT` "+c.format.Words()+" (default "+formatIndexed+")")
 			f.Var(&c.names, "names-from", "`FILE` profile of the same program that has the names; repeatable")
 			f.BoolVar(&c.quiet, "q", false, "print nothing but errors")
 			return c.run

@@ -15,7 +15,8 @@ type Adder interface {
 	// Declare declares the options that only this family has; for watching,
 	// without those that need all inputs at once.
 	Declare(f *cli.Flags, watching bool)
-	// Results returns the formats that it can write.
+	// Results returns the formats that it can write, the default first and those of a kind
+	// together.
 	Results() []Result
 	// Refuses names the options for all families that this family does not
 	// support.

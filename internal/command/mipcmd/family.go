@@ -23,6 +23,11 @@ import (
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.MIP},
+		Help: family.Help{
+			Merge: `Machine IR profiles (MIP) go into one .mip. They must be of one program, and one
+input must list its functions: the program, its .mipmap or a merged profile.`,
+			Show: [][2]string{{"MIP", "(Machine IR, also programs with a MIP map) coverage, and the functions called most often"}},
+		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return check{} },
 		Adder: func() merging.Adder { return new(adder) },

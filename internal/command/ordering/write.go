@@ -45,9 +45,9 @@ func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	for _, l := range layout.Linkers() {
 		c.format.Allowed = append(c.format.Allowed, string(l))
 	}
-	c.format.Allowed = append(c.format.Allowed, mold)
 	f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
-	f.Var(&c.format, "format", "`LINKER` linker to write for: "+strings.Join(c.format.Allowed[:len(c.format.Allowed)-1], ", "))
+	f.Var(&c.format, "format", "`LINKER` linker to write for: "+c.format.Words())
+	c.format.Allowed = append(c.format.Allowed, mold)
 	f.StringVar(&c.binary, "binary", "", "`FILE` use the function names of this program, the one to link")
 	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
 }

@@ -14,6 +14,10 @@ import (
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.Sample},
+		Help: family.Help{
+			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT.",
+			Show:  [][2]string{{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"}},
+		},
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return check{} },
 		Adder: func() merging.Adder { return new(adder) },
