@@ -76,31 +76,37 @@ func CollectOften(percent int) (end func()) {
 	return func() { debug.SetGCPercent(usual) }
 }
 
-var heapProfiles, largeHeapProfiles sync.Once
-
-// HeapProfile prepares for a raw heap profile of size bytes. Its program's debug information
-// is soon garbage, so the first collection must not be too late. The sums of large ones take
-// most of the memory and hold hardly any pointers.
-func HeapProfile(size int) {
-	const first, large = 20 << 20, 16 << 20
-	heapProfiles.Do(func() {
-		if afterFirst.Load() > 0 {
-			debug.SetGCPercent(first / smallHeap * 100)
-		}
-	})
-	if size >= large {
-		largeHeapProfiles.Do(func() { CollectOften(20) })
-	}
+// A growth says how much the heap may grow while profiles of one kind are added up. Each
+// figure is applied once, by the first profile that asks for it.
+type growth struct {
+	first          int // the heap at a first collection that [CollectLate] has delayed; 0 leaves it
+	large, percent int // after a profile of so many bytes the heap grows by percent between collections
+	begun, slowed  sync.Once
 }
 
-var largeProfiles sync.Once
+var (
+	// The debug information of the program of a raw heap profile is soon garbage, so the first
+	// collection must not be too late. The sums of large ones take most of the memory and hold
+	// hardly any pointers.
+	heapProfiles = growth{first: 20 << 20, large: 16 << 20, percent: 20}
+	// The sum of a large profile of an instrumented program takes most of the memory and grows once.
+	profiles = growth{large: 256 << 20, percent: 10}
+)
 
-// Profile prepares for the profile of size bytes of an instrumented program. The sum of a large
-// one takes most of the memory and grows once: the heap may grow by a tenth between collections,
-// not to twice its size. Profiles of less than 256 MiB change nothing.
-func Profile(size int) {
-	if size >= 256<<20 {
-		largeProfiles.Do(func() { CollectOften(10) })
+// HeapProfile prepares for a raw heap profile of size bytes.
+func HeapProfile(size int) { heapProfiles.prepare(size) }
+
+// Profile prepares for the profile of size bytes of an instrumented program.
+func Profile(size int) { profiles.prepare(size) }
+
+func (g *growth) prepare(size int) {
+	g.begun.Do(func() {
+		if g.first > 0 && afterFirst.Load() > 0 {
+			debug.SetGCPercent(g.first / smallHeap * 100)
+		}
+	})
+	if size >= g.large {
+		g.slowed.Do(func() { CollectOften(g.percent) })
 	}
 }
 

@@ -87,7 +87,7 @@ func TestCollect(t *testing.T) {
 		}
 		t.Errorf("%s: %d %%, want %d", when, sample[0].Value.Uint64(), percent)
 	}
-	collectLate, heapProfiles, largeHeapProfiles, largeProfiles = sync.Once{}, sync.Once{}, sync.Once{}, sync.Once{}
+	collectLate, heapProfiles.begun, heapProfiles.slowed, profiles.slowed = sync.Once{}, sync.Once{}, sync.Once{}, sync.Once{}
 	CollectLate(48 << 20)
 	want("late", 1200)
 	end := CollectOften(30)
