@@ -40,7 +40,7 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 		}
 		median, low, high := measure.Interval(ratios)
 		verdict := ""
-		if measure.Slower(ratios, tolerated) {
+		if low > tolerated {
 			verdict = "  slower"
 			slower = append(slower, c.letter)
 		}

@@ -35,10 +35,3 @@ func Interval(values []float64) (median, low, high float64) {
 	}
 	return Median(v), v[k], v[n-1-k]
 }
-
-// Slower reports whether the values, ratios of times, are greater than limit with
-// confidence.
-func Slower(ratios []float64, limit float64) bool {
-	_, low, _ := Interval(ratios)
-	return low > limit
-}
