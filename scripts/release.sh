@@ -4,9 +4,9 @@
 #
 #   scripts/release.sh [COMMIT]
 #
-# COMMIT defaults to HEAD; nothing may then be uncommitted. The Go tool derives
-# the version, in the names and in the output of "profuse version", from the
-# commit: its tag, or v0.0.0-TIME-HASH.
+# COMMIT defaults to HEAD; nothing may then be uncommitted. The names have the version
+# that "profuse version" prints: X.Y.Z if the commit has the tag vX.Y.Z, otherwise
+# X.Y.Z+COMMIT.
 #
 # Everything is built twice, in two clones in different folders, the second time
 # with an empty build cache, and the bytes must be equal. The binaries depend on
@@ -23,6 +23,7 @@ read -ra targets <<<"${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm6
 (($# <= 1)) || fail "usage: scripts/release.sh [COMMIT]"
 (($#)) || [[ -z $(git status --porcelain) ]] || fail "there are changes that are not committed: commit them, or name a commit"
 commit=$(git rev-parse --verify --quiet "${1:-HEAD}^{commit}") || fail "$1: no such commit"
+tag=$(git tag --points-at "$commit" 'v*')
 tar --version 2>/dev/null | grep -q GNU || fail "tar is not GNU tar"
 command -v zip >/dev/null || fail "zip is missing"
 
@@ -49,16 +50,17 @@ build() {
     compile "$folder" "$program" "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" native-$program
     # The archives of both have the version of the first module: the tags of the other
     # one begin with its folder.
-    [[ $program != profuse ]] || version=$(go version -m "$folder/native-$program/profuse" | awk '$1 == "mod" { print $3 }')
-    [[ $version == v* && $version != *+dirty ]] || fail "the Go tool took the version of $commit for \"$version\""
+    [[ $program != profuse ]] || version=$("$folder/native-$program/profuse" version | awk 'NR == 1 { sub(",", "", $2); print $2 }')
+    [[ ${tag:-v$version} == "v$version" && $version != *unknown && $version != *dirty ]] ||
+      fail "the version of $commit, ${tag:-which has no tag}, is \"$version\""
     for target in "${targets[@]}"; do
       out=$program-${target/\//-}
       compile "$folder" "$program" "$target" "$out"
-      (cd "$folder/source" && scripts/package.sh "$program" "$target" "${version#v}" "$time" \
+      (cd "$folder/source" && scripts/package.sh "$program" "$target" "$version" "$time" \
         "$folder/$out"/profuse* "$folder/native-$program/$program" "$folder/dist" >/dev/null)
     done
   done
-  formula "$folder" "${version#v}"
+  formula "$folder" "$version"
   (cd "$folder/dist" && sha256sum profuse* >SHA256SUMS)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -18,7 +19,10 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Short: "print the version, and the format versions that it reads and writes",
-		Long:  "Prints the version of profuse, the Go release that built it, and the versions of profiles it reads and writes.",
+		Long: `Prints the version of profuse, the Go release that built it, and the versions of profiles it
+reads and writes. A program that was not built from the tag of a release has the commit behind
+the version, as in 1.2.3+0123456789ab. docs/stability.md says what all releases with the
+same first number have in common.`,
 		Setup: func(*cli.Flags) cli.Action {
 			return func(_ context.Context, env *cli.Env, args []string) error {
 				if len(args) > 0 {
@@ -38,22 +42,39 @@ func versionCommand() *cli.Command {
 	}
 }
 
-// moduleVersion returns the version that the Go tool recorded: a release for "go install
-// …@version", otherwise the commit.
+// release is the version of this code: that of the newest heading of CHANGELOG.md.
+const release = "1.0.0-rc.1"
+
+// moduleVersion returns the version of the running program.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "(unknown version)"
+		info = new(debug.BuildInfo)
 	}
-	version := info.Main.Version
-	// A build in a checkout has no release; the commit, if it was recorded, tells which code it is.
-	if version == "" || version == "(devel)" {
-		version = "(development)"
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				version += " " + s.Value
-			}
+	return versionOf(info)
+}
+
+// versionOf returns the release alone if the program was built from its tag, by "go install
+// …@version" or in a checkout. Any other build has the commit behind the release, as build
+// metadata of semantic versioning, and "dirty" if files were changed since.
+func versionOf(info *debug.BuildInfo) string {
+	if info.Main.Version == "v"+release {
+		return release
+	}
+	settings := make(map[string]string, len(info.Settings))
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	commit := settings["vcs.revision"] // none if the source was not a checkout
+	if commit == "" {
+		// Of a commit that the Go tool downloads it records vX.Y.Z-TIME-COMMIT.
+		if parts := strings.Split(info.Main.Version, "-"); len(parts) > 2 {
+			commit = parts[len(parts)-1]
 		}
+	}
+	version := release + "+" + cmp.Or(commit[:min(len(commit), 12)], "unknown")
+	if settings["vcs.modified"] == "true" {
+		version += ".dirty"
 	}
 	return version
 }
