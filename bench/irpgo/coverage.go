@@ -57,49 +57,40 @@ func coverSource(s int) string {
 // makeCovered returns the program and its profile.
 func makeCovered(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "covered")
-	return covered(dir, func() ([]string, error) {
-		sources := make([]string, coverSources)
-		for h := range coverHeaders {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("header%d.h", h)), []byte(coverHeader(h)), 0o666); err != nil {
-				return nil, err
-			}
+	var sources []source
+	for h := range coverHeaders {
+		sources = append(sources, source{fmt.Sprintf("header%d.h", h), coverHeader(h)})
+	}
+	var calls strings.Builder
+	for s := range coverSources {
+		sources = append(sources, source{fmt.Sprintf("source%d.cpp", s), coverSource(s)})
+		fmt.Fprintf(&calls, "int unit%d(int);\n", s)
+	}
+	calls.WriteString("int main(int c, char **v) {\n  int r = 0;\n")
+	for s := range coverSources {
+		if s%4 > 0 {
+			fmt.Fprintf(&calls, "  r += unit%d(c);\n", s)
 		}
-		var calls strings.Builder
-		for s := range sources {
-			sources[s] = fmt.Sprintf("source%d.cpp", s)
-			if err := os.WriteFile(filepath.Join(dir, sources[s]), []byte(coverSource(s)), 0o666); err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&calls, "int unit%d(int);\n", s)
-		}
-		calls.WriteString("int main(int c, char **v) {\n  int r = 0;\n")
-		for s := range sources {
-			if s%4 > 0 {
-				fmt.Fprintf(&calls, "  r += unit%d(c);\n", s)
-			}
-		}
-		calls.WriteString("  return r == 42;\n}\n")
-		return append(sources, "main.cpp"), os.WriteFile(filepath.Join(dir, "main.cpp"), []byte(calls.String()), 0o666)
-	})
+	}
+	calls.WriteString("  return r == 42;\n}\n")
+	return covered(dir, append(sources, source{"main.cpp", calls.String()}))
 }
 
 // makeMacros returns a program with one function that uses a macro 8,000 times, and
 // its profile.
 func makeMacros(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "macros")
-	return covered(dir, func() ([]string, error) {
-		var b strings.Builder
-		b.WriteString("#define SMALLER(a, b) ((a) < (b) ? (a) : (b))\nint main(int c, char **v) {\n  int r = 0;\n")
-		for i := range 8000 {
-			fmt.Fprintf(&b, "  r += SMALLER(c, %d);\n", i)
-		}
-		b.WriteString("  return r == 42;\n}\n")
-		return []string{"main.cpp"}, os.WriteFile(filepath.Join(dir, "main.cpp"), []byte(b.String()), 0o666)
-	})
+	var b strings.Builder
+	b.WriteString("#define SMALLER(a, b) ((a) < (b) ? (a) : (b))\nint main(int c, char **v) {\n  int r = 0;\n")
+	for i := range 8000 {
+		fmt.Fprintf(&b, "  r += SMALLER(c, %d);\n", i)
+	}
+	b.WriteString("  return r == 42;\n}\n")
+	return covered(dir, []source{{"main.cpp", b.String()}})
 }
 
-// covered compiles the sources that write makes in dir and runs the program.
-func covered(dir string, write func() (sources []string, err error)) ([]string, error) {
+// covered builds a program in dir and runs it.
+func covered(dir string, sources []source) ([]string, error) {
 	program, profile := filepath.Join(dir, "program"), filepath.Join(dir, "program.profdata")
 	out := []string{program, profile}
 	if exists(profile) {
@@ -108,20 +99,7 @@ func covered(dir string, write func() (sources []string, err error)) ([]string, 
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(os.Stderr, "building %s\n", program)
-	sources, err := write()
-	if err != nil {
-		return nil, err
-	}
-	objects := make([]string, len(sources))
-	err = parallel(len(sources), func(i int) error {
-		objects[i] = filepath.Join(dir, sources[i]+".o")
-		return prepare("clang++-22", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-c", filepath.Join(dir, sources[i]), "-o", objects[i])
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := prepare("clang++-22", append([]string{"-fprofile-instr-generate", "-fuse-ld=lld", "-o", program}, objects...)...); err != nil {
+	if err := build(program, sources, "clang++-22", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-fuse-ld=lld"); err != nil {
 		return nil, err
 	}
 	raw := filepath.Join(dir, "program.profraw")

@@ -90,29 +90,12 @@ func makeMIP(dir string) ([]string, error) {
 	}
 	program, cc := filepath.Join(dir, "program"), filepath.Join(filepath.Dir(dir), "profuse")
 	const units = 20
-	if !exists(program) {
-		fmt.Fprintf(os.Stderr, "building %s\n", program)
-		compile := func(args ...string) error {
-			return prepare(cc, append([]string{"cc", "--", "clang-22", "-O1", "-w", "-fmachine-profile-generate"}, args...)...)
-		}
-		objects := make([]string, units+1)
-		err := parallel(len(objects), func(i int) error {
-			source, text := filepath.Join(dir, fmt.Sprintf("unit%d.c", i)), ""
-			if text = mainUnit(span(0, units), functionsPerUnit); i < units {
-				text = unit(i, functionsPerUnit)
-			}
-			objects[i] = source + ".o"
-			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
-				return err
-			}
-			return compile("-c", source, "-o", objects[i])
-		})
-		if err == nil {
-			err = compile(append(objects, "-o", program)...)
-		}
-		if err != nil {
-			return nil, err
-		}
+	sources := []source{{"main.c", mainUnit(span(0, units), functionsPerUnit)}}
+	for i := range units {
+		sources = append(sources, source{fmt.Sprintf("unit%d.c", i), unit(i, functionsPerUnit)})
+	}
+	if err := build(program, sources, cc, "cc", "--", "clang-22", "-O1", "-w", "-fmachine-profile-generate"); err != nil {
+		return nil, err
 	}
 	out := make([]string, 1000)
 	for i := range out {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -77,38 +78,48 @@ func mainUnit(units []int, functions int) string {
 	return b.String()
 }
 
-// compile compiles a source unless that was done before.
-func compile(source, text string) (object string, err error) {
-	object = strings.TrimSuffix(source, ".c") + ".o"
-	if exists(object) {
-		return object, nil
+// A source is a file to compile, or a header of others.
+type source struct{ name, text string }
+
+// build compiles sources beside a program, unless their objects exist, and links them, unless
+// the program exists. The compiler has the flags for both.
+func build(program string, sources []source, compiler ...string) error {
+	if exists(program) {
+		return nil
 	}
-	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
-		return "", err
+	fmt.Fprintf(os.Stderr, "building %s\n", program)
+	link := append(slices.Clip(compiler), "-o", program)
+	var compiled []string
+	for _, s := range sources {
+		path := filepath.Join(filepath.Dir(program), s.name)
+		if err := os.WriteFile(path, []byte(s.text), 0o666); err != nil {
+			return err
+		}
+		if filepath.Ext(path) != ".h" {
+			compiled, link = append(compiled, path), append(link, path+".o")
+		}
 	}
-	return object, prepare("clang-22", "-O1", "-w", "-fprofile-generate", "-c", source, "-o", object)
+	err := parallel(len(compiled), func(i int) error {
+		object := compiled[i] + ".o"
+		if exists(object) {
+			return nil
+		}
+		return prepare(compiler[0], append(slices.Clip(compiler[1:]), "-c", compiled[i], "-o", object)...)
+	})
+	if err != nil {
+		return err
+	}
+	return prepare(link[0], link[1:]...)
 }
 
 // program returns the path of a program linked from the units.
 func program(dir, name string, units []int) (string, error) {
 	path := filepath.Join(dir, name)
-	if exists(path) {
-		return path, nil
+	sources := []source{{name + "-main.c", mainUnit(units, functionsPerUnit)}}
+	for _, u := range units {
+		sources = append(sources, source{fmt.Sprintf("unit%d.c", u), unit(u, functionsPerUnit)})
 	}
-	fmt.Fprintf(os.Stderr, "building %s\n", path)
-	objects := make([]string, len(units)+1)
-	err := parallel(len(objects), func(i int) (err error) {
-		if i == len(units) {
-			objects[i], err = compile(path+"-main.c", mainUnit(units, functionsPerUnit))
-			return err
-		}
-		objects[i], err = compile(filepath.Join(dir, fmt.Sprintf("unit%d.c", units[i])), unit(units[i], functionsPerUnit))
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return path, prepare("clang-22", append([]string{"-fprofile-generate", "-fuse-ld=lld", "-o", path}, objects...)...)
+	return path, build(path, sources, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld")
 }
 
 // runs runs a program n times with different inputs and returns the paths of
@@ -157,14 +168,9 @@ func makeMany(dir string) ([]string, error) {
 func makeTiny(dir string) (out []string, err error) {
 	const copies = 100
 	path := filepath.Join(dir, "tiny")
-	if !exists(path) {
-		source := filepath.Join(dir, "tiny.c")
-		if err := os.WriteFile(source, []byte(unit(0, 140)+mainUnit([]int{0}, 140)), 0o666); err != nil {
-			return nil, err
-		}
-		if err := prepare("clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld", source, "-o", path); err != nil {
-			return nil, err
-		}
+	text := unit(0, 140) + mainUnit([]int{0}, 140)
+	if err := build(path, []source{{"tiny.c", text}}, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld"); err != nil {
+		return nil, err
 	}
 	raw, err := runs(dir, path, 200)
 	if err != nil {

@@ -113,34 +113,18 @@ func (p *heapProgram) sources() []string {
 	return out
 }
 
-var heapFlags = strings.Fields("-fmemory-profile -g -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer " +
+var heapCompiler = strings.Fields("clang++-22 -fuse-ld=lld -Wl,--build-id -Wno-unused-command-line-argument " +
+	"-fmemory-profile -g -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer " +
 	"-fno-optimize-sibling-calls -fdebug-info-for-profiling -fno-exceptions -std=c++17")
 
 // build returns the path of the program.
 func (p *heapProgram) build(dir string) (string, error) {
 	program := filepath.Join(dir, p.name)
-	if exists(program) {
-		return program, nil
+	sources := []source{{p.name + ".h", p.header()}}
+	for i, text := range p.sources() {
+		sources = append(sources, source{fmt.Sprintf("%s-%d.cpp", p.name, i), text})
 	}
-	fmt.Fprintf(os.Stderr, "building %s\n", program)
-	if err := os.WriteFile(program+".h", []byte(p.header()), 0o666); err != nil {
-		return "", err
-	}
-	sources := p.sources()
-	objects := make([]string, len(sources))
-	err := parallel(len(sources), func(i int) error {
-		source := fmt.Sprintf("%s-%d.cpp", program, i)
-		if err := os.WriteFile(source, []byte(sources[i]), 0o666); err != nil {
-			return err
-		}
-		objects[i] = source + ".o"
-		return prepare("clang++-22", append([]string{"-c", source, "-o", objects[i]}, heapFlags...)...)
-	})
-	if err != nil {
-		return "", err
-	}
-	link := append([]string{"-fuse-ld=lld", "-Wl,--build-id", "-o", program}, heapFlags...)
-	return program, prepare("clang++-22", append(link, objects...)...)
+	return program, build(program, sources, heapCompiler...)
 }
 
 // record runs the program so many times and returns the raw profile.
