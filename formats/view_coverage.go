@@ -181,15 +181,10 @@ func (o *ViewOptions) mappings(path string) ([]*covmap.Mapping, error) {
 func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {
 	opt := o.Inputs
 	opt.Recognize = nil // a program or an archive
-	d, err := inputs.File(path, opt).Open(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	err = inputs.Guard(func() (err error) {
+	err = inputs.File(path, opt).One(func(d *inputs.Data) (err error) {
 		maps, err = covmap.Read(path, d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
 		return err
-	}, d)
+	})
 	return maps, err
 }
 

@@ -339,8 +339,3 @@ func (s *source) damaged(name, section string, err error) error {
 	}
 	return at.Field(err.Error()).Corrupt()
 }
-
-// EmptyArchive is the error of an archive without files.
-func EmptyArchive(name string) error {
-	return flaw.File(name).Field("archive").Got("without files").Empty()
-}

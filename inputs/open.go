@@ -24,7 +24,8 @@ const (
 
 // Each calls fn with the contents of the input: once for a file, also if it is
 // compressed; for a tar archive once for every regular file in it, in the
-// order of the archive. An empty file is yielded as such.
+// order of the archive. An empty file is yielded as such; an archive without files is an
+// error of class [profile.ErrEmpty].
 //
 // fn runs under [Guard] and the Data is closed after it. Each stops at the
 // first error of fn and returns it. An error of Each's own ends the input: of
@@ -49,6 +50,9 @@ func (in Input) Each(r *Reader, fn func(*Data) error) error {
 			return Guard(func() error { return fn(d) }, d)
 		})
 		release()
+		if err == nil && !passed {
+			return flaw.File(in.Name).Field("archive").Got("without files").Empty()
+		}
 		if passed || attempt == attempts || !errors.Is(err, errChanged) {
 			return err
 		}
@@ -92,6 +96,17 @@ func (in Input) Open(r *Reader) (*Data, error) {
 			return data, err
 		}
 	}
+}
+
+// One calls fn with the contents of an input that is one file, as [Input.Open] returns them,
+// under [Guard], and closes the Data.
+func (in Input) One(fn func(*Data) error) error {
+	d, err := in.Open(nil)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return Guard(func() error { return fn(d) }, d)
 }
 
 // local returns the input with the path of a file that has its contents, and a function

@@ -208,11 +208,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 
 // ReusedFunctions is for [profile.ReusedFunctions].
 func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
-	var blocks []profile.Block
-	return v.functions(slab.Reused[profile.Function](), func(n int) []profile.Block {
-		blocks = slices.Grow(blocks[:0], n)[:n]
-		return blocks
-	})
+	return v.functions(slab.Reused[profile.Function](), slab.ReusedMake[profile.Block]())
 }
 
 // functions yields the functions that newFunction and newBlocks make.

@@ -234,8 +234,6 @@ func (w *worker) read(input int) {
 		return
 	case plain != nil && plain.ended, err != nil && !w.wants(input, seen):
 		err = nil // already reported, or left to another run
-	case err == nil && seen == 0:
-		err = inputs.EmptyArchive(in.Name)
 	}
 	if err != nil {
 		a := &Account{Input: input, Member: members, File: in.Name, Err: err}

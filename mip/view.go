@@ -3,7 +3,6 @@ package mip
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
@@ -92,11 +91,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 
 // ReusedFunctions is for [profile.ReusedFunctions].
 func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
-	var blocks []profile.Block
-	return v.functions(slab.Reused[profile.Function](), func(n int) []profile.Block {
-		blocks = slices.Grow(blocks[:0], n)[:n]
-		return blocks
-	})
+	return v.functions(slab.Reused[profile.Function](), slab.ReusedMake[profile.Block]())
 }
 
 // functions yields the functions that newFunction and newBlocks make.

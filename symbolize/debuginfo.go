@@ -233,17 +233,11 @@ func isRegular(path string) bool {
 }
 
 // fileCRC returns the checksum that .gnu_debuglink has of a file.
-func (o *Options) fileCRC(path string) (uint32, error) {
-	data, err := o.imageFile(path).Open(nil)
-	if err != nil {
-		return 0, err
-	}
-	defer data.Close()
-	var sum uint32
-	err = inputs.Guard(func() error {
-		sum = crc32.ChecksumIEEE(data.Bytes())
+func (o *Options) fileCRC(path string) (sum uint32, err error) {
+	err = o.imageFile(path).One(func(d *inputs.Data) error {
+		sum = crc32.ChecksumIEEE(d.Bytes())
 		return nil
-	}, data)
+	})
 	return sum, err
 }
 

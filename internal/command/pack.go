@@ -167,18 +167,15 @@ func (p *packer) readProgram(env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	d, err := in.Open(nil)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	// Only one family has programs that --program may name.
-	for i := range families {
-		if families[i].Program != nil {
-			p.program, err = families[i].Program(d.Name(), d.Bytes())
+	return in.One(func(d *inputs.Data) (err error) {
+		// Only one family has programs that --program may name.
+		for i := range families {
+			if families[i].Program != nil {
+				p.program, err = families[i].Program(d.Name(), d.Bytes())
+			}
 		}
-	}
-	return err
+		return err
+	})
 }
 
 // origin returns what the pack says about a profile: what an earlier pack says, or what its bytes

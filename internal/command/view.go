@@ -92,8 +92,5 @@ func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 		looking.Wait()
 		return cmp.Or(err, lookErr)
 	})
-	if err == nil && v == nil {
-		err = inputs.EmptyArchive(arg)
-	}
 	return v, err
 }

@@ -1,6 +1,8 @@
 // Package slab gives out slices that stay valid, many of them in one allocation.
 package slab
 
+import "slices"
+
 // length is how many values are allocated at once.
 const length = 1024
 
@@ -39,4 +41,14 @@ func New[T any]() *T { return new(T) }
 func Reused[T any]() func() *T {
 	v := new(T)
 	return func() *T { return v }
+}
+
+// ReusedMake returns what stands in for [Slab.Make] where the next slice may overwrite the
+// one before. The values are not zero.
+func ReusedMake[T any]() func(n int) []T {
+	var made []T
+	return func(n int) []T {
+		made = slices.Grow(made[:0], n)[:n]
+		return made
+	}
 }

@@ -7,12 +7,7 @@ import (
 
 // readable reports why a raw profile cannot be used. It reads all records.
 func readable(file string) error {
-	d, err := inputs.File(file, inputs.Options{}).Open(nil)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return inputs.Guard(func() error {
+	return inputs.File(file, inputs.Options{}).One(func(d *inputs.Data) error {
 		r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 		if err != nil {
 			return err
@@ -23,5 +18,5 @@ func readable(file string) error {
 			}
 		}
 		return nil
-	}, d)
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
 // argKind says which steps of a compilation (compiling, assembling, linking)
@@ -47,7 +49,7 @@ const (
 )
 
 // separate lists the options whose value is the next argument.
-var separate = words(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
+var separate = asm.Words(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix
 		-iwithprefix -iwithprefixbefore -isysroot -imultilib -iframework -iframeworkwithsysroot -cxx-isystem -MF -MT -MQ -MJ
 		-Xlinker -Xassembler -Xpreprocessor -Xclang -Xanalyzer -Xopenmp-target -mllvm -target -arch -T -u -z -e -A -F
 		-framework -gcc-toolchain -J -B -b -V -G --param --sysroot --output --include --include-directory --language
@@ -57,15 +59,6 @@ var separate = words(`-o -x -I -D -U -L -l -include -imacros -isystem -iquote -i
 		-ccc-gcc-name -Xcuda-ptxas -Xcuda-fatbinary -segprot -undefined
 		-exported_symbols_list -unexported_symbols_list -order_file -multiply_defined -image_base -init -bundle_loader
 		-allowable_client -client_name -umbrella -sub_library -sub_umbrella -filelist -interface`)
-
-// words returns the set of the words of a list.
-func words(list string) map[string]bool {
-	m := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		m[word] = true
-	}
-	return m
-}
 
 // wordsOf returns 2 if the argument takes the next one as its value.
 func wordsOf(arg string) int {
@@ -123,7 +116,7 @@ func parseArguments(args []string) []argument {
 }
 
 // linkOptions are the options without a value that affect linking alone.
-var linkOptions = words(`-rdynamic -s -nostartfiles -nodefaultlibs -nolibc
+var linkOptions = asm.Words(`-rdynamic -s -nostartfiles -nodefaultlibs -nolibc
 	-static-libgcc -shared-libgcc -static-libstdc++ -static-libgfortran`)
 
 // machinePrefixes begin the options that both assembling and linking need,
@@ -172,12 +165,12 @@ func kindOf(arg, value string) argKind {
 	return argCompile
 }
 
-var sourceExtensions = words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
+var sourceExtensions = asm.Words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
 		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08
 		.go .d .adb .ads`)
 
 // gccOnly are the extensions of languages for which gcc has a compiler, but clang has none.
-var gccOnly = words(".go .d .adb .ads")
+var gccOnly = asm.Words(".go .d .adb .ads")
 
 func inputKindOf(file, language string) inputKind {
 	switch {

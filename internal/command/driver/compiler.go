@@ -34,7 +34,7 @@ type facts struct {
 }
 
 // launchers run the compiler that is their first argument.
-var launchers = words("ccache distcc sccache icecc env")
+var launchers = asm.Words("ccache distcc sccache icecc env")
 
 // splitCommand splits a command line after the compiler.
 func splitCommand(argv []string) (compiler, args []string) {

@@ -47,7 +47,7 @@ type rustCommand struct {
 }
 
 // rustSeparate lists the options whose value is the next argument.
-var rustSeparate = words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --crate-type --crate-name --edition --emit --print
+var rustSeparate = asm.Words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --crate-type --crate-name --edition --emit --print
 	--out-dir --explain --target --allow --warn --force-warn --deny --forbid --cap-lints --codegen --extern --sysroot
 	--error-format --json --color --diagnostic-width --remap-path-prefix --remap-path-scope --env-set`)
 

@@ -204,7 +204,7 @@ func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map
 	if s.Job.ctx.Err() != nil {
 		return context.Cause(s.Job.ctx)
 	}
-	if err != nil || member == 0 {
+	if err != nil {
 		s.put(0, Key{Family: s.Families.List[0].Name, Labels: labels}, at, member, nil)
 	}
 	return nil

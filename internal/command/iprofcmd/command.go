@@ -49,16 +49,12 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := in.Open(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	f := &iprofFile{name: d.Name(), size: len(d.Bytes()), input: in}
-	err = inputs.Guard(func() (err error) {
+	f := &iprofFile{input: in}
+	err = in.One(func(d *inputs.Data) (err error) {
+		f.name, f.size = d.Name(), len(d.Bytes())
 		f.Profile, err = parse(d.Name(), d.Bytes(), console.Warnings(env))
 		return err
-	}, d)
+	})
 	return f, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/ere"
+	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
@@ -111,7 +112,7 @@ func readAllowlist(paths []string) (*allowlist, error) {
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("can't open file '%s': %s", path, words(err))
+			return nil, fmt.Errorf("can't open file '%s': %s", path, withcolor.Words(err))
 		}
 		if err := l.parse(string(data)); err != nil {
 			return nil, fmt.Errorf("error parsing file '%s': %w", path, err)

@@ -117,7 +117,7 @@ func (t *tool) collect(path string) {
 		_ = clopt.Walk(path, func(path string, info fs.FileInfo, err error) {
 			switch {
 			case err != nil:
-				t.warn(path, words(err))
+				t.warn(path, withcolor.Words(err))
 			case info.Mode().IsRegular():
 				t.addSource(path)
 			}
@@ -130,7 +130,7 @@ func (t *tool) collect(path string) {
 func (t *tool) addSource(path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		t.fail(path, words(err))
+		t.fail(path, withcolor.Words(err))
 		return
 	}
 	if !t.ignored(abs) {
@@ -154,7 +154,7 @@ func (t *tool) load() error {
 	if !o.emptyProfile {
 		info, err := os.Stat(o.instrProfile)
 		if err != nil {
-			t.fail(o.instrProfile, "could not read profile data!"+words(err))
+			t.fail(o.instrProfile, "could not read profile data!"+withcolor.Words(err))
 			return errSilent
 		}
 		profile = info
@@ -348,15 +348,7 @@ func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mappi
 }
 
 // named puts the name of a file before an error as LLVM does.
-func named(name string, err error) error { return fmt.Errorf("'%s': %s", name, words(err)) }
-
-// words words a system error as strerror does.
-func words(err error) string {
-	if s, ok := withcolor.Strerror(err); ok {
-		return s
-	}
-	return err.Error()
-}
+func named(name string, err error) error { return fmt.Errorf("'%s': %s", name, withcolor.Words(err)) }
 
 const (
 	// noData and noArch are llvm-cov's messages about programs without coverage, or without
@@ -372,7 +364,7 @@ const (
 func mapWords(err error) string {
 	var e *profile.FormatError
 	if !errors.As(err, &e) {
-		return words(err)
+		return withcolor.Words(err)
 	}
 	switch class := profile.ClassOf(err); class {
 	case profile.ErrUnrecognized:
@@ -448,7 +440,7 @@ func (t *tool) demangle() {
 	if err := cmd.Run(); err != nil {
 		message := ""
 		if !errors.As(err, new(*exec.ExitError)) {
-			message = words(err)
+			message = withcolor.Words(err)
 		}
 		t.fail(t.demangler[0], message)
 		return

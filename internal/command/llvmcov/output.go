@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 )
 
 // write lets fill write standard output. An error of the stream has LLVM's words.
 func (t *tool) write(fill func(io.Writer)) error {
 	if err := buffered(t.Stdout, fill); err != nil {
-		return errors.New("IO failure on output stream: " + words(err))
+		return errors.New("IO failure on output stream: " + withcolor.Words(err))
 	}
 	return nil
 }
@@ -62,7 +64,7 @@ func (c *commits) Go(commit func() error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if c.err == nil {
-				c.err = errors.New("IO failure on output stream: " + words(err))
+				c.err = errors.New("IO failure on output stream: " + withcolor.Words(err))
 			}
 		}
 	})

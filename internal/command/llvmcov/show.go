@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
@@ -38,7 +39,7 @@ func (t *tool) showAll() error {
 	}
 	if o.outputDir != "" {
 		if err := makeFolder(o.outputDir); err != nil {
-			t.fail(words(err), "could not create output directory!")
+			t.fail(withcolor.Words(err), "could not create output directory!")
 			return errSilent
 		}
 	}
@@ -63,7 +64,7 @@ func (t *tool) showAll() error {
 			err = t.writeAssets()
 		}
 		if err != nil {
-			t.fail(words(err), "could not create index file!")
+			t.fail(withcolor.Words(err), "could not create index file!")
 			return errSilent
 		}
 	} else if o.format == htmlFormat {
@@ -105,7 +106,7 @@ func (t *tool) showFile(p *page, name string, heading bool) error {
 		io.WriteString(w, "\n")
 	})
 	if err != nil && t.opt.outputDir != "" {
-		t.fail(words(err), "could not create view file!")
+		t.fail(withcolor.Words(err), "could not create view file!")
 		return nil
 	}
 	return err
@@ -135,7 +136,7 @@ func (t *tool) showFunctions(p *page, files []string) error {
 			io.WriteString(w, "\n")
 		})
 		if err != nil && t.opt.outputDir != "" {
-			t.fail(words(err), "could not create view file!")
+			t.fail(withcolor.Words(err), "could not create view file!")
 			return errSilent
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/internal/covmap"
 )
 
@@ -105,7 +106,7 @@ func (t *tool) source(name string) *text {
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		t.fail(name, words(err))
+		t.fail(name, withcolor.Words(err))
 		return nil
 	}
 	s := &text{splitLines(data)}

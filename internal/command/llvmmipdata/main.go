@@ -29,7 +29,7 @@ func Main(args []string, env Env) int {
 	}
 	t.msg = withcolor.Messages{W: env.Stderr, Color: t.opt.color.Enabled(env.Stderr)}
 	if err := cmd.Run(); err != nil {
-		t.msg.Error(words(err))
+		t.msg.Error(withcolor.Words(err))
 		return 1
 	}
 	return 0

@@ -23,14 +23,6 @@ var (
 	errBadObject = errors.New("Invalid data was encountered while parsing the file")
 )
 
-// words returns the text of an error for the last line: strerror's for a system error.
-func words(err error) string {
-	if s, ok := withcolor.Strerror(err); ok {
-		return s
-	}
-	return err.Error()
-}
-
 // refuse prints what is wrong with an input, in the original's words if there are any,
 // and returns the error that ends the run.
 func (t *tool) refuse(err error) error {
@@ -59,7 +51,7 @@ func isSystem(err error) bool {
 // reason returns on one line why an input is skipped.
 func reason(err error) string {
 	if isSystem(err) {
-		return words(err)
+		return withcolor.Words(err)
 	}
 	var me *llvmerr.MIPError
 	if errors.As(err, &me) {

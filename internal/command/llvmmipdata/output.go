@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/command/withcolor"
 	"github.com/profuse-pgo/profuse/mip"
 )
 
@@ -71,4 +72,6 @@ func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *de
 }
 
 // writeError words an error of the output as LLVM's streams do.
-func writeError(err error) error { return errors.New("IO failure on output stream: " + words(err)) }
+func writeError(err error) error {
+	return errors.New("IO failure on output stream: " + withcolor.Words(err))
+}

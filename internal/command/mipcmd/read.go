@@ -73,18 +73,12 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 // isMapless reports whether a program was refused because it has no map.
 func isMapless(err error) bool { return profile.ClassOf(err) == profile.ErrMismatch }
 
-// readFile is parse for an input. The guard makes an error of what happens if another process
-// changes the mapped file meanwhile.
+// readFile is parse for an input.
 func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
-	d, err := in.Open(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	err = inputs.Guard(func() (err error) {
+	err = in.One(func(d *inputs.Data) (err error) {
 		m, err = parse(d.Name(), d.Bytes(), arch, warn)
 		return err
-	}, d)
+	})
 	return m, err
 }
 

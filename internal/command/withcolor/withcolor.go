@@ -108,3 +108,11 @@ func Strerror(err error) (s string, ok bool) {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:], true
 }
+
+// Words returns the text of an error: that of [Strerror] for a system error.
+func Words(err error) string {
+	if s, ok := Strerror(err); ok {
+		return s
+	}
+	return err.Error()
+}
