@@ -36,6 +36,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
+// An outcome is what a command made of one damaged file.
 type outcome int
 
 const (
@@ -73,6 +74,7 @@ func main() {
 	}
 }
 
+// measure damages one profile of each format and prints a table. Without flips it tries every bit.
 func measure(markdown, list bool, flips int, seed uint64, only string) error {
 	dir, err := os.MkdirTemp("", "damage")
 	if err != nil {
@@ -126,6 +128,7 @@ func measure(markdown, list bool, flips int, seed uint64, only string) error {
 // flip flips bits of a profile and counts the outcomes of each command.
 func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
 	bits := make([]int, flips)
+	// The bits depend on the seed and the size of the file alone: a table can be made again.
 	rng := rand.New(rand.NewPCG(seed, uint64(len(s.Data))))
 	for i := range bits {
 		bits[i] = rng.IntN(8 * len(s.Data))
@@ -145,6 +148,7 @@ func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var failure error
+	// Each worker has a folder, because the commands write files.
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		t := &trials{bench: b, subject: s, dir: filepath.Join(b.dir, fmt.Sprint(w))}
@@ -196,6 +200,7 @@ func (t *trials) start() (err error) {
 	t.merge = append(append([]string{t.profuse, "merge", "-j", "1", "-o", t.out}, t.subject.With...), t.in)
 	t.check = []string{t.profuse, "check", t.in}
 	t.checkRest = slices.Clone(t.check)
+	// With four intact files beside it, check compares the file with the rest.
 	for i := range 4 {
 		name := filepath.Join(t.dir, fmt.Sprintf("other%d%s", i, t.subject.Ext))
 		if err := os.WriteFile(name, t.subject.Data, 0o666); err != nil {
@@ -217,6 +222,7 @@ func (t *trials) start() (err error) {
 	if t.checkedRest, _, err = t.run(t.subject.Data, t.checkRest); err != nil {
 		return err
 	}
+	// Without a sound start every outcome would be "refused".
 	if t.merged.Code != 0 || t.checked.Code != 0 {
 		return fmt.Errorf("the intact file is refused: %s%s", t.merged.Stderr, t.checked.Stdout)
 	}
@@ -232,6 +238,7 @@ func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
 	if err := os.WriteFile(t.in, data, 0o666); err != nil {
 		return trial.Result{}, nil, err
 	}
+	// An output of the flip before would be taken for that of this one.
 	os.Remove(t.out)
 	r, err := trial.Run(argv...)
 	if err != nil {
@@ -268,6 +275,7 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 	default:
 		results[1] = results[0]
 	}
+	// Only files in which nothing else finds the damage are compared with others.
 	if results[3] = results[1]; results[1] == silent || results[1] == unchanged {
 		rest, _, err := t.run(data, t.checkRest)
 		if err != nil {

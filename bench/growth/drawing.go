@@ -36,6 +36,8 @@ type panel struct {
 	low, end float64 // decades of the vertical scale
 }
 
+// at returns the place of a value at a size. The horizontal scale has four decades, from 10³ to 10⁷
+// counters.
 func (p *panel) at(n int, v float64) (x, y float64) {
 	x = p.x + panelWidth*(math.Log10(float64(n))-3)/4
 	y = top + panelHeight*(1-(math.Log10(v)-p.low)/(p.end-p.low))
@@ -68,12 +70,15 @@ func draw(all []series) string {
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s</text>`+"\n",
 			x+284, y, power(all[i].exponent(cpuOf)), x+344, y, power(all[i].exponent(memoryOf)))
 	}
+	// The last entry explains the dotted lines of the grid.
 	y := top + 28 + 22*float64(len(all))
 	fmt.Fprintf(&b, `<path d="M%.0f %.0fh22" class="even"/><text x="%.0f" y="%.0f">in proportion: 1</text>`+"\n", x, y-4, x+28, y)
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
+// stroke returns the attributes of the line of a series: more series than colours share them, and
+// every second is dashed for readers who cannot tell the colours apart.
 func stroke(i int) string {
 	dash := ""
 	if i%2 == 1 {
@@ -89,6 +94,7 @@ func (p *panel) grid(b *strings.Builder) {
 		_, y := p.at(1000, math.Pow(10, d))
 		fmt.Fprintf(b, `<path d="M%.0f %.1fh%.0f" class="grid"/><text x="%.0f" y="%.1f" text-anchor="end">%s</text>`+"\n", p.x, y, panelWidth, p.x-6, y+4, number(math.Pow(10, d)))
 	}
+	// The sizes, in powers of ten.
 	for d := 3; d <= 7; d++ {
 		x, _ := p.at(int(math.Pow10(d)), math.Pow(10, p.low))
 		fmt.Fprintf(b, `<path d="M%.1f %.0fv%.0f" class="grid"/><text x="%.1f" y="%.0f" text-anchor="middle">%s</text>`+"\n", x, top, panelHeight, x, top+panelHeight+18, number(math.Pow10(d)))

@@ -35,6 +35,7 @@ func (m *maker) files(kind string, files, n int) ([]string, error) {
 		if _, err := os.Stat(out[i]); err == nil {
 			continue
 		}
+		// Files of one index have the same counts at every size, as far as they go.
 		g := &generator{rng: rand.New(rand.NewPCG(uint64(i), 7)), n: max(n/perFunction, 1)}
 		if err := write(out[i], func(w *bufio.Writer) error { return g.write(kind, w) }); err != nil {
 			return nil, err
@@ -63,6 +64,7 @@ type generator struct {
 	n   int
 }
 
+// write writes the profile in the format of a file suffix.
 func (g *generator) write(kind string, w *bufio.Writer) error {
 	switch kind {
 	case "profraw":
@@ -77,6 +79,7 @@ func (g *generator) write(kind string, w *bufio.Writer) error {
 	return g.heap(w)
 }
 
+// name returns a mangled name of C++ of about 60 bytes.
 func (g *generator) name(i int) string {
 	return fmt.Sprintf("_ZN7project%02d9component%03d7Handler%07d7processERKNS_7RequestE", i/50_000%100, i/200%1000, i)
 }
@@ -84,6 +87,8 @@ func (g *generator) name(i int) string {
 // shape returns the number of counters of a function.
 func shape(i int) int { return 1 + i*7%(2*perFunction-1) }
 
+// count returns 0 for every fourth counter, else a number of up to 34 bits; of those each number of
+// bits is as frequent as the others.
 func (g *generator) count() uint64 {
 	if g.rng.IntN(4) == 0 {
 		return 0
@@ -128,6 +133,8 @@ func (g *generator) raw(w io.Writer) error {
 		}
 		names.WriteString(g.name(i))
 		at := uint64(countersAddr + len(counters))
+		// A record is __llvm_profile_data: NameRef, FuncHash, CounterPtr (relative to the record),
+		// FunctionPointer, Values, NumCounters, NumValueSites.
 		records = le.AppendUint64(records, irpgo.NameRef(g.name(i)))
 		records = le.AppendUint64(records, uint64(i)*0x9e3779b97f4a7c15>>4)
 		records = le.AppendUint64(records, at-uint64(dataAddr+i*recordSize))
@@ -139,10 +146,14 @@ func (g *generator) raw(w io.Writer) error {
 			counters = le.AppendUint64(counters, g.count())
 		}
 	}
+	// The names section begins with two ULEB128 numbers: the size, and that of the compressed names.
 	list := binary.AppendUvarint(nil, uint64(names.Len()))
 	list = append(append(list, 0), names.String()...) // not compressed
 	const irLevel, counterDelta = 1 << 56, countersAddr - dataAddr
 	var file []byte
+	// The header: magic, version with the variant in its upper bits, size of the binary ids, number of
+	// records, padding, number of counters, padding, size of the names, CountersDelta, NamesDelta, and
+	// the greatest kind of values.
 	for _, word := range []uint64{
 		0xff<<56 | 'l'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'r'<<8 | 0x81, 8 | irLevel,
 		0, uint64(g.n), 0, uint64(len(counters) / 8), 0, uint64(len(list)), counterDelta, namesAddr, 1,
@@ -150,6 +161,7 @@ func (g *generator) raw(w io.Writer) error {
 		file = le.AppendUint64(file, word)
 	}
 	file = append(append(append(file, records...), counters...), list...)
+	// Sections are padded to 8 bytes.
 	_, err := w.Write(append(file, make([]byte, -len(list)&7)...))
 	return err
 }

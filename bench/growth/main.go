@@ -34,6 +34,8 @@ type operation struct {
 
 const perFile = 1000 // counters of one of many files
 
+// operations are those that read a whole profile. "Files of 1,000 counters" shows what a file costs,
+// not a counter.
 var operations = []operation{
 	{"merge raw, 10 files", split("profraw", 10), []string{"merge", "-q"}, true},
 	{"merge raw, files of 1,000 counters", many("profraw"), []string{"merge", "-q"}, true},
@@ -99,6 +101,7 @@ func main() {
 	}
 }
 
+// run measures each operation at sizes half a decade apart, as far as its inputs can be made.
 func run(out string, to int, chosen *regexp.Regexp) error {
 	m := &maker{dir: filepath.Join("build", "bench", "growth")}
 	if err := os.MkdirAll(m.dir, 0o777); err != nil {
@@ -116,6 +119,7 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 		}
 		s := series{name: op.name}
 		for i := range 9 {
+			// 1,000, 3,162, 10,000 … 10,000,000.
 			n := int(math.Round(math.Pow(10, 3+float64(i)/2)))
 			if n > to {
 				break
@@ -150,6 +154,7 @@ func (op *operation) measure(m *maker, profuse string, n int) (p point, err erro
 		argv = append(argv, "-o", filepath.Join(m.dir, "out"))
 	}
 	p.n = n
+	// The least is what the operation needs; the rest is the machine's.
 	for spent, runs := 0.0, 0; runs == 0 || spent < 3 && runs < 5; runs++ {
 		s, err := measure.Run(append(argv, inputs...), "")
 		if err != nil {

@@ -28,6 +28,8 @@ type goal struct {
 	read                float64 // greatest ratio of its wall time to that of reading the inputs
 }
 
+// cases have goals as ratios where there is a peer, and as seconds, or multiples of reading, where
+// there is none. Their letters stand in docs/performance.md, so they keep them.
 var cases = []benchCase{
 	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{wall: 18, cpu: 10, memory: 1, read: 2}},
 	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{wall: 12, cpu: 10, memory: 1, read: 1}},
@@ -69,6 +71,7 @@ const mainCases = "abcdefghjklnpqrstuvwxy"
 // merging merges the inputs with each tool, with as many threads as there are CPUs and with
 // one.
 func (b *bench) merging(inputs []string) []*command {
+	// Of the commands with one thread the drop-in, the last one, is left out.
 	one := b.mergingBy(1, inputs)
 	one[0].kind = other
 	return append(b.mergingBy(runtime.NumCPU(), inputs), one[:2]...)
@@ -89,6 +92,8 @@ func (b *bench) mergingCold(inputs []string) []*command {
 	return commands
 }
 
+// mergingBy merges with n threads. profuse writes the indexed version of llvm-profdata 22, or the
+// files could not be compared byte for byte.
 func (b *bench) mergingBy(n int, inputs []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		name = fmt.Sprintf("%s -j %d", name, n)
@@ -113,6 +118,8 @@ func (b *bench) mergingMany(inputs []string) []*command {
 	})
 }
 
+// showing prints what is known of a profile as a whole, and of each function. profuse's own show
+// lists the ten hottest functions unless it is told otherwise; --topn=10 is the same for LLVM.
 func (b *bench) showing(inputs []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		return &command{name: name, kind: kind, argv: append(argv, inputs[0]), stdout: true}

@@ -19,6 +19,9 @@ const (
 	coverIncludes  = 6  // headers of a source
 )
 
+// coverHeader is one header: macros, each use of which is mapped as an expansion
+// (CounterMappingRegion::ExpansionRegion), inline functions and a template, which each source that
+// uses them maps again.
 func coverHeader(h int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#pragma once\n#define MAX%d(a, b) ((a) > (b) ? (a) : (b))\n", h)
@@ -31,8 +34,11 @@ func coverHeader(h int) string {
 	return b.String()
 }
 
+// coverSource is one source file, whose functions have loops, branches and a switch, and call the
+// inline functions and templates of the headers.
 func coverSource(s int) string {
 	var b strings.Builder
+	// Each header is in 12 sources.
 	header := func(i int) int { return (s*7 + i*31) % coverHeaders }
 	for i := range coverIncludes {
 		fmt.Fprintf(&b, "#include \"header%d.h\"\n", header(i))
@@ -102,6 +108,7 @@ func covered(dir string, sources []source) ([]string, error) {
 	if err := build(program, sources, "clang++-22", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-fuse-ld=lld"); err != nil {
 		return nil, err
 	}
+	// One run is enough: what is large here is the mapping, not the profile.
 	raw := filepath.Join(dir, "program.profraw")
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+raw)
@@ -115,6 +122,7 @@ func covered(dir string, sources []source) ([]string, error) {
 func (b *bench) tracefile(inputs []string) []*command { return b.exporting("lcov", inputs) }
 func (b *bench) document(inputs []string) []*command  { return b.exporting("text", inputs) }
 
+// exporting prints to standard output, as both tools do; the bytes must be the same.
 func (b *bench) exporting(format string, inputs []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		argv = append(argv, "export", "-format="+format, "-instr-profile="+inputs[1], inputs[0])

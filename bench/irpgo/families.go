@@ -43,10 +43,12 @@ func writeChanged(from, to string) error {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range p.Functions {
 		for _, r := range p.Functions[i].Records {
+			// Counts become up to twice as large; one function in twenty stops running.
 			factor := 2 * rng.Float64()
 			if rng.IntN(20) == 0 {
 				factor = 0
 			}
+			// Another CFG hash: for compare, these are changed functions.
 			if rng.IntN(50) == 0 {
 				r.Hash ^= 0x1234567
 			}
@@ -55,6 +57,7 @@ func writeChanged(from, to string) error {
 			}
 		}
 	}
+	// One in a hundred functions is gone.
 	n := len(p.Functions)
 	p.Functions = append(p.Functions[:n/100], p.Functions[n/50:]...)
 	return writeWhole(to, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
@@ -63,6 +66,7 @@ func writeChanged(from, to string) error {
 // alone returns the only command of a case that has no peer.
 func alone(argv ...string) []*command { return []*command{{name: "profuse", kind: ours, argv: argv}} }
 
+// LLVM's tools have no counterpart of these commands: their goals are seconds.
 func (b *bench) checking(inputs []string) []*command { return alone(b.profuse, "check", inputs[0]) }
 func (b *bench) topping(inputs []string) []*command  { return alone(b.profuse, "top", inputs[0]) }
 
@@ -89,6 +93,7 @@ func makeMIP(dir string) ([]string, error) {
 		return nil, err
 	}
 	program, cc := filepath.Join(dir, "program"), filepath.Join(filepath.Dir(dir), "profuse")
+	// 20 units of 500 functions are 10,000 functions.
 	const units = 20
 	sources := []source{{"main.c", mainUnit(span(0, units), functionsPerUnit)}}
 	for i := range units {
@@ -105,6 +110,7 @@ func makeMIP(dir string) ([]string, error) {
 		if exists(out[i]) {
 			return nil
 		}
+		// The argument is the number of calls; 200 different ones are enough for 1,000 runs.
 		cmd := exec.Command(program, strconv.Itoa((i%200+1)*400))
 		cmd.Env = append(os.Environ(), "LLVM_MIP_PROFILE_FILENAME="+out[i])
 		return cmd.Run()
@@ -134,12 +140,14 @@ func makeIprof(dir string) ([]string, error) {
 	for i := range 10 {
 		out = append(out, filepath.Join(dir, fmt.Sprintf("run-%d.iprof", i+1)))
 	}
+	// The test writes the large file last.
 	if exists(filepath.Join(dir, "large.iprof")) {
 		return out, nil
 	}
 	return out, prepare("go", "test", "./iprof", "-run", "^TestWriteFiles$", "-files", dir)
 }
 
+// makeIprofLarge returns a file of an image of 500,000 methods with 750,000 entries.
 func makeIprofLarge(dir string) ([]string, error) {
 	runs, err := makeIprof(dir)
 	if err != nil {
@@ -158,6 +166,8 @@ func (b *bench) readingIprof(inputs []string) []*command {
 	}
 }
 
+// mergingIprof compares with the straightforward way in Python, since no other tool merges such
+// files but GraalVM's compiler itself. The script writes entries in the order in which it meets them.
 func (b *bench) mergingIprof(inputs []string) []*command {
 	python := filepath.Join(b.dir, "python.iprof")
 	cmd := func(kind commandKind, name string, options ...string) *command {

@@ -43,6 +43,7 @@ func unit(u, n int) string {
 		fmt.Fprintf(&b, "__attribute__((noinline)) static int %s(int a, int b) {\n  int s = 0; char m[64];\n", name)
 		fmt.Fprintf(&b, "  for (int i = 0; i < (a & 7); i++) { if ((b + i) %% %d == 0) s += i * %d; else if (s > %d) s -= b; else s ^= a; }\n", i%7+2, i, i)
 		b.WriteString("  switch (a % 5) { case 0: s++; break; case 1: s += 2; break; case 2: s *= 3; break; }\n")
+		// A copy of varying length has a value site for memory sizes (IPVK_MemOPSize).
 		if i%10 == 0 {
 			b.WriteString("  memset(m, s, a & 63); s += m[a & 31];\n")
 		}
@@ -133,12 +134,14 @@ func runs(dir, program string, n int) ([]string, error) {
 		if exists(out[i]) {
 			return nil
 		}
+		// The argument is the number of calls: 400 to 80,000.
 		cmd := exec.Command(program, fmt.Sprint((i%200+1)*400))
 		cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+out[i])
 		return cmd.Run()
 	})
 }
 
+// span returns the numbers of n units from a first one on; after the last unit comes the first.
 func span(from, n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -147,6 +150,7 @@ func span(from, n int) []int {
 	return out
 }
 
+// makeLarge makes the profiles of the main case: 60 units of 500 functions.
 func makeLarge(dir string) ([]string, error) {
 	p, err := program(dir, "large", span(0, 60))
 	if err != nil {
@@ -155,6 +159,7 @@ func makeLarge(dir string) ([]string, error) {
 	return runs(dir, p, 200)
 }
 
+// makeMany makes profiles of a small program of two units.
 func makeMany(dir string) ([]string, error) {
 	p, err := program(dir, "small", span(0, 2))
 	if err != nil {
@@ -176,6 +181,7 @@ func makeTiny(dir string) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Copies are files of their own: links would be one file in the page cache.
 	folder := filepath.Join(dir, "tiny.copies")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
@@ -196,6 +202,8 @@ func makeTiny(dir string) (out []string, err error) {
 	return out, nil
 }
 
+// makeMixed makes profiles of programs that share eleven of their twelve units with the next one,
+// so that most functions of a file are known to the merge already.
 func makeMixed(dir string) (out []string, err error) {
 	for i := range 50 {
 		p, err := program(dir, fmt.Sprintf("mixed%d", i), span(i, 12))
@@ -211,6 +219,7 @@ func makeMixed(dir string) (out []string, err error) {
 	return out, nil
 }
 
+// makeIndexed merges each raw profile on its own, by LLVM's tool.
 func makeIndexed(dir string) ([]string, error) {
 	p, err := program(dir, "whole", span(0, numUnits))
 	if err != nil {
@@ -246,12 +255,14 @@ func writeHuge(name string) error {
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}
 	names := make([]string, 500_000)
 	for i := range names {
+		// Names of one namespace begin alike, as those of real programs do; zlib makes use of that.
 		names[i] = fmt.Sprintf("_ZN8project%d11component%02d14Handler%07d7processERKNS_7RequestE", i/50_000, i/1000%50, i)
 	}
 	for i, name := range names {
 		r := &irpgo.Record{Name: name, Hash: rng.Uint64() >> 4, Counts: make([]uint64, 1+rng.IntN(12))}
 		if rng.IntN(3) > 0 { // the others never ran
 			for j := range r.Counts {
+				// Each number of bits, from 1 to 40, is as frequent as the others.
 				r.Counts[j] = rng.Uint64() >> (24 + rng.IntN(40))
 			}
 		}
@@ -281,6 +292,7 @@ func makeGiant(dir string) ([]string, error) {
 // writeGiant writes a profile of 200,000 functions of 1,230 counters, which repeat.
 func writeGiant(name string) error {
 	rng := rand.New(rand.NewPCG(3, 4))
+	// Functions are windows into one list: 200,000 lists of their own would be 2 GB of memory.
 	counts := make([]uint64, 1<<20)
 	for i := range counts {
 		counts[i] = rng.Uint64() >> (24 + rng.IntN(40))
@@ -308,6 +320,8 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 	return os.Rename(name+".tmp", name)
 }
 
+// exists tells inputs of an earlier run from those to make: writeWhole and the tools leave no
+// partial file under the final name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

@@ -20,6 +20,7 @@ const tolerated = 1.03
 // runs, which changes of the machine's speed affect alike. It fails if a case takes more CPU
 // time, with a confidence of 95 %.
 func (b *bench) guard(revision, chosen string, pairs int) error {
+	// The interval of fewer than six pairs has no bounds, see measure.Interval.
 	if pairs < 6 {
 		return errors.New("-pairs: at least 6")
 	}
@@ -27,6 +28,7 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 	if err != nil {
 		return err
 	}
+	// The binary is in a folder of its own.
 	defer os.RemoveAll(filepath.Dir(old))
 	fmt.Printf("CPU time of the working tree as a multiple of that of %s: median of %d pairs, 95 %% confidence interval\n\n", revision, pairs)
 	var slower []string
@@ -38,6 +40,7 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.letter, err)
 		}
+		// The verdict is about the lower end of the interval, so that chance alone seldom fails the guard.
 		median, low, high := measure.Interval(ratios)
 		verdict := ""
 		if low > tolerated {
@@ -58,6 +61,7 @@ func (b *bench) pairs(c *benchCase, old string, n int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is compared is profuse's own command with the default number of threads, the last of the kind.
 	var now *command
 	for _, cmd := range c.commands(b, inputs) {
 		if cmd.kind == ours {
@@ -89,6 +93,7 @@ func buildRevision(revision string) (string, error) {
 		return "", err
 	}
 	tree, exe := filepath.Join(dir, "tree"), ""
+	// A worktree leaves the files of the developer alone, changed ones included.
 	err = prepare("git", "worktree", "add", "--detach", tree, revision)
 	if err == nil {
 		if exe, err = trial.BuildOf(tree, dir); err != nil {

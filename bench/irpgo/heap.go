@@ -28,6 +28,8 @@ var (
 // chance is a random number generator that gives the same numbers in every release.
 type chance uint32
 
+// n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example
+// of rand.
 func (c *chance) n(n int) int {
 	*c = (*c*1103515245 + 12345) % (1 << 31)
 	return int(*c>>16) % n
@@ -47,6 +49,8 @@ func (p *heapProgram) header() string {
 		b.WriteString("#include <map>\n#include <string>\n#include <vector>\n")
 		return b.String()
 	}
+	// Inlined into what calls them: the frames of a context come from debug information, not from
+	// return addresses alone.
 	const small = 200
 	for k := range small {
 		fmt.Fprintf(&b, "static inline __attribute__((always_inline)) long h%d(int n) { char *p = (char *)malloc(n + %d); memset(p, %d, n); long s = p[0]; free(p); return s; }\n", k, k%37+1, k%100)
@@ -60,9 +64,11 @@ func (p *heapProgram) header() string {
 // function is one function of a layer.
 func (p *heapProgram) function(c *chance, layer, i int) string {
 	var b strings.Builder
+	// Functions of the last layer call nobody and always allocate.
 	last := layer == p.layers-1
 	id := layer*p.functions + i
 	if p.name == containers.name {
+		// A type for each function instantiates containers of its own, with debug information of their own.
 		fmt.Fprintf(&b, "namespace { struct T%d { int v[%d]; bool operator<(const T%d &o) const { return v[0] < o.v[0]; } }; }\n", id, id%7+1, id)
 	}
 	fmt.Fprintf(&b, "long f_%d_%d(R &r) { long s = 0;\n", layer, i)
@@ -77,6 +83,7 @@ func (p *heapProgram) function(c *chance, layer, i int) string {
 		b.WriteString("  s += long(m.size() + t.size());\n")
 	}
 	if !last {
+		// Four callees for each function: the number of possible contexts grows fourfold with each layer.
 		b.WriteString("  switch (r.n() % 4) {\n")
 		for k := range 4 {
 			fmt.Fprintf(&b, "  case %d: s += f_%d_%d(r); break;\n", k, layer+1, c.n(p.functions))
@@ -93,6 +100,7 @@ func (p *heapProgram) sources() []string {
 	for i := range texts {
 		fmt.Fprintf(&texts[i], "#include \"%s.h\"\n", p.name)
 	}
+	// One generator for all functions: the program is the same in each run of the benchmark.
 	c := chance(7)
 	for l := range p.layers {
 		for i := range p.functions {
@@ -142,6 +150,7 @@ func (p *heapProgram) record(dir string, times int) (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", program, err, out)
 	}
+	// MEMPROF_OPTIONS has no way to name the file exactly.
 	written, err := filepath.Glob(raw + ".*") // with the number of the process
 	if err != nil || len(written) != 1 {
 		return "", fmt.Errorf("%s wrote %q", program, written)
@@ -161,6 +170,7 @@ func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	}
 }
 
+// heapDir makes the folder; its path is absolute, since programs run elsewhere.
 func heapDir(dir string) (string, error) {
 	dir, err := filepath.Abs(filepath.Join(dir, "heap"))
 	if err == nil {
@@ -205,6 +215,7 @@ func (b *bench) symbolizingHeap(inputs []string) []*command {
 	raw, program := inputs[:len(inputs)-1], inputs[len(inputs)-1]
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))
+		// "profuse merge" takes this option of llvm-profdata, too.
 		argv = append(append(argv, "--profiled-binary="+program, "-o", out), raw...)
 		return &command{name: name, kind: kind, argv: argv, out: out}
 	}

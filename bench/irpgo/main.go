@@ -31,6 +31,8 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
+// A bench has the options, profuse as built from the working tree, and its peers, which are looked
+// up in PATH. The inputs stay in dir for the next run.
 type bench struct {
 	dir      string
 	profuse  string
@@ -54,6 +56,7 @@ var writers = map[string]func(files []string) error{
 
 func main() {
 	measure.Main()
+	// Only this program starts itself so, see prepareApart.
 	if len(os.Args) > 3 && os.Args[1] == writeFlag {
 		if err := writers[os.Args[2]](os.Args[3:]); err != nil {
 			log.Fatal(err)
@@ -93,6 +96,8 @@ func main() {
 	}
 }
 
+// run measures the cases whose letters are chosen, all if none are. A page is updated after each
+// case, so that an interrupted run keeps what it has measured.
 func (b *bench) run(chosen string) error {
 	machine := fmt.Sprintf("%s, %d CPUs; medians of up to %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
 	if !b.markdown {
@@ -141,8 +146,13 @@ func (b *bench) one(c *benchCase) (*result, error) {
 		size += info.Size()
 	}
 	commands := c.commands(b, inputs)
+	// The last command reads the bytes and does nothing with them; timesRead compares with it. It needs
+	// the same preparation, such as an empty page cache.
 	commands = append(commands, &command{name: "read (cat)", argv: append([]string{"cat"}, inputs...), kind: reading, before: commands[0].before})
 	start := time.Now()
+	// Round 0 fills the page cache and compares the results; its costs do not count. Commands take
+	// turns within a round, so that a slower minute of the machine is not one command's alone. At least
+	// one round counts, however long it takes.
 	for round := range b.rounds + 1 {
 		if round > 1 && time.Since(start) > time.Duration(b.seconds)*time.Second {
 			break
@@ -165,6 +175,7 @@ func (b *bench) one(c *benchCase) (*result, error) {
 // each other, shown text with that of the tool that prints the same words.
 func (b *bench) sameResults(commands []*command) error {
 	for _, c := range commands {
+		// profuse's own merge sorts as the other outputs are sorted.
 		if c.canonical {
 			same := c.out + ".canonical"
 			if err := prepare(b.profuse, "merge", "-q", "-o", same, c.out); err != nil {
@@ -175,6 +186,7 @@ func (b *bench) sameResults(commands []*command) error {
 	}
 	var first *command
 	for _, c := range commands {
+		// Commands that print, and those that write something else than the others, have no file to compare.
 		if c.out == "" {
 			continue
 		}
@@ -192,6 +204,7 @@ func (b *bench) sameResults(commands []*command) error {
 			shown[c.name] = c
 		}
 	}
+	// profuse's own "show" has words of its own; only the drop-in must print LLVM's.
 	for _, pair := range [][2]string{{"llvm", "drop-in"}, {"llvm, all", "drop-in, all"}} {
 		if a, b := shown[pair[0]], shown[pair[1]]; a != nil && b != nil && a.digest != b.digest {
 			return fmt.Errorf("%s and %s print different things", a.name, b.name)
@@ -203,6 +216,7 @@ func (b *bench) sameResults(commands []*command) error {
 // sameFiles fails if two files differ; they may be large.
 func sameFiles(a, b string) error { return prepare("cmp", a, b) }
 
+// cpuName returns the field "model name" of /proc/cpuinfo, which Linux has on x86 and not everywhere.
 func cpuName() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
+// A commandKind says what a command's figures are for.
 type commandKind int
 
 const (
@@ -47,6 +48,7 @@ const long = 10
 // run runs the command once. In the first round it keeps the digest of the output if that
 // is compared, in the others the cost.
 func (c *command) run(round int) (err error) {
+	// A long command runs once; its figures stand for all rounds.
 	if round > 0 && c.first.Wall > long {
 		c.samples = append(c.samples, c.first)
 		return nil
@@ -56,6 +58,7 @@ func (c *command) run(round int) (err error) {
 	}
 	switch {
 	case err != nil:
+	// The digest takes time, so this round has no figures.
 	case round == 0 && c.stdout:
 		h := sha256.New()
 		if err = measure.Output(c.argv, c.stdin, h); err == nil {
@@ -82,6 +85,7 @@ func dropFromCache(names []string) error {
 		if err != nil {
 			return err
 		}
+		// Pages that are not yet written would stay in the cache.
 		err = errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED), f.Close())
 		if err != nil {
 			return err

@@ -55,6 +55,7 @@ func (r *result) rows() [][]string {
 		}
 		return fmt.Sprintf(format+" ["+format+" "+format+"]", measure.Median(v), slices.Min(v), slices.Max(v))
 	}
+	// Times are medians of all rounds, the extremes in brackets: a mean would follow one slow round.
 	head := []string{""}
 	for _, m := range metrics {
 		head = append(head, m.name)
@@ -67,6 +68,7 @@ func (r *result) rows() [][]string {
 		}
 		rows = append(rows, append(row, cell("%.1f", r.timesRead(c))))
 	}
+	// A ratio above 1 means that profuse is faster, or smaller.
 	for _, c := range r.measured() {
 		if r.ratios(c, 0) == nil {
 			continue
@@ -96,6 +98,7 @@ func (r *result) timesRead(c *command) []float64 {
 	if c.kind == reading {
 		return nil
 	}
+	// The reading command is the last one, see bench.one.
 	read := r.commands[len(r.commands)-1]
 	out := make([]float64, len(c.samples))
 	for i := range out {
@@ -114,6 +117,7 @@ func (r *result) ratios(c *command, metric int) []float64 {
 			best = v
 		}
 	}
+	// Rounds have the same index in all commands.
 	for i, own := range c.values(metric) {
 		if best != nil {
 			best[i] /= own
@@ -195,6 +199,7 @@ func summaryTable(machine string, results []*result, old string) string {
 			rows = append(rows, results[i].summary())
 			continue
 		}
+		// A row of another number of columns is of an older version of this program.
 		for line := range strings.Lines(old) {
 			if cells := strings.Split(line, "|"); len(cells) == len(head)+2 && strings.HasPrefix(line, "| ("+c.letter+")") {
 				for i := range cells {
@@ -227,6 +232,7 @@ func update(page, machine string, results []*result) error {
 		return err
 	}
 	text := string(data)
+	// Tables stand between comments of HTML; what is around them is written by hand.
 	put := func(what string, of func(old string) string) {
 		begin, end := "<!-- begin "+what+" -->\n", "<!-- end "+what+" -->\n"
 		before, rest, found := strings.Cut(text, begin)
@@ -258,6 +264,7 @@ func markdownTable(rows [][]string) string {
 	}
 	for n, row := range rows {
 		for i, cell := range row {
+			// Names to the left, figures to the right.
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 {
 				cell += pad

@@ -37,6 +37,7 @@ func writtenSamples(dir, name string, n int) ([]string, error) {
 	for i := range n {
 		out = append(out, filepath.Join(dir, fmt.Sprintf("%s%d.afdo", name, i)))
 	}
+	// They are written in order, so the last one shows that all are there.
 	if exists(out[n-1]) {
 		return out, nil
 	}
@@ -65,6 +66,8 @@ type sampled struct {
 	names []sampleprof.Name
 }
 
+// profile makes n functions. Seven namespaces by chance make a seventh of the names of two files
+// equal, so that a merge has both new functions and known ones.
 func (g *sampled) profile(n int) *sampleprof.Profile {
 	for i := range n {
 		g.names = append(g.names, sampleprof.NameOf(fmt.Sprintf("_ZN7project%d11component%02d14Handler%07d7processEv", g.rng.IntN(7), i%50, i)))
@@ -100,6 +103,7 @@ func (g *sampled) function(name sampleprof.Name, depth int) *sampleprof.Function
 		f.Body = append(f.Body, s)
 		f.Total += s.Count
 	}
+	// A location is in the body once.
 	slices.SortStableFunc(f.Body, func(a, b sampleprof.Sample) int { return a.Compare(b.Location) })
 	f.Body = slices.CompactFunc(f.Body, func(a, b sampleprof.Sample) bool { return a.Location == b.Location })
 	if depth > 0 && g.rng.IntN(2) == 0 {
@@ -114,8 +118,10 @@ func (g *sampled) function(name sampleprof.Name, depth int) *sampleprof.Function
 	return f
 }
 
+// name returns the name of any function, also the caller itself: recursion is inlined, too.
 func (g *sampled) name() sampleprof.Name { return g.names[g.rng.IntN(len(g.names))] }
 
+// location returns a line relative to the function's first one, every other time with a discriminator.
 func (g *sampled) location(lines uint32) sampleprof.Location {
 	l := sampleprof.Location{Line: g.rng.Uint32N(lines)}
 	if g.rng.IntN(2) == 0 {

@@ -19,6 +19,8 @@ const (
 	lookedUp     = 100_000 // addresses
 )
 
+// symbolUnit is one file, whose debug information comes nearly all from the templates of the
+// standard library.
 func symbolUnit(u int) string {
 	return fmt.Sprintf(`#include <algorithm>
 #include <functional>
@@ -65,6 +67,7 @@ func copies(dir string, u int) ([]string, error) {
 	if err := prepare("clang++-22", "-std=c++17", "-O2", "-g", "-c", source, "-o", object); err != nil {
 		return nil, err
 	}
+	// Renaming is faster than compiling: copies have the same debug information under other symbols.
 	listed, err := exec.Command("nm", "--defined-only", "--extern-only", object).Output()
 	if err != nil {
 		return nil, err
@@ -95,6 +98,7 @@ func makeSymbols(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
+	// bench/symbolize does with package symbolize what llvm-symbolizer does.
 	tool := symbolizer(dir)
 	if err := prepare("go", "build", "-trimpath", "-o", tool, "./bench/symbolize"); err != nil {
 		return nil, err
@@ -117,6 +121,7 @@ func makeSymbols(dir string) ([]string, error) {
 	if err := os.WriteFile(main, []byte("int main() { return 0; }\n"), 0o666); err != nil {
 		return nil, err
 	}
+	// Nothing is called: the linker keeps what it is given without --gc-sections.
 	link := []string{"-fuse-ld=lld", "-Wl,-z,now", "-o", program, main}
 	for _, list := range objects {
 		link = append(link, list...)
@@ -126,6 +131,7 @@ func makeSymbols(dir string) ([]string, error) {
 	}
 	for _, list := range objects {
 		for _, object := range list {
+			// Together the copies take as much room as the program.
 			os.Remove(object)
 		}
 	}
@@ -138,6 +144,7 @@ func makeSymbols(dir string) ([]string, error) {
 	return out, os.WriteFile(addresses, sample.Bytes(), 0o666)
 }
 
+// symbolizer is where the program is built that stands for profuse here.
 func symbolizer(dir string) string { return filepath.Join(dir, "symbolize") }
 
 // symbolizing looks up the addresses.

@@ -60,6 +60,7 @@ func run(argv []string, rounds int) error {
 		return err
 	}
 	fmt.Printf("pages %d", pages)
+	// Each keeps the least of its figures; those of the other kind are not printed.
 	cold, warm := start{math.Inf(1), math.MaxInt64, 0}, start{math.Inf(1), 0, math.MaxInt64}
 	for range rounds {
 		if err := dropCache(argv[0]); err != nil {
@@ -96,6 +97,7 @@ func measure(argv []string) (s start, err error) {
 	if err := cmd.Start(); err != nil {
 		return s, err
 	}
+	// An end of the output without any is an end, too.
 	_, _ = out.Read(make([]byte, 1))
 	s.ms = float64(time.Since(begin).Microseconds()) / 1000
 	_, _ = io.Copy(io.Discard, out)
@@ -164,6 +166,7 @@ func (t *tracer) readMaps(program string) error {
 	if err != nil {
 		return err
 	}
+	// The maps name the file by its inode whatever path started it.
 	inode := info.Sys().(*syscall.Stat_t).Ino
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", t.pid))
 	if err != nil {
@@ -181,6 +184,7 @@ func (t *tracer) readMaps(program string) error {
 			if _, err := unix.PtracePeekData(t.pid, uintptr(from), text); err != nil {
 				return err
 			}
+			// The bytes of the instruction syscall; the vDSO has one for its slow paths.
 			if at := bytes.Index(text, []byte{0x0f, 0x05}); at >= 0 {
 				t.syscall = from + uint64(at)
 			}
@@ -201,6 +205,7 @@ func (t *tracer) protect(tid int, addr, size uint64, rights uint64) error {
 		return err
 	}
 	regs := saved
+	// Orig_rax -1 keeps the kernel from restarting a system call that the stop interrupted.
 	regs.Rip, regs.Rax, regs.Orig_rax = t.syscall, unix.SYS_MPROTECT, math.MaxUint64
 	regs.Rdi, regs.Rsi, regs.Rdx = addr, size, rights
 	if err := errors.Join(unix.PtraceSetRegs(tid, &regs), unix.PtraceSingleStep(tid)); err != nil {
@@ -228,6 +233,7 @@ func (t *tracer) follow() error {
 		var status unix.WaitStatus
 		for {
 			var err error
+			// Any thread of the process; the end of another thread than the first is no end.
 			if tid, err = unix.Wait4(-1, &status, unix.WALL, nil); err != nil {
 				return err
 			}

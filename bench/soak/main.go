@@ -39,6 +39,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
+// An outcome is how one run ended; the package comment explains them.
 type outcome int
 
 const (
@@ -73,6 +74,7 @@ type soak struct {
 
 func main() {
 	log.SetFlags(0)
+	// The soak starts itself to limit the size of files, see runLimited.
 	if len(os.Args) > 2 && os.Args[1] == limitFlag {
 		log.Fatal(runLimited(os.Args[2], os.Args[3:]))
 	}
@@ -91,6 +93,8 @@ func main() {
 	}
 }
 
+// run makes the subjects and has the workers take numbers of runs until the time is over. The error
+// is about the soak itself; what commands do wrong is counted.
 func run(minutes float64, seed uint64, workers int, only int64, keep string) (failures int, err error) {
 	s := &soak{seed: seed, keep: keep, counts: make(map[string]*[numOutcomes]int)}
 	if s.dir, err = os.MkdirTemp("", "soak"); err != nil {
@@ -117,6 +121,7 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	start := time.Now()
 	end := start.Add(time.Duration(minutes * float64(time.Minute)))
 	var next atomic.Int64
+	// One run, whose end is in the past.
 	if only >= 0 {
 		workers = 1
 		next.Store(only)
@@ -127,6 +132,7 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	for w := range workers {
 		wg.Go(func() {
 			for {
+				// Numbers are given out in order, but a run depends on its number alone.
 				err := s.try(w, next.Add(1)-1)
 				if err != nil {
 					s.mu.Lock()

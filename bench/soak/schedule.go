@@ -31,6 +31,8 @@ type schedule struct {
 	run   func(t *attempt) (outcome, error)
 }
 
+// schedules have shares that add up to 100. Those about moments need inputs that take a while to
+// read.
 var schedules = []schedule{
 	{"mutation", 76, false, (*attempt).mutate},
 	{"rewritten while read", 4, true, (*attempt).race},
@@ -57,6 +59,7 @@ type attempt struct {
 // try makes run n in the folder of a worker.
 func (s *soak) try(worker int, n int64) error {
 	t := &attempt{soak: s, number: n, rng: rand.New(rand.NewPCG(s.seed, uint64(n)))}
+	// All choices come from the generator of this run, in a fixed order, so that -only can repeat it.
 	share := t.rng.IntN(100)
 	plan := schedules[slices.IndexFunc(schedules, func(p schedule) bool { share -= p.share; return share < 0 })]
 	subjects := s.subjects
@@ -67,6 +70,7 @@ func (s *soak) try(worker int, n int64) error {
 	commands := trial.Commands(t.subject.Family)
 	t.command = &commands[t.rng.IntN(len(commands))]
 	t.dir = filepath.Join(s.dir, fmt.Sprint(worker))
+	// What the worker's run before left behind would look like an output of this one.
 	if err := os.RemoveAll(t.dir); err != nil {
 		return err
 	}
@@ -94,7 +98,7 @@ func (s *soak) try(worker int, n int64) error {
 // write writes the input.
 func (t *attempt) write(data []byte) error { return os.WriteFile(t.files.In, data, 0o666) }
 
-// written returns the contents of the output and its digest; nil if there is none.
+// written returns the contents of the output; nil if there is none.
 func (t *attempt) written() []byte {
 	if t.out == "" {
 		return nil
@@ -125,6 +129,7 @@ func (t *attempt) failure(r *trial.Result, input []byte) (outcome, bool) {
 func (t *attempt) report(o outcome, input, stdout, stderr []byte) {
 	line := strings.Join(t.argv, " ")
 	name := filepath.Join(t.keep, fmt.Sprintf("%s-%d-%d", outcomeNames[o], t.seed, t.number))
+	// The first 16 KiB are enough for a panic and its goroutines.
 	tail := func(b []byte) []byte { return b[:min(len(b), 16<<10)] }
 	text := fmt.Sprintf("%s: %s\n%s\n%s\nrepeat: go run ./bench/soak -seed %d -only %d\n\n%s\n%s\n",
 		outcomeNames[o], t.subject.Format, t.how, line, t.seed, t.number, tail(stdout), tail(stderr))
@@ -200,6 +205,7 @@ func (t *attempt) mutate() (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+	// Two profiles may be spliced, also of different formats.
 	other := t.subjects[t.rng.IntN(len(t.subjects))].Data
 	data, how := trial.Mutate(t.rng, t.subject.Data, other)
 	t.how = how
@@ -248,6 +254,7 @@ func (t *attempt) serve() (outcome, error) {
 	return silent, nil
 }
 
+// freePort returns a port of this machine that was free a moment ago.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -259,6 +266,7 @@ func freePort() (int, error) {
 // load reads the pages of a report, as soon as they are served.
 func load(address string) (ok bool) {
 	client := http.Client{Timeout: trial.Patience}
+	// A server that refuses the profile never listens: a second is enough to know.
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		for _, page := range []string{"/", "/report.html"} {
 			response, err := client.Get(address + page)
@@ -284,6 +292,7 @@ func (t *attempt) race() (outcome, error) {
 		return 0, err
 	}
 	damaged, _ := trial.Mutate(t.rng, t.subject.Data, t.subject.Data)
+	// Between two writes there is time enough to read a part of the file.
 	moment := time.Duration(t.rng.IntN(20)) * time.Millisecond
 	return t.while(&r, want, func(ended <-chan struct{}) error {
 		for i := 0; ; i++ {
@@ -311,6 +320,7 @@ func (t *attempt) cut() (outcome, error) {
 		return 0, err
 	}
 	size := t.rng.Int64N(int64(len(t.subject.Data)))
+	// Some commands have ended by then, which is no failure.
 	moment := time.Duration(t.rng.Int64N(int64(60 * time.Millisecond)))
 	return t.while(&r, want, func(ended <-chan struct{}) error {
 		select {
@@ -350,6 +360,7 @@ var before = []byte("what was there before\n")
 // prepare runs the command once and leaves the old output in its place. It returns the
 // new one, the files beside it, and how long the command takes.
 func (t *attempt) prepare() (fresh []byte, beside map[string]bool, takes time.Duration, err error) {
+	// Only commands that replace a file whole can leave a part of one.
 	for !t.command.Writes() {
 		commands := trial.Commands(t.subject.Family)
 		t.command = &commands[t.rng.IntN(len(commands))]
@@ -372,6 +383,7 @@ func (t *attempt) prepare() (fresh []byte, beside map[string]bool, takes time.Du
 	if err == nil && t.replaces() {
 		err = os.WriteFile(t.out, before, 0o666)
 	}
+	// The run before has merged and remembered the input; it must be there again.
 	if err == nil && t.command.Name() == "watch" {
 		err = t.write(t.subject.Data)
 	}
@@ -381,6 +393,7 @@ func (t *attempt) prepare() (fresh []byte, beside map[string]bool, takes time.Du
 // replaces reports whether the command replaces its output, and does not add to it.
 func (t *attempt) replaces() bool { return t.command.Name() != "watch" }
 
+// eachFile calls do for every file in the folder of the attempt.
 func (t *attempt) eachFile(do func(path string)) error {
 	return filepath.WalkDir(t.dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -394,6 +407,7 @@ func (t *attempt) eachFile(do func(path string)) error {
 // nothing is.
 func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string, err error) {
 	got := t.written()
+	// watch adds to its output, so before there was none.
 	old := before
 	if !t.replaces() {
 		old = nil
@@ -402,6 +416,8 @@ func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string
 		return fmt.Sprintf("the output has %d bytes, before %d, finished %d", len(got), len(old), len(fresh)), nil
 	}
 	err = t.eachFile(func(path string) {
+		// Temporary files and locks are known by their names; the next run of the command removes or uses
+		// them.
 		if !beside[path] && path != t.out && !atomicfile.IsTemp(path) && !strings.HasSuffix(path, ".lock") {
 			wrong = "left behind: " + path
 		}
@@ -419,6 +435,7 @@ func (t *attempt) kill() (outcome, error) {
 	if t.rng.IntN(2) == 0 {
 		signal = syscall.SIGTERM
 	}
+	// At any moment of a run, also before the first instruction of main.
 	moment := time.Duration(t.rng.Int64N(int64(takes) + 1))
 	t.how = fmt.Sprintf("%v after %v", signal, moment)
 	cmd, wait, err := trial.Start(t.argv...)
@@ -437,6 +454,7 @@ func (t *attempt) full() (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+	// A little more than it needs is enough room: the file is whole then.
 	limit := t.rng.IntN(len(fresh) + 64)
 	t.how = fmt.Sprintf("a disk with room for %d of %d bytes", limit, len(fresh))
 	got, err := trial.Run(append([]string{t.self, limitFlag, strconv.Itoa(limit)}, t.argv...)...)
@@ -444,6 +462,7 @@ func (t *attempt) full() (outcome, error) {
 		return 0, err
 	}
 	o, err := t.ended(&got, fresh, beside, false)
+	// A command may not claim success for a file that it could not write.
 	if o == whole && got.Code == 0 && limit < len(fresh) && bytes.Equal(t.written(), before) {
 		t.report(torn, t.subject.Data, got.Stdout, append(got.Stderr, "exit code 0 without the output"...))
 		o = torn
@@ -453,6 +472,7 @@ func (t *attempt) full() (outcome, error) {
 
 // ended judges a command that did not end by itself, or could not write all.
 func (t *attempt) ended(got *trial.Result, fresh []byte, beside map[string]bool, killed bool) (outcome, error) {
+	// What was killed did not fail.
 	if !killed {
 		if o, failed := t.failure(got, t.subject.Data); failed {
 			return o, nil
@@ -474,6 +494,7 @@ func runLimited(limit string, argv []string) error {
 	if err != nil {
 		return err
 	}
+	// Beyond RLIMIT_FSIZE a write fails with EFBIG. It limits each file on its own, unlike a full disk.
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type mix struct {
 	functions int // of the program, which decide the size
 }
 
+// main measures three mixes: few large profiles, usual ones, and many small ones.
 func main() {
 	log.SetFlags(0)
 	scale := flag.Float64("scale", 1, "multiply the number of objects")
@@ -59,12 +60,14 @@ func main() {
 	}
 }
 
+// A bench has a folder for everything, and the server that runs in it.
 type bench struct {
 	dir, program, url string
 	server            *exec.Cmd
 	client            *s3.Client
 }
 
+// close ends the server and removes the folder, inputs included.
 func (b *bench) close() {
 	if b.server != nil {
 		b.server.Process.Kill()
@@ -75,6 +78,7 @@ func (b *bench) close() {
 
 const bucketName = "profiles"
 
+// run prints a table in Markdown, a row for each step of each mix.
 func (b *bench) run(mixes []mix) error {
 	b.program = filepath.Join(b.dir, "profuse-fleet")
 	if err := tool("go", "build", "-trimpath", "-o", b.program, "./cmd/profuse-fleet"); err != nil {
@@ -101,11 +105,14 @@ func tool(name string, args ...string) error {
 	return nil
 }
 
+// startServer starts versitygw on a free port and makes the bucket. The drivers of profuse-fleet take
+// credentials from the environment and the address from the URL.
 func (b *bench) startServer() error {
 	exe, err := exec.Command("go", "-C", "servers", "tool", "-n", "versitygw").Output()
 	if err != nil {
 		return fmt.Errorf("versitygw: %w", err)
 	}
+	// The port is free again at once; nobody else asks for it in between.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -122,17 +129,21 @@ func (b *bench) startServer() error {
 			return err
 		}
 	}
+	// Its back end is a folder; metadata go to another one, since not all file systems have extended
+	// attributes.
 	b.server = exec.Command(strings.TrimSpace(string(exe)), "--access", "bench", "--secret", "bench-secret", "--port", address, "--quiet",
 		"posix", "--sidecar", filepath.Join(b.dir, "metadata"), filepath.Join(b.dir, "buckets"))
 	if err := b.server.Start(); err != nil {
 		return err
 	}
 	b.url = "?region=us-east-1&use_path_style=true&endpoint=http://" + address
+	// The client of the benchmark itself fills the bucket.
 	about, err := config.LoadDefaultConfig(context.Background())
 	if err != nil {
 		return err
 	}
 	b.client = s3.NewFromConfig(about, func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = aws.String("http://"+address), true })
+	// The server listens after a moment; it gets ten seconds.
 	for range 100 {
 		if _, err = b.client.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: aws.String(bucketName)}); err == nil {
 			return nil
@@ -150,9 +161,11 @@ const runs = 20 // of the program, whose profiles differ
 // profiles compiles a program and returns the profiles of its runs.
 func (b *bench) profiles(m mix) (all [][]byte, err error) {
 	var src strings.Builder
+	// Each function has a few counters: a loop and a branch.
 	for i := range m.functions {
 		fmt.Fprintf(&src, "__attribute__((noinline)) int f%d(int n) { int s = 0; for (int i = 0; i < n %% %d; i++) if (i %% 3) s += i; else s ^= n; return s; }\n", i, 3+i%17)
 	}
+	// Which functions run depends on the argument, so that the runs differ.
 	src.WriteString("#include <stdlib.h>\nint main(int c, char **v) { int n = atoi(v[1]), s = 0;\n")
 	for i := range m.functions {
 		fmt.Fprintf(&src, "if (n %% %d) s += f%d(n + %d);\n", 2+i%7, i, i)
@@ -169,6 +182,7 @@ func (b *bench) profiles(m mix) (all [][]byte, err error) {
 		file := filepath.Join(b.dir, fmt.Sprintf("%s-%d.profraw", m.name, n))
 		cmd := exec.Command(program, fmt.Sprint(n+1))
 		cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+file)
+		// The program returns 0 or 1 by what it computed.
 		if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() > 1 {
 			return nil, err
 		}
@@ -188,6 +202,7 @@ func (b *bench) put(m mix, profiles [][]byte) (bytesInAll int64, err error) {
 		return 0, err
 	}
 	var group sync.WaitGroup
+	// Sixteen connections fill the bucket.
 	errs := make([]error, 16)
 	for w := range errs {
 		group.Go(func() {
@@ -214,6 +229,8 @@ func (b *bench) put(m mix, profiles [][]byte) (bytesInAll int64, err error) {
 	return bytesInAll, nil
 }
 
+// measure merges one mix in four ways: from files, from objects, as a fleet with one task, and from a
+// pack. The bytes of the results must be the same.
 func (b *bench) measure(m mix) error {
 	profiles, err := b.profiles(m)
 	if err != nil {
@@ -252,6 +269,7 @@ func (b *bench) measure(m mix) error {
 			return fmt.Errorf("%s: the result of %s has other bytes: %w", m.name, name, err)
 		}
 	}
+	// How much a pack saves is printed beside the times.
 	packed, err := os.Stat(pack)
 	if err != nil {
 		return err
@@ -270,6 +288,7 @@ func (b *bench) step(m mix, size int64, name string, args []string) error {
 		return fmt.Errorf("%q: %w\n%s", args, err, said.String())
 	}
 	wall := time.Since(start).Seconds()
+	// ru_maxrss is in KiB; the times are those of the command alone, without the server.
 	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	fmt.Printf("| %d | %.1f MB | %s | %.2f | %.2f | %d | %.2f | %.0f |\n", m.objects, float64(size)/1e6, name, wall, cpu, used.Maxrss>>10,

@@ -84,6 +84,7 @@ func NewFetcher(ctx context.Context, folder string) *Fetcher {
 	return f
 }
 
+// sleep waits, or returns the reason why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -300,6 +301,7 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 	}
 }
 
+// copyOnce copies as much as one connection gives and returns how many bytes that were; they are kept.
 func (f *Fetcher) copyOnce(ctx context.Context, file *os.File, c *fetched, from, length int64) (n int64, err error) {
 	if length == 0 {
 		return 0, nil

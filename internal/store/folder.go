@@ -32,6 +32,7 @@ func (f *Folder) URL(key string) string { return f.Path(key) }
 // Close does nothing.
 func (f *Folder) Close() error { return nil }
 
+// failed returns an error about a key. Trying a local file again would not help, so it is fatal.
 func (f *Folder) failed(op, key string, err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
@@ -58,6 +59,7 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
+// list yields the files of one folder and those below it; more is false when the caller has enough.
 func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object, error) bool) (more bool) {
 	entries, err := os.ReadDir(f.Path(dir))
 	if len(dir) <= len(prefix) && errors.Is(err, fs.ErrNotExist) {
@@ -89,6 +91,7 @@ func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object
 		if !strings.HasPrefix(key, prefix) || atomicfile.IsTemp(e.Name()) {
 			continue
 		}
+		// Stat follows links.
 		o, err := f.Stat(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
@@ -115,6 +118,8 @@ func (f *Folder) Stat(_ context.Context, key string) (Object, error) {
 	return object(key, info), nil
 }
 
+// object has the size and the time in nanoseconds as its tag: a file system with coarse times may miss
+// a change that keeps the size.
 func object(key string, info fs.FileInfo) Object {
 	return Object{
 		Key: key, Size: info.Size(), Modified: info.ModTime(),
@@ -189,6 +194,7 @@ func (f *Folder) Create(_ context.Context, key string, data []byte) error {
 	return nil
 }
 
+// create writes a file in a way that fails if another process has written it meanwhile.
 func create(name string, data []byte) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fs.ErrExist

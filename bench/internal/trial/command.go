@@ -120,6 +120,7 @@ var commands = []Command{
 
 // Commands returns the commands that read the profiles or programs of a family.
 func Commands(family string) []Command {
+	// Commands without families are for profiles, not for the programs and tracefiles beside them.
 	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
 		if c.Families == nil {
 			return !isProfile(family)
@@ -130,6 +131,7 @@ func Commands(family string) []Command {
 
 // View returns a command that serves the profile on a port.
 func View(s *Subject, port int) *Command {
+	// A program is damaged beside an intact profile, which is what view then shows.
 	input := "PROGRAM IN"
 	switch s.Family {
 	case classes:
@@ -171,16 +173,19 @@ func (c *Command) Argv(profuse string, s *Subject, f Files) (argv []string, out 
 				argv = append(argv, s.With...)
 			}
 		case strings.HasPrefix(w, "OUT"):
+			// Without an extension in the line it is that of the subject's merged profiles.
 			if out = f.Out + strings.TrimPrefix(w, "OUT"); w == "OUT" {
 				out += s.Out
 			}
 			argv = append(argv, out)
+		// The tools run in other folders, too.
 		case strings.HasPrefix(w, "testdata/"):
 			if abs, err := filepath.Abs(w); err == nil {
 				w = abs
 			}
 			argv = append(argv, w)
 		default:
+			// INTACT comes first, since IN is a part of it.
 			argv = append(argv, strings.NewReplacer("INTACT", f.Intact, "IN", f.In, "FOLDER", f.Folder).Replace(w))
 		}
 	}

@@ -25,8 +25,10 @@ func Mutate(rng *rand.Rand, data, other []byte) (damaged []byte, how string) {
 	if len(d) == 0 {
 		return other, "replaced"
 	}
+	// Three of ten are flipped bits, two are extreme numbers in fields.
 	switch rng.IntN(10) {
 	case 0, 1, 2:
+		// 1, 2, 4 or 8 bits.
 		for range 1 << rng.IntN(4) {
 			bit := at(8 * len(d))
 			d[bit/8] ^= 1 << (bit % 8)
@@ -39,6 +41,7 @@ func Mutate(rng *rand.Rand, data, other []byte) (damaged []byte, how string) {
 		return append(d[:at(len(d)):len(d)], other[from:]...), "splice"
 	case 5:
 		i, n := at(len(d)), 1+at(64)
+		// Zeros, random bytes or a copy of another place.
 		piece := make([]byte, n)
 		switch rng.IntN(3) {
 		case 0:
@@ -60,10 +63,12 @@ func Mutate(rng *rand.Rand, data, other []byte) (damaged []byte, how string) {
 		}
 		var field [8]byte
 		binary.LittleEndian.PutUint64(field[:], extremes[rng.IntN(len(extremes))])
+		// 4 or 8 bytes, little-endian, as nearly all subjects are.
 		copy(d[i:], field[:4<<rng.IntN(2)])
 		return d, "field"
 	default:
 		var b bytes.Buffer
+		// A bit is flipped in the compressed file, where it changes all that follows.
 		if rng.IntN(2) == 0 {
 			w := gzip.NewWriter(&b)
 			_, _ = w.Write(d) // into memory

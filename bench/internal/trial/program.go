@@ -46,6 +46,7 @@ func Programs(profuse, dir string) ([]Subject, error) {
 			return nil, err
 		}
 		profile := inTestdata(p.profile)[0]
+		// The drop-ins for llvm-cov read indexed profiles only.
 		if filepath.Ext(profile) == ".proftext" {
 			text := profile
 			profile = filepath.Join(dir, filepath.Base(p.profile)+".profdata")
@@ -55,6 +56,7 @@ func Programs(profuse, dir string) ([]Subject, error) {
 		}
 		s.With = []string{profile}
 		all = append(all, s)
+		// The other way round: the profile is damaged and its program is intact.
 		if strings.HasSuffix(s.Format, "(clang 22)") && s.Family == mapped {
 			of := Subject{Format: "profile with " + p.format, Family: irpgo, Ext: ".profdata", Out: ".profdata"}
 			of.With = append([]string{"--program"}, inTestdata(p.path)...)
@@ -73,6 +75,7 @@ func Programs(profuse, dir string) ([]Subject, error) {
 	}
 	jar := Subject{Format: "jar", Family: classes, Ext: ".jar", Out: ".iprof", With: inTestdata("iprof/app.iprof")}
 	var b bytes.Buffer
+	// A jar is a zip archive of class files.
 	w := zip.NewWriter(&b)
 	if err := w.AddFS(os.DirFS("testdata/iprof/app/classes")); err != nil {
 		return nil, err
@@ -88,6 +91,8 @@ func Programs(profuse, dir string) ([]Subject, error) {
 func archiveOf(objects ...[]byte) []byte {
 	b := []byte("!<arch>\n")
 	for i, o := range objects {
+		// The header of a member is 60 bytes of text: name, time, owner, group, mode, size, "`\n". Members
+		// begin at even offsets.
 		b = fmt.Appendf(b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", fmt.Sprintf("%d.o/", i), 0, 0, 0, "644", len(o))
 		if b = append(b, o...); len(o)%2 == 1 {
 			b = append(b, '\n')

@@ -47,6 +47,7 @@ func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 		var r Result
 		done := make(chan struct{})
 		var watch sync.WaitGroup
+		// The guard looks every 20 ms; what grows faster shows in the peak, below.
 		watch.Go(func() { r.Hung, r.Greedy = guard(cmd.Process, done) })
 		_ = cmd.Wait() // ProcessState has the reason
 		close(done)
@@ -57,6 +58,7 @@ func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 			r.Signal = state.Signal()
 		}
 		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			// Linux counts ru_maxrss in KiB.
 			r.Memory = int64(usage.Maxrss) << 10
 		}
 		r.Greedy = r.Greedy || r.Memory > MaxMemory
@@ -78,6 +80,7 @@ func guard(p *os.Process, done chan struct{}) (hung, greedy bool) {
 			_ = p.Kill()
 			return true, false
 		case <-look.C:
+			// The second number is the resident set, in pages.
 			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.Pid))
 			if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
 				if pages, err := strconv.Atoi(fields[1]); err == nil && pages*os.Getpagesize() > MaxMemory {

@@ -38,10 +38,13 @@ type fixture struct {
 
 const irpgo, memprof, mip, iprof, sample = "irpgo", "memprof", "mip", "iprof", "sample"
 
+// isProfile tells the families of profiles from those of programs and tracefiles.
 func isProfile(family string) bool {
 	return slices.Contains([]string{irpgo, memprof, mip, iprof, sample}, family)
 }
 
+// fixtures has one profile of each format and producer, small ones: a soak runs thousands of commands
+// on them.
 var fixtures = []fixture{
 	{format: "raw 8 (clang 14)", family: irpgo, path: "irpgo/clang14/ir-run1.profraw"},
 	{format: "raw 10 (clang 22)", family: irpgo, path: "irpgo/clang22/ir-run1.profraw", peer: "merge -o"},
@@ -155,6 +158,7 @@ func Large(profuse, dir string) ([]Subject, error) {
 
 // manyFunctions repeats the functions of a text profile under other names.
 func manyFunctions(text []byte) []byte {
+	// The text begins with comments and the line ":ir"; functions are apart by empty lines.
 	head, rest, _ := bytes.Cut(text, []byte("\n:ir\n"))
 	functions := bytes.Split(rest, []byte("\n\n"))
 	var b bytes.Buffer
@@ -197,6 +201,7 @@ func BuildOf(tree, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// The released binaries are built without cgo, too.
 	cmd := exec.Command("go", "build", "-trimpath", "-o", exe, "./cmd/profuse")
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

@@ -21,6 +21,7 @@ import (
 
 // Run tests an empty store. open opens it again, as another process would.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	// Each part uses keys below a name of its own, so that one store is enough.
 	s := open(t)
 	t.Run("objects", func(t *testing.T) { testObjects(t, s) })
 	t.Run("list", func(t *testing.T) { testList(t, s) })
@@ -29,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("names", func(t *testing.T) { testNames(t, s) })
 }
 
+// put, stat and read end the test at an error: what follows would only repeat it.
 func put(t *testing.T, s store.Store, key string, data []byte) {
 	t.Helper()
 	if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
@@ -59,8 +61,13 @@ func read(t *testing.T, s store.Store, o store.Object, offset, length int64) []b
 	return data
 }
 
+// testObjects: an object has the bytes that were written, in whole and in part, until it is replaced
+// or deleted.
 func testObjects(t *testing.T, s store.Store) {
+	// Random bytes, since a server may store equal blocks once.
 	rng := rand.New(rand.NewPCG(1, 2))
+	// Drivers upload from some size on in several parts (multipart uploads of S3, blocks of Azure), which
+	// must end up in order.
 	large := make([]byte, 11<<20) // several parts
 	for i := range large {
 		large[i] = byte(rng.Uint32())
@@ -69,15 +76,18 @@ func testObjects(t *testing.T, s store.Store) {
 		key := "objects/" + name
 		put(t, s, key, data)
 		o := stat(t, s, key)
+		// The clock of a server may be another one than ours, by less than a day.
 		if o.Key != key || o.Size != int64(len(data)) || o.Tag == "" || time.Since(o.Modified).Abs() > 24*time.Hour {
 			t.Errorf("%+v of %d bytes", o, len(data))
 		}
 		if got := read(t, s, o, 0, -1); !bytes.Equal(got, data) {
 			t.Errorf("%s: %d bytes read, %d written", key, len(got), len(data))
 		}
+		// An empty tag asks for the object as it is now.
 		if got := read(t, s, store.Object{Key: key, Size: o.Size}, 0, -1); !bytes.Equal(got, data) {
 			t.Errorf("%s without a tag: %d bytes read, %d written", key, len(got), len(data))
 		}
+		// A read of a part begins and ends within the object.
 		if len(data) > 2 {
 			from, n := len(data)/3, len(data)/2
 			if got := read(t, s, o, int64(from), int64(n)); !bytes.Equal(got, data[from:from+n]) {
@@ -93,9 +103,12 @@ func testObjects(t *testing.T, s store.Store) {
 	if err := s.Delete(t.Context(), "objects/a"); err != nil {
 		t.Error(err)
 	}
+	// Two tasks may clean up the same object.
 	if err := s.Delete(t.Context(), "objects/a"); err != nil {
 		t.Errorf("a second deletion: %v", err)
 	}
+	// A deleted object, one that never was, and what would be a folder are all missing. Readers tell a
+	// missing object from a failure by fs.ErrNotExist.
 	for _, key := range []string{"objects/a", "objects/none", "objects/deep"} {
 		_, err := s.Stat(t.Context(), key)
 		wantError(t, err, fs.ErrNotExist, s.URL(key))
@@ -104,6 +117,7 @@ func testObjects(t *testing.T, s store.Store) {
 	}
 }
 
+// wantError wants an error of package store that names the object by its URL and wraps the reason.
 func wantError(t *testing.T, err, want error, url string) {
 	t.Helper()
 	if e := (*store.Error)(nil); !errors.Is(err, want) || !errors.As(err, &e) || e.URL != url {
@@ -111,8 +125,11 @@ func wantError(t *testing.T, err, want error, url string) {
 	}
 }
 
+// testList: a list has every object whose key begins with the prefix, in the bytewise order of keys,
+// whatever pages the server divides it into.
 func testList(t *testing.T, s store.Store) {
 	var want []string
+	// The bytes '-' and '.' come before '/', '0' after it: sorted by folders the order would be another.
 	for _, name := range []string{"a-b", "a.c", "a/b", "a/b/c", "a/é", "a0", "b", "prefix-1", "prefix-2/x", "prefix"} {
 		key := "list/" + name
 		if name != "a/b" { // a file and a folder at once
@@ -126,12 +143,14 @@ func testList(t *testing.T, s store.Store) {
 		want = append(want, key)
 	}
 	slices.Sort(want)
+	// A prefix need not end at a slash, and may be a whole key.
 	for _, prefix := range []string{"list/", "list/a", "list/a/", "list/prefix", "list/prefix-2/x", "list/none", "list/many/11"} {
 		var got, expected []string
 		for o, err := range s.List(t.Context(), prefix) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// The tag of the list is the one that Open compares.
 			if again := stat(t, s, o.Key); again.Tag != o.Tag || again.Size != o.Size {
 				t.Errorf("listed %+v, then %+v", o, again)
 			}
@@ -146,6 +165,7 @@ func testList(t *testing.T, s store.Store) {
 			t.Errorf("%s: listed %d keys, want %d\n%.300q\n%.300q", prefix, len(got), len(expected), got, expected)
 		}
 	}
+	// Who stops after the first object must not be called again.
 	for range s.List(t.Context(), "list/") {
 		break // must not go on, nor panic
 	}
@@ -158,6 +178,8 @@ func testList(t *testing.T, s store.Store) {
 	}
 }
 
+// testChanged: an object that was replaced after it was listed is an error, not other bytes. Both
+// contents have the same length, so that the size alone does not tell.
 func testChanged(t *testing.T, s store.Store) {
 	const key = "changed/x"
 	put(t, s, key, []byte("first contents"))
@@ -172,7 +194,10 @@ func testChanged(t *testing.T, s store.Store) {
 
 // testCreate has many writers create the same objects.
 func testCreate(t *testing.T, open func(t *testing.T) store.Store) {
+	// Connections of their own, as those of several processes: a lock within one would hide a race of the
+	// server.
 	stores := []store.Store{open(t), open(t), open(t)}
+	// Twelve writers through three connections; forty times, since the order is chance.
 	for i := range 40 {
 		key := fmt.Sprintf("create/%d", i)
 		var wins atomic.Int32
@@ -198,11 +223,13 @@ func testCreate(t *testing.T, open func(t *testing.T) store.Store) {
 			t.Errorf("%s: %q, want %q", key, got, *winner.Load())
 		}
 	}
+	// Also long after the race: an object that is there is never replaced by Create.
 	wantError(t, stores[0].Create(t.Context(), "create/0", nil), fs.ErrExist, stores[0].URL("create/0"))
 }
 
 // testNames: names are data.
 func testNames(t *testing.T, s store.Store) {
+	// Characters with a meaning in URLs, shells and patterns, and letters that UTF-8 has in two bytes.
 	for _, name := range []string{"a b", "$(touch x)", "a'b\"c", "100%25", "a+b", "a?b#c", "ünïcode", "a;b&c=d", "~", "a\\b"} {
 		key := "names/" + name
 		err := s.Put(t.Context(), key, strings.NewReader(name))
@@ -216,6 +243,7 @@ func testNames(t *testing.T, s store.Store) {
 		if got := read(t, s, stat(t, s, key), 0, -1); string(got) != name {
 			t.Errorf("%q has %q", key, got)
 		}
+		// The name must come back from a list as it was written, not as a URL has it.
 		found := false
 		for o, err := range s.List(t.Context(), "names/") {
 			found = found || err == nil && o.Key == key
