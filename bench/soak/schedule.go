@@ -129,7 +129,6 @@ func (t *attempt) failure(r *trial.Result, input []byte) (outcome, bool) {
 func (t *attempt) report(o outcome, input, stdout, stderr []byte) {
 	line := strings.Join(t.argv, " ")
 	name := filepath.Join(t.keep, fmt.Sprintf("%s-%d-%d", outcomeNames[o], t.seed, t.number))
-	// The first 16 KiB are enough for a panic and its goroutines.
 	tail := func(b []byte) []byte { return b[:min(len(b), 16<<10)] }
 	text := fmt.Sprintf("%s: %s\n%s\n%s\nrepeat: go run ./bench/soak -seed %d -only %d\n\n%s\n%s\n",
 		outcomeNames[o], t.subject.Format, t.how, line, t.seed, t.number, tail(stdout), tail(stderr))
@@ -205,7 +204,6 @@ func (t *attempt) mutate() (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Two profiles may be spliced, also of different formats.
 	other := t.subjects[t.rng.IntN(len(t.subjects))].Data
 	data, how := trial.Mutate(t.rng, t.subject.Data, other)
 	t.how = how
@@ -292,7 +290,6 @@ func (t *attempt) race() (outcome, error) {
 		return 0, err
 	}
 	damaged, _ := trial.Mutate(t.rng, t.subject.Data, t.subject.Data)
-	// Between two writes there is time enough to read a part of the file.
 	moment := time.Duration(t.rng.IntN(20)) * time.Millisecond
 	return t.while(&r, want, func(ended <-chan struct{}) error {
 		for i := 0; ; i++ {
@@ -320,7 +317,6 @@ func (t *attempt) cut() (outcome, error) {
 		return 0, err
 	}
 	size := t.rng.Int64N(int64(len(t.subject.Data)))
-	// Some commands have ended by then, which is no failure.
 	moment := time.Duration(t.rng.Int64N(int64(60 * time.Millisecond)))
 	return t.while(&r, want, func(ended <-chan struct{}) error {
 		select {
@@ -393,7 +389,6 @@ func (t *attempt) prepare() (fresh []byte, beside map[string]bool, takes time.Du
 // replaces reports whether the command replaces its output, and does not add to it.
 func (t *attempt) replaces() bool { return t.command.Name() != "watch" }
 
-// eachFile calls do for every file in the folder of the attempt.
 func (t *attempt) eachFile(do func(path string)) error {
 	return filepath.WalkDir(t.dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -435,7 +430,6 @@ func (t *attempt) kill() (outcome, error) {
 	if t.rng.IntN(2) == 0 {
 		signal = syscall.SIGTERM
 	}
-	// At any moment of a run, also before the first instruction of main.
 	moment := time.Duration(t.rng.Int64N(int64(takes) + 1))
 	t.how = fmt.Sprintf("%v after %v", signal, moment)
 	cmd, wait, err := trial.Start(t.argv...)
@@ -454,7 +448,6 @@ func (t *attempt) full() (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A little more than it needs is enough room: the file is whole then.
 	limit := t.rng.IntN(len(fresh) + 64)
 	t.how = fmt.Sprintf("a disk with room for %d of %d bytes", limit, len(fresh))
 	got, err := trial.Run(append([]string{t.self, limitFlag, strconv.Itoa(limit)}, t.argv...)...)
