@@ -67,6 +67,8 @@ const (
 )
 
 // magics are binary files and texts that begin with fixed bytes.
+// The first that fits counts: longer beginnings stand before shorter ones, such as a package of
+// Debian before a static library.
 var magics = []other{
 	{"adcg", "a profile of GCC (.gcda)", hintTrace},
 	{"gcda", "a profile of GCC (.gcda)", hintTrace},
@@ -129,6 +131,8 @@ type textKind struct {
 
 // textKinds returns the kinds in the order in which they are tried.
 var textKinds = sync.OnceValue(func() []textKind {
+	// What names a tool comes before what names only a syntax: coverage reports before XML, profiles of
+	// BOLT before YAML.
 	return []textKind{
 		{regexp.MustCompile(`^(?i)<(!doctype html|html|head|body)\b`), other{what: "a web page", hint: hintDownload}},
 		{regexp.MustCompile(`^<\?xml[^>]*>\s*<Error>`), other{what: "the error message of a server", hint: hintDownload}},
@@ -179,6 +183,7 @@ func identify(name string, head []byte) other {
 	case coverage.IsLCOV(head):
 		return other{what: "a tracefile of lcov", hint: "\"profuse coverage\" reads it"}
 	}
+	// Editors on Windows begin UTF-8 with a byte order mark.
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	for _, k := range textKinds() {
 		if k.pattern.Match(text) || k.pattern.Match(head) {
@@ -235,11 +240,14 @@ func isPprof(head []byte) bool {
 		}
 		head = head[size:]
 		switch field := tag >> 3; {
+		// sample_type, sample, mapping, location, function and string_table; period_type and comment, whose
+		// numbers may be packed.
 		case tag&7 == delimited && (1 <= field && field <= 6 || field == 11 || field == 13):
 			if value > uint64(len(head)) { // the head ends in the field
 				return n > 1
 			}
 			head = head[value:]
+		// drop_frames to doc_url are numbers: indexes of strings, times, the period.
 		case tag&7 == varint && 7 <= field && field <= 15:
 		default:
 			return false
@@ -254,6 +262,8 @@ func otherImage(data []byte) other {
 	if err != nil {
 		return other{what: "a program", hint: hintProgram}
 	}
+	// An instrumented program has counters: __llvm_prf_cnts in ELF and Mach-O, .lprfc in COFF
+	// (INSTR_PROF_CNTS_COFF).
 	format := map[object.Format]string{object.ELF: "ELF ", object.MachO: "Mach-O ", object.COFF: "COFF "}[im.Format]
 	switch {
 	case im.Kind == object.Object:

@@ -76,6 +76,7 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	return nil, flaw.File(name).Field("format").Got(f).Want("one that has a view").Unsupported()
 }
 
+// warn passes what is suspicious to Warn, if anybody listens.
 func (o *ViewOptions) warn(err error) {
 	if o.Warn != nil {
 		o.Warn(profile.Warning{Err: err})
@@ -87,11 +88,14 @@ func (o *ViewOptions) open() (*symbolize.Programs, error) {
 	return symbolize.OpenPrograms(o.Programs, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs})
 }
 
+// viewIRPGO returns the view of a profile's counters, of their coverage, or of the heap profile in it:
+// an indexed profile with both shows the counters.
 func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
 	}
+	// A raw file may hold several profiles of one program; a merger adds them up as merge does.
 	m := irpgo.NewMerger(irpgo.MergeOptions{
 		KeepVTableNames: true, Warn: opt.Warn,
 		KeepSymbols: r.Info().Format != irpgo.FormatIndexed, // which has names for its functions alone
@@ -101,6 +105,7 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	}
 	merged := m.Finish()
 	p, functions := merged.Head(), merged.Contents().Functions
+	// Counters at the level of IR have no coverage mapping.
 	if opt.Coverage && len(opt.Programs) > 0 && functions > 0 && !p.Variant.Has(irpgo.IRLevel) {
 		return opt.viewCoverage(merged.Profile(), name, r.Info())
 	}
@@ -131,6 +136,8 @@ func (o *ViewOptions) nameFunctions(p *memprof.Profile) error {
 	return memprof.NewBinaries(programs).NameFunctions(p)
 }
 
+// viewMemProf returns the view of a heap profile in YAML, or of a raw one, whose addresses become
+// functions and lines by its programs.
 func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
 	if f == MemProfYAML {
 		p, err := memprof.ReadYAML(name, data)
@@ -156,6 +163,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 		return nil, err
 	}
 	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version())}
+	// Raw versions say which LLVM the runtime is of.
 	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
 	for _, use := range about.Programs {
 		if len(use.BuildID) > 0 {
@@ -168,6 +176,7 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	return p.View(name, memprof.ViewOptions{Identity: id}), nil
 }
 
+// viewMIP returns the view of a merged profile, or of the map of a program, in which nothing ran.
 func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
 	var buildID []byte
 	switch f {
@@ -192,6 +201,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	if err != nil {
 		return nil, err
 	}
+	// A .mip has no build id; a file beside it may have.
 	if f == MIPProfile {
 		if buildID, err = mip.FindBuildID(name); err != nil {
 			opt.warn(err)
@@ -200,6 +210,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	return opt.viewWithProgram(p, name, r.Info(), buildID)
 }
 
+// viewIprof returns the view of an iprof profile; it warns of one that has numbers instead of names.
 func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
@@ -213,6 +224,7 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	return p.View(name, iprof.ViewOptions{Source: iprofSource(opt.Classes)}), nil
 }
 
+// viewSample returns the view of a sample profile, which needs no program.
 func viewSample(name string, data []byte) (profile.View, error) {
 	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
 	if err != nil {

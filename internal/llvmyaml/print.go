@@ -43,6 +43,7 @@ func (p *Printer) Decimal(indent int, key string, v uint64) {
 	p.Buf = append(strconv.AppendUint(p.Buf, v, 10), '\n')
 }
 
+// begin prints the indentation and the key; the dash of a list item takes two columns of it.
 func (p *Printer) begin(indent int, key string) {
 	if p.item {
 		p.blanks(indent - 2)

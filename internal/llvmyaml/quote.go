@@ -16,10 +16,12 @@ func Quote(s string) string {
 	if s == "" {
 		return "''"
 	}
+	// YAML gives a meaning to these characters at the beginning of a scalar.
 	single := isSpace(s[0]) || isSpace(s[len(s)-1]) || meansOther(s) ||
 		strings.IndexByte(`-?:\,[]{}#&*!|>'"%@`+"`", s[0]) >= 0
 	for i := range len(s) {
 		switch c := s[i]; {
+		// What needsQuotes lets through anywhere.
 		case c == '\t' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z',
 			strings.IndexByte("_-^., ", c) >= 0:
 		case c < 0x20 || c >= 0x7f:
@@ -34,6 +36,7 @@ func Quote(s string) string {
 	return s
 }
 
+// isSpace is C's isspace.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // meansOther reports whether the plain scalar is a null, bool or number.
@@ -42,6 +45,7 @@ func meansOther(s string) bool {
 	case "null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN":
 		return true
 	}
+	// Numbers in base 16 and 8, as YAML's core schema has them.
 	if digits, ok := strings.CutPrefix(s, "0x"); ok {
 		return digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
 	}

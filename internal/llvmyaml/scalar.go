@@ -32,6 +32,8 @@ func (s *Scanner) scalar() (text string, quoted bool) {
 	if s.pos >= len(s.data) {
 		return "", false
 	}
+	// Anchors, aliases, tags, block scalars and directives are refused, as are the characters that YAML
+	// reserves.
 	switch c := s.data[s.pos]; c {
 	case '\'', '"':
 		text = s.quoted(c)
@@ -119,6 +121,7 @@ func unescape(text string) (r rune, n int) {
 		digits = 4
 	case 'U':
 		digits = 8
+	// Escapes of YAML 1.2 that LLVM does not write.
 	case ' ', '/', '\t':
 		return rune(c), 1
 	default:
@@ -147,6 +150,7 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	if s.err != nil {
 		return 0
 	}
+	// StringRef::getAsInteger with radix 0 chooses the base in the same way, but for underscores and 0O.
 	v, err := strconv.ParseUint(text, 0, bits)
 	if strings.ContainsAny(text, "_O") { // which Go accepts
 		err = strconv.ErrSyntax

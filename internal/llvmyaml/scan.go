@@ -45,6 +45,7 @@ func NewScanner(data []byte) *Scanner {
 		s.pos, s.start = 3, 3
 	}
 	s.blank()
+	// A document without a value is followed by the next mark at once.
 	for s.mark("---") {
 		s.pos += 3
 		s.blank()
@@ -118,6 +119,8 @@ func (s *Scanner) rest() string {
 	return strings.TrimSuffix(rest, "\r")
 }
 
+// column is the offset in the line, in bytes: keys and dashes follow blanks alone, so it is the
+// indentation.
 func (s *Scanner) column() int { return s.pos - s.start }
 
 // blank skips blanks, comments and line ends. It sets inline if the next content
@@ -128,6 +131,7 @@ func (s *Scanner) blank() {
 		switch c := s.data[s.pos]; {
 		case c == ' ' || c == '\r':
 			s.pos++
+		// Tabs may separate tokens, but not indent a block.
 		case c == '\t':
 			if !s.inline && s.flow == 0 && len(strings.TrimSpace(s.data[s.start:s.pos])) == 0 &&
 				len(strings.TrimSpace(s.rest())) > 0 {
@@ -190,6 +194,7 @@ func (s *Scanner) null() bool {
 	} else if s.end() || !s.inline && s.column() <= s.parent && !(s.column() == s.parent && s.dash()) {
 		return true
 	}
+	// The scalar is read to see whether it is null, and read again if it is not.
 	if s.pos < len(s.data) && (s.data[s.pos] == '~' || s.data[s.pos] == 'n') {
 		at := s.pos
 		if text, quoted := s.scalar(); s.err == nil && !quoted && (text == "~" || text == "null") {
@@ -265,6 +270,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	if s.null() {
 		return
 	}
+	// Mappings have few keys: a list on the stack is faster than a map.
 	var keys [32]string
 	seen := keys[:0]
 	each := func(line int, key string) {
@@ -303,6 +309,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 // Fields reads a mapping with the given keys, of which all but the optional ones are
 // mandatory, and calls value with each key.
 func (s *Scanner) Fields(keys []string, value func(key string), optional ...string) {
+	// A bit for each key.
 	seen, line := uint(0), s.Line()
 	s.Mapping(func(key string) {
 		i := slices.Index(keys, key)

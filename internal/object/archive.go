@@ -53,6 +53,7 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		size, err := strconv.ParseUint(field, 10, 63)
 		pos += memberHeaderLen
 		member := strings.TrimRight(string(header[:memberNameLen]), " ")
+		// In a thin archive the size is that of the file; indexes and names are in the archive all the same.
 		outside := thin && member != "/" && member != "//" && member != "/SYM64/"
 		if outside {
 			size = 0
@@ -61,6 +62,7 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 			return at.Field("size of a member").Gotf("%q", field).Wantf("at most the %d bytes left", len(data)-pos).Truncated()
 		}
 		body := data[pos : pos+int(size)]
+		// Members begin at even offsets.
 		pos += int(size+1) &^ 1
 		switch {
 		case member == "/", member == "/SYM64/", strings.HasPrefix(member, "__.SYMDEF"): // indexes of symbols
@@ -82,12 +84,14 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 			if err != nil || n >= uint64(len(longNames)) {
 				return at.Field("name of a member").Gotf("%q", member).Wantf("an offset in the %d bytes of names", len(longNames)).Corrupt()
 			}
+			// A name in the table ends with a slash and a line break.
 			line, _, _ := strings.Cut(string(longNames[n:]), "\n")
 			member = strings.TrimSuffix(line, "/")
 		default:
 			member = strings.TrimSuffix(member, "/")
 		}
 		if outside {
+			// Headers may repeat a member as often as they like; its file is large, a header is not.
 			if read[member] {
 				continue
 			}
@@ -117,6 +121,7 @@ func (e *MemberError) Unwrap() error { return e.Err }
 // readMember reads the file of a member of a thin archive.
 func readMember(archive, member string) ([]byte, error) {
 	path := filepath.FromSlash(member)
+	// ar writes paths relative to the archive.
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(archive), path)
 	}
@@ -124,6 +129,7 @@ func readMember(archive, member string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, &MemberError{member, err}
+	// Reading a pipe or a device might never end.
 	case !info.Mode().IsRegular():
 		return nil, flaw.File(archive).Field("member of the thin archive").Got(path).Want("a file").Corrupt()
 	}

@@ -23,6 +23,7 @@ const (
 	coffLargeAddress = 0x20b // magic of the optional header of 64-bit images
 )
 
+// coffArchs has LLVM's names of the machines (Machine, IMAGE_FILE_MACHINE_…).
 var coffArchs = map[uint16]string{
 	pe.IMAGE_FILE_MACHINE_AMD64: "x86_64",
 	pe.IMAGE_FILE_MACHINE_I386:  "i386",
@@ -35,6 +36,7 @@ func isCOFF(head []byte) bool {
 	if len(head) < HeadSize {
 		return false
 	}
+	// Text may begin with MZ, and objects have no magic number: only known machines count.
 	isDOS := bytes.HasPrefix(head, []byte(dosMagic)) && bytes.IndexByte(head[:HeadSize], 0) > 0 // otherwise it is text
 	return isDOS || coffArchs[binary.LittleEndian.Uint16(head)] != "" || isBigObject(head)
 }
@@ -45,6 +47,8 @@ func isBigObject(head []byte) bool {
 	return le.Uint16(head) == 0 && le.Uint16(head[2:]) == 0xffff && le.Uint16(head[4:]) == 2 && coffArchs[le.Uint16(head[6:])] != ""
 }
 
+// parseCOFF parses an image or an object. Addresses in section headers are relative to ImageBase, the
+// address at which the file wants to be loaded; the loader may choose another one.
 func parseCOFF(data []byte) (*Image, error) {
 	im := &Image{Format: COFF, Kind: Object, Order: binary.LittleEndian, PtrSize: 4, data: data}
 	c := cursor.New("COFF header", 0, data, im.Order)
@@ -63,6 +67,8 @@ func parseCOFF(data []byte) (*Image, error) {
 	var optional uint64 // size of the optional header
 	symbolSize := uint64(coffSymbolSize)
 	if im.Kind == Object && isBigObject(data) {
+		// ANON_OBJECT_HEADER_BIGOBJ: Sig1, Sig2 and Version, then Machine, TimeDateStamp, ClassID,
+		// SizeOfData, Flags, MetaDataSize and MetaDataOffset.
 		c.Skip(6, "signature")
 		im.Arch = coffArchs[c.U16("machine")]
 		c.Skip(36, "class")
@@ -84,6 +90,7 @@ func parseCOFF(data []byte) (*Image, error) {
 	if im.Arch == "x86_64" || im.Arch == "arm64" {
 		im.PtrSize = 8
 	}
+	// ImageBase is at 28 in an optional header of 32 bits, at 24 in one of 64 bits (PE32+).
 	base := uint64(0) // where the image is linked to be
 	if header := c.Bytes(optional, "optional header"); len(header) >= 32 {
 		base = uint64(im.Order.Uint32(header[28:]))
@@ -91,6 +98,7 @@ func parseCOFF(data []byte) (*Image, error) {
 			base = im.Order.Uint64(header[24:])
 		}
 	}
+	// sizeof(IMAGE_SECTION_HEADER)
 	const headerSize = 40
 	n := c.Count(sections, headerSize, "number of sections")
 	im.Sections = make([]Section, n)
@@ -112,6 +120,7 @@ func coffStrings(data []byte, at uint64) []byte {
 // coffSection reads a section header.
 func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []byte) {
 	s.Name = strings.TrimRight(string(c.Bytes(8, "name")), "\x00")
+	// A name of more than eight bytes is "/" and its offset in the string table.
 	if digits, ok := strings.CutPrefix(s.Name, "/"); ok {
 		if at, err := strconv.ParseUint(digits, 10, 32); err == nil && at < uint64(len(names)) {
 			s.Name = string(cstring(names, at))
@@ -122,6 +131,7 @@ func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []
 	s.FileSize, s.Offset = uint64(c.U32("size")), int64(c.U32("offset"))
 	c.Skip(12, "relocations")
 	flags := c.U32("characteristics")
+	// IMAGE_SCN_CNT_UNINITIALIZED_DATA, IMAGE_SCN_MEM_DISCARDABLE
 	const uninitialized, discardable = 0x80, 0x02000000
 	if flags&uninitialized != 0 || s.Offset == 0 {
 		s.FileSize = 0

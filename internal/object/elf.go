@@ -52,6 +52,7 @@ func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 	return part(data, t.offset, t.number*uint64(t.entry), t.what+" table")
 }
 
+// parseELF parses a file whose magic number is known to be right.
 func parseELF(data []byte) (*Image, error) {
 	if len(data) < elf.EI_NIDENT {
 		return nil, flaw.At("ELF header", 0).Field("header").Gotf("cut off after %d bytes", len(data)).
@@ -85,6 +86,7 @@ func parseELF(data []byte) (*Image, error) {
 	sections.offset = c.Ptr(im.PtrSize, "offset of the section headers")
 	c.U32("flags")
 	c.U16("size of the header")
+	// e_phentsize and e_shentsize may be larger than this package's structures; what follows is skipped.
 	segments.entry, segments.number = int(c.U16("size of a segment header")), uint64(c.U16("number of segments"))
 	sections.entry, sections.number = int(c.U16("size of a section header")), uint64(c.U16("number of sections"))
 	names := uint32(c.U16("index of the section names"))
@@ -104,6 +106,7 @@ func parseELF(data []byte) (*Image, error) {
 		im.Kind = Object
 	case elf.ET_EXEC:
 		im.Kind = Executable
+	// Shared libraries and position-independent programs have the same type; a flag tells them apart.
 	case elf.ET_DYN:
 		im.Kind, im.Movable = Shared, true
 		if im.saysPIE() {
@@ -232,6 +235,7 @@ func (im *Image) sectionTable(t elfTable) ([]Section, []byte, error) {
 			s.FileSize = s.Size
 		}
 		if s.compressed {
+			// A section with a broken compression header keeps its size in the file; reading it fails.
 			if b, err := im.raw(s); err == nil {
 				if h, err := im.compression(s, b); err == nil {
 					s.Size = h.size
@@ -251,6 +255,7 @@ func elfArch(m elf.Machine, width int, order binary.ByteOrder) string {
 		}
 		return other
 	}
+	// The names of Triple::getArchTypeName.
 	switch m {
 	case elf.EM_386:
 		return "i386"

@@ -88,6 +88,7 @@ func machOArch(cpu, subtype uint32) string {
 	return fmt.Sprintf("cpu%#x", cpu)
 }
 
+// isMachO reports whether data begins as a file for one architecture, of either byte order.
 func isMachO(data []byte) bool {
 	if len(data) < 4 {
 		return false
@@ -96,6 +97,7 @@ func isMachO(data []byte) bool {
 	return le == magic32 || le == magic64 || be == magic32 || be == magic64
 }
 
+// isFat reports whether data begins as a universal file and not as a Java class.
 func isFat(data []byte) bool {
 	if len(data) < 8 {
 		return false
@@ -107,6 +109,7 @@ func isFat(data []byte) bool {
 // parseFat parses the slice of a universal file for one architecture.
 func parseFat(data []byte, arch string) (*Image, error) {
 	c := cursor.New("fat header", 0, data, binary.BigEndian)
+	// fat_arch, or fat_arch_64 with wider offsets and sizes.
 	width, entry := 4, 20
 	if c.U32("magic") == magicF64 {
 		width, entry = 8, 32
@@ -124,6 +127,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 		archs = append(archs, machOArch(c.U32("CPU type"), c.U32("CPU subtype")))
 		itsOff, itsSize := c.Ptr(width, "offset"), c.Ptr(width, "size")
 		c.Skip(uint64(width), "alignment")
+		// A file with one slice needs no choice.
 		if chosen < 0 && (archs[i] == arch || n == 1) {
 			chosen, off, size = i, itsOff, itsSize
 		}
@@ -179,6 +183,7 @@ func parseMachO(data []byte, base int64) (*Image, error) {
 	return im, nil
 }
 
+// machOKind returns what a file type stands for, 0 for one that has no code, such as a core dump.
 func machOKind(kind uint32, pie bool) Kind {
 	switch kind {
 	case typeObject:
@@ -232,6 +237,7 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	s.Offset, s.FileSize = c.Ptr(width, "offset"), c.Ptr(width, "size in the file")
 	c.U32("maximum protection")
 	s.Executable = c.U32("protection")&protExecute != 0
+	// reserved1 and reserved2, and in section_64 reserved3.
 	reserved := width - 4 + 2*4
 	n := c.Count(uint64(c.U32("number of sections")), 2*16+2*width+5*4+reserved, "number of sections")
 	c.U32("flags")
