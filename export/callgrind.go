@@ -28,6 +28,7 @@ func (e *exporter) callgrind() error {
 	if err != nil {
 		return err
 	}
+	// Readers choose among the events themselves.
 	if e.opt.Value != "" {
 		return fmt.Errorf("callgrind files have all values: none is chosen")
 	}
@@ -123,6 +124,7 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	} else {
 		file = ""
 	}
+	// Numbers are from 0; the format's are from 1.
 	number, _ := g.e.symbols.number(s)
 	name := ""
 	if !g.known[number] {

@@ -19,6 +19,7 @@ func (e *exporter) coverage() error {
 	if len(c.Files) == 0 {
 		return errors.New("the source lines of the functions are not known: they are in the program that was profiled, or in its classes")
 	}
+	// CI services look for sources by paths from their root.
 	if e.opt.SourceDir != "" {
 		c.Rename(func(path string) string {
 			if filepath.IsAbs(path) {

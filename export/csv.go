@@ -20,6 +20,7 @@ func (e *exporter) csv() error {
 		}
 	}
 	e.loseOmitted()
+	// Another run with --table writes each of these.
 	for _, t := range tables(e.v) {
 		if t != table {
 			e.lose(0, "table "+t, "a file has one table")
@@ -198,6 +199,7 @@ func (c *csvTable) edges() {
 		c.int(int64(e.Line))
 		c.text(e.Target.Name, e.Target.Signature, e.Target.File)
 		c.id(e.Target.ID)
+		// Other edges have no size; 0 would be one.
 		if e.Kind == profile.MemOpSize {
 			c.uint(e.Size)
 		} else {

@@ -64,6 +64,7 @@ func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []b
 		name := n.e.symbols.name(&f.Symbol)
 		cleaned, ok := n.clean[name]
 		if !ok {
+			// A semicolon would divide the name into two frames, a line break end the stack.
 			cleaned = n.e.clean(name, ";\n\r")
 			n.clean[name] = cleaned
 		}
@@ -82,6 +83,7 @@ func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []b
 // index.
 func (e *exporter) appendLine(dst []byte, f *profile.Frame) []byte {
 	line := e.line(f)
+	// Without a class file the bytecode index is all that is known, and 0 is one: the beginning.
 	bytecodes := e.features&(profile.HasLines|profile.HasLineOffsets) == 0 && e.features.Has(profile.HasBytecodes)
 	if bytecodes {
 		line = f.BCI

@@ -36,6 +36,7 @@ func (e *exporter) speedscope() error {
 			profiles++
 		}
 	}
+	// The values of all sets are least or greatest ones.
 	if profiles == 0 {
 		return errNoValue(sets[0])
 	}
@@ -108,12 +109,14 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 		if v := st.Values[at]; v != 0 {
 			j.uint(v)
 			total = saturate.Add(total, v)
+			// JavaScript's numbers are floating point of 53 bits.
 			if v > 1<<53 {
 				s.inexact++
 			}
 		}
 	}
 	j.close(']')
+	// Samples have no times: the axis is the sum of the weights.
 	j.key("startValue").int(0)
 	j.key("endValue").uint(total)
 	j.close('}')

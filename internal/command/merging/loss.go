@@ -82,6 +82,7 @@ func (o *LossOptions) budget() (merge.Budget, error) {
 	if o.move && o.quarantine == "" {
 		return b, cli.Usagef("option --quarantine-move needs --quarantine")
 	}
+	// "any" is any loss that fails the merge, as in llvm-profdata's -failure-mode.
 	share := "0%"
 	switch o.mode.Value {
 	case "":

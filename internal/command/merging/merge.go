@@ -26,11 +26,14 @@ func (r *Run) Merge(ctx context.Context, env *cli.Env, args []string, choose fun
 	return j.finish(j.merge(ctx, env, args, choose))
 }
 
+// merge expands the inputs, chooses the family by them, and merges: one result, or one for each group
+// of a Splitter.
 func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	ins, err := j.expand(env, args, j.Skipped)
 	if err != nil {
 		return err
 	}
+	// What lies in the quarantine was lost before, and would be lost again.
 	if err := j.refuseQuarantined(ins); err != nil {
 		return err
 	}
@@ -66,6 +69,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
+	// Into belongs to the caller, who ends it.
 	out := &console.Output{Writer: j.Into, Commit: func() error { return nil }, Discard: func() {}}
 	if j.Into == nil {
 		if out, err = console.OpenOutput(env, j.Output, j.Inputs, j.Checksum); err != nil {
@@ -73,6 +77,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		}
 	}
 	defer out.Discard()
+	// The output is opened first: a folder without rights is found before hours of work.
 	sum, err := a.Add(ctx, j)
 	j.progress.Stop()
 	if err != nil {
@@ -84,6 +89,8 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if err := j.refuseEmpty(sum.Empty); err != nil {
 		return err
 	}
+	// An update holds the lock since before it has read the base; another merge needs it only while the
+	// file is replaced. A missing folder is an error of the output, not of the lock.
 	if sum.Locks && !j.Update && j.Into == nil && j.Output != "-" {
 		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -96,6 +103,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if err != nil {
 		return console.NotWritten(j.Output, err)
 	}
+	// Files beside the output follow it, when it has its name.
 	if sum.Written != nil && j.Into == nil {
 		if err := sum.Written(); err != nil {
 			return err
@@ -140,6 +148,7 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 			for i, at := range g.Inputs {
 				j.Inputs[i] = ins[at]
 			}
+			// The accounts are those of all groups; this group's profiles are the difference.
 			sum, err = a.Add(ctx, j)
 			j.before += len(g.Inputs)
 			return sum, j.Accounts.Loss().Used - before, err
@@ -171,6 +180,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 			j.progress.Stop()
 			return err
 		}
+		// A program none of whose profiles can be used has no result; the loss says so.
 		if used == 0 {
 			continue
 		}
@@ -189,10 +199,12 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
 	}
 	j.progress.Stop()
+	// All results are written to temporary files before the first gets its name.
 	if err := cmp.Or(j.judge(env), j.refuseEmpty(empty)); err != nil {
 		return err
 	}
 	for _, out := range outs {
+		// A rename that fails after others cannot be undone: the error says that some are there.
 		if err := out.Commit(); err != nil {
 			return fmt.Errorf("not all profiles were written: %w", err)
 		}
@@ -206,6 +218,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, console.Printable(line))
 	}
+	// One result into the output itself has its line already.
 	if len(lines) != 1 || results[0].path != folder {
 		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), store.Shown(folder))
 	}
@@ -217,6 +230,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 func (j *Job) judge(env *cli.Env) error {
 	l := j.loss()
 	j.PrintLeftOut(env.Stderr, l)
+	// What exceeds the budget is kept for the report.
 	if errors.As(j.budget.Judge(l), &j.exceeded) {
 		return overBudget(j.exceeded)
 	}

@@ -121,6 +121,7 @@ func (r *Run) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 		}
 	}
 	for i, account := range w.Left {
+		// The entries come from other processes of this program, which may be of another version.
 		e := new(entry)
 		if err := json.Unmarshal(account, e); err != nil {
 			return fmt.Errorf("the account of an input that is not in a part: %w", err)
@@ -134,6 +135,8 @@ func (r *Run) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 	for ref, name := range w.Lost {
 		j.Accounts.MayBeLost(ref, name)
 	}
+	// Without a usable input there is only a loss to judge; within the budget there is still nothing to
+	// write.
 	if len(w.Results) == 0 {
 		j.progress.Stop()
 		return j.finish(cmp.Or(j.judge(env), errors.New("no input can be merged; nothing is written")))
@@ -141,12 +144,15 @@ func (r *Run) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 	return j.finish(j.mergeParts(ctx, env, w))
 }
 
+// mergeParts adds up the parts of each result. A part that cannot be read is no lost input, which the
+// budget might allow: it stands for many, so it ends the merge.
 func (j *Job) mergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 	report := j.report
 	var results []result
 	for i := range w.Results {
 		res := &w.Results[i]
 		results = append(results, result{res.Path, func() (*Sum, int, error) {
+			// The report is about the inputs of the parts, not about the parts.
 			j.Run, j.Inputs, j.report = res.Run, res.Inputs, nil
 			defer func() { j.report = report }()
 			if err := res.Adder.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {

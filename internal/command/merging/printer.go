@@ -89,6 +89,7 @@ func (p *Printer) left(e *entry) {
 	}
 }
 
+// reject keeps the first rejects of each class in the order of the inputs.
 func (p *Printer) reject(r reject, class profile.Class) {
 	if p.rejects == nil {
 		p.rejects = make([][]reject, len(profile.Classes()))
@@ -99,6 +100,7 @@ func (p *Printer) reject(r reject, class profile.Class) {
 	})
 }
 
+// rescue keeps the first by place: workers finish in any order.
 func (p *Printer) rescue(r rescue) {
 	if f := p.rescued; f == nil || cmp.Or(cmp.Compare(r.input, f.input), cmp.Compare(r.member, f.member)) < 0 {
 		p.rescued = &r

@@ -57,6 +57,7 @@ type reason struct {
 	Cause string `json:"cause,omitempty"` // the likely cause, in words
 }
 
+// A rescuedFunction is a damaged function, left out or clamped.
 type rescuedFunction struct {
 	Function string         `json:"function,omitempty"`
 	NameRef  string         `json:"name_ref"`
@@ -81,6 +82,8 @@ func actionOf(r profile.Rescued) string {
 	return "left_out"
 }
 
+// nameRef returns a name reference as JSON has it: as a number it would lose digits in readers with
+// floating point.
 func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
 
 // entryJSON returns the account of a profile as JSON, its lines indented.
@@ -88,6 +91,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	e := entry{
 		Input: j.position(a.Input), File: a.File, Size: a.Size, Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
 	}
+	// A file that is no profile at all has neither.
 	if f, ok := formats.Detect(a.Data); ok {
 		e.setFormat(f)
 	}
@@ -105,10 +109,12 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	return e.json(indent)
 }
 
+// setFormat uses the words of docs/schema/format.schema.json.
 func (e *entry) setFormat(f formats.Format) {
 	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Word()
 }
 
+// json returns the entry with a line break at the end, or indented for a list without one.
 func (e *entry) json(indent string) []byte {
 	var b bytes.Buffer
 	console.WriteJSON(&b, e, indent)
@@ -134,11 +140,13 @@ type reportSummary struct {
 	Exceeded      []string              `json:"exceeded"` // names of the limits exceeded
 }
 
+// A lostFunction is one that only inputs left out have. Its name is unknown if those lack it, too.
 type lostFunction struct {
 	NameRef  string `json:"name_ref"`
 	Function string `json:"function,omitempty"`
 }
 
+// summary is the end of the report, whether the result was written or cause prevented it.
 func (j *Job) summary(written bool, cause error) reportSummary {
 	l := j.loss()
 	s := reportSummary{
@@ -162,6 +170,7 @@ func (j *Job) summary(written bool, cause error) reportSummary {
 		s.Exceeded = append(s.Exceeded, maxShare)
 	}
 	lost := j.Accounts.Lost()
+	// By reference, so that equal merges have equal reports.
 	refs := slices.Sorted(maps.Keys(lost))
 	for _, ref := range refs[:min(len(refs), maxLostListed)] {
 		s.Lost = append(s.Lost, lostFunction{nameRef(ref), lost[ref]})
@@ -200,6 +209,7 @@ func openReportFile(path, command, output string) (*reportFile, error) {
 		Command string `json:"command"`
 		Output  string `json:"output"`
 	}{schema.For("merge-report"), command, output}, "")
+	// The list stays open, since reports of millions of inputs are written as they come.
 	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
 	return f, nil
 }
@@ -223,6 +233,7 @@ func (f *reportFile) endInput(input, members int) {
 	f.advance()
 }
 
+// advance writes the accounts whose turn it is, and wakes the workers that wait.
 func (f *reportFile) advance() {
 	for {
 		next := [2]int{f.input, f.member}
@@ -243,6 +254,7 @@ func (f *reportFile) advance() {
 	f.moved.Broadcast()
 }
 
+// write keeps the first error, for commit.
 func (f *reportFile) write(entry []byte) {
 	separator := ",\n    "
 	if !f.any {
@@ -270,6 +282,7 @@ func (f *reportFile) commit(s reportSummary) error {
 	return f.out.Commit()
 }
 
+// discard leaves an earlier report at the path as it is.
 func (f *reportFile) discard() {
 	f.stop()
 	f.out.Close()

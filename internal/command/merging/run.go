@@ -76,6 +76,7 @@ func NumWorkers(option int) int {
 // as in llvm-profdata, because the order of the inputs determines the order of
 // records.
 func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)) ([]inputs.Input, error) {
+	// Lines of @files may be patterns and folders.
 	opt := r.Open
 	opt.Skipped = skipped
 	args, err := responsefile.Expand(args)
@@ -161,6 +162,7 @@ func (r *Run) FixWeights() error {
 		_, part, _ := strings.Cut(w, ".")
 		digits = max(digits, len(strings.TrimRight(part, "0")))
 	}
+	// Each digit takes a factor of ten from what counts may add up to.
 	if digits > maxFixedDigits {
 		return cli.Usagef("option --weighted-input takes fractions of up to %d digits for %s profiles", maxFixedDigits, r.Family)
 	}
@@ -217,6 +219,7 @@ func (r *Run) CheckName() error {
 
 // InputFamily returns the family of the first input whose format identifies one.
 func InputFamily(ins []inputs.Input) formats.Family {
+	// Looking into compressed files takes longer, and is seldom needed.
 	for _, compressed := range []bool{false, true} {
 		for _, in := range ins {
 			if f := sources.PeekFormat(in, compressed); f != 0 {

@@ -33,6 +33,7 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 		if err != nil {
 			return nil, err
 		}
+		// The files are added to what is in the output: if that cannot be read, nothing may replace it.
 		if err := outcomes.of(base).Err; err != nil {
 			return nil, fmt.Errorf("%w: %w", watch.ErrOutput, err)
 		}
@@ -59,6 +60,7 @@ type outcomes struct {
 	files map[string]*outcome
 }
 
+// An outcome is that of a file, which may be an archive of many profiles.
 type outcome struct {
 	watch.Outcome
 	name string // name of the first profile with an error
@@ -85,6 +87,7 @@ func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
 	if a.Err == nil {
 		f.Profiles++
 	}
+	// The first by name, whichever worker is first.
 	if err != nil && (f.Err == nil || a.File < f.name) {
 		f.name, f.Err = a.File, err
 	}
