@@ -124,7 +124,6 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	} else {
 		file = ""
 	}
-	// Numbers are from 0; the format's are from 1.
 	number, _ := g.e.symbols.number(s)
 	name := ""
 	if !g.known[number] {

@@ -20,7 +20,7 @@ func (e *exporter) csv() error {
 		}
 	}
 	e.loseOmitted()
-	// Another run with --table writes each of these.
+	// Options.Table chooses one of these instead.
 	for _, t := range tables(e.v) {
 		if t != table {
 			e.lose(0, "table "+t, "a file has one table")

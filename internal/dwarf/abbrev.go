@@ -44,6 +44,7 @@ type abbrevTable struct {
 	sparse map[uint64]*abbrev
 }
 
+// get returns the abbreviation of a code, nil if there is none. Code 0 is beyond the dense ones, too.
 func (t *abbrevTable) get(code uint64) *abbrev {
 	if code-1 < uint64(len(t.dense)) {
 		return &t.dense[code-1]
@@ -87,6 +88,7 @@ func readAbbrev(r *buf, f format, specs []attrSpec, skip []int32) abbrev {
 	return a
 }
 
+// narrow returns 0 for a code that does not fit 16 bits.
 func narrow(v uint64) uint16 {
 	if v > 0xffff {
 		return 0

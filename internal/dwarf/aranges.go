@@ -53,6 +53,7 @@ func (d *Data) readAranges() (all []unitRange, listed []bool) {
 		version := set.u16()
 		info := set.uint(offSize)
 		addrSize, segment := set.u8(), set.u8()
+		// .debug_aranges has version 2 in all versions of DWARF so far.
 		if set.bad || version < 2 || version > 5 || segment != 0 || addrSize != 4 && addrSize != 8 {
 			break
 		}
@@ -97,6 +98,7 @@ type rootReader struct {
 	next  buf // after what has been read of it
 }
 
+// read returns a unit with what its root DIE says; nil if the unit has no DIE.
 func (rr *rootReader) read(index int) (*cu, error) {
 	d := rr.d
 	u := &d.units[index]
@@ -179,6 +181,7 @@ type claimSet struct {
 
 func (s *claimSet) has(unit int32) bool { return s.count[unit] > 0 }
 
+// add counts the beginning or the end of a range of the unit.
 func (s *claimSet) add(unit int32, start bool) {
 	if s.count == nil {
 		s.count = make(map[int32]int)

@@ -25,6 +25,7 @@ func at(section []byte, off uint64, big bool) buf {
 	return buf{b: section, off: int(off), big: big}
 }
 
+// fail moves to the end, so that loops over what is left end, too.
 func (r *buf) fail() { r.bad, r.off = true, len(r.b) }
 
 // more reports whether there is anything left to read.
@@ -61,6 +62,7 @@ func (r *buf) u16() uint16 {
 	return v
 }
 
+// u24 is for DW_FORM_strx3 and DW_FORM_addrx3.
 func (r *buf) u24() uint32 {
 	if len(r.b)-r.off < 3 {
 		r.fail()
@@ -120,6 +122,7 @@ func (r *buf) uint(size uint8) uint64 {
 // beyond 64.
 func (r *buf) uleb() uint64 {
 	if r.off < len(r.b) {
+		// Most numbers have one byte.
 		if b := r.b[r.off]; b < 0x80 {
 			r.off++
 			return uint64(b)
@@ -147,6 +150,7 @@ func (r *buf) sleb() int64 {
 		}
 		shift += 7
 		if b < 0x80 {
+			// The sign is bit 6 of the last byte.
 			if b&0x40 != 0 && shift < 64 {
 				v |= -1 << shift
 			}
@@ -187,6 +191,7 @@ func (r *buf) unit() (body buf, offSize uint8) {
 	n := uint64(r.u32())
 	offSize = 4
 	switch {
+	// DWARF 5, 7.4: the length of a unit in the 64-bit format follows this number.
 	case n == 0xffffffff:
 		n, offSize = r.u64(), 8
 	case n >= 0xfffffff0: // reserved

@@ -32,6 +32,7 @@ const (
 	attrRnglistsBase   = 0x74
 	attrDWOName        = 0x76
 
+	// What producers wrote before DWARF 4 had DW_AT_linkage_name and DWARF 5 had split units.
 	attrMIPSLinkageName  = 0x2007
 	attrGNUDWOName       = 0x2130
 	attrGNUDWOID         = 0x2131
@@ -86,6 +87,7 @@ const (
 	formAddrx3        = 0x2b
 	formAddrx4        = 0x2c
 
+	// DW_FORM_addrx and DW_FORM_strx before DWARF 5, and the references into the supplementary files of dwz.
 	formGNUAddrIndex = 0x1f01
 	formGNUStrIndex  = 0x1f02
 	formGNURefAlt    = 0x1f20

@@ -130,6 +130,7 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	return dst[:start] // no outermost function, or more than maxDepth frames
 }
 
+// path returns the path of a file of the line table, made once.
 func (u *Unit) path(file uint32) string {
 	p, ok := u.paths[file]
 	if !ok {

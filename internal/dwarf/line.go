@@ -96,6 +96,7 @@ func (t *lineTable) run(r *buf, most int) (last uint8, ok bool) {
 		op := r.u8()
 		last = op
 		switch {
+		// A special opcode advances address and line at once.
 		case op >= t.opcodeBase:
 			n := op - t.opcodeBase
 			if t.lineRange == 0 {
@@ -124,6 +125,7 @@ type lineMachine struct {
 	open    bool // whether seq has rows
 }
 
+// reset sets the registers to their values at the beginning of a sequence (DWARF 5, 6.2.2).
 func (m *lineMachine) reset() {
 	m.row = row{file: 1, line: 1}
 	m.opIndex = 0
@@ -137,6 +139,7 @@ func (m *lineMachine) advance(n uint64) {
 		m.addr += n * uint64(h.minInstruction)
 		return
 	}
+	// Bundles of several operations, of VLIW machines (DWARF 5, 6.2.5.1).
 	n += uint64(m.opIndex)
 	m.addr += n / uint64(h.maxOps) * uint64(h.minInstruction)
 	m.opIndex = uint8(n % uint64(h.maxOps))
@@ -152,6 +155,7 @@ func (m *lineMachine) emit() {
 	m.discriminator = 0
 }
 
+// extended executes an extended opcode, whose length lets unknown ones be skipped.
 func (m *lineMachine) extended(r *buf) {
 	length := r.uleb()
 	start := r.off
@@ -187,6 +191,7 @@ func (m *lineMachine) extended(r *buf) {
 	}
 }
 
+// standard executes a standard opcode; the header has the number of operands of unknown ones.
 func (m *lineMachine) standard(r *buf, op uint8) {
 	h := &m.t.lineHeader
 	switch op {

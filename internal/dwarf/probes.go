@@ -68,6 +68,7 @@ type level struct {
 // probes reads all DIEs of the unit.
 func (u *Unit) probes(yield func(*Probe)) error {
 	c := u.c
+	// The tree of other lookups has functions alone: probes are variables, so all entries are read.
 	r := at(c.d.s.Info[:c.end], c.first, c.d.BigEndian)
 	levels := make([]level, 0, 64)
 	var lines *lineHeader
@@ -78,6 +79,7 @@ func (u *Unit) probes(yield func(*Probe)) error {
 			if len(levels) == 0 {
 				continue
 			}
+			// The annotations are children of the variable: they are complete when its children end.
 			if p := levels[len(levels)-1].probe; p != nil {
 				if lines == nil {
 					lines = u.readLineHeader()
@@ -98,6 +100,7 @@ func (u *Unit) probes(yield func(*Probe)) error {
 			parent = levels[len(levels)-1]
 		}
 		switch {
+		// Variables of functions without children are ordinary static ones.
 		case a.tag == tagVariable && a.children && parent.tag == tagSubprogram:
 			self.probe = u.variable(&r, a, off)
 		case a.tag == tagLLVMAnnotation && parent.probe != nil:
@@ -179,6 +182,7 @@ func (u *Unit) annotation(r *buf, a *abbrev, p *Probe) {
 	if r.bad {
 		return
 	}
+	// InstrProfCorrelator::FunctionNameAttributeName, CFGHashAttributeName, NumCountersAttributeName
 	number, isNumber := content.constant()
 	switch string(name) {
 	case "Function Name":

@@ -19,6 +19,7 @@ func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, e
 		if hi, ok := c.address(high); ok {
 			return append(dst, addrRange{lo, hi}), nil
 		}
+		// Since DWARF 4 DW_AT_high_pc may be a constant: the size.
 		if n, ok := high.constant(); ok {
 			return append(dst, addrRange{lo, lo + n}), nil
 		}
@@ -28,6 +29,7 @@ func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, e
 		return dst, nil
 	case c.version < 5:
 		return c.rangeList(dst, ranges.u)
+	// An index into the offsets at the beginning of the unit's part of .debug_rnglists.
 	case ranges.form == formRnglistx:
 		b, ok := element(c.d.s.Rnglists, c.rngBase, ranges.u, c.offSize)
 		if !ok {
@@ -54,11 +56,13 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 		if r.bad || e == (addrRange{}) {
 			return dst, c.spend(partTree, "ranges", len(r.b), r.off-start)
 		}
+		// A base address selection entry begins with the largest address (DWARF 4, 2.17.3).
 		if e.low == dead {
 			base, hasBase = e.high, true
 			continue
 		}
 		if hasBase {
+			// The linker has discarded what the list is about.
 			if base == dead {
 				continue
 			}
@@ -77,6 +81,7 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 	for {
 		var e addrRange
 		kind := r.u8()
+		// DW_RLE_*, DWARF 5, 7.25.
 		switch kind {
 		case rleEndOfList:
 		case rleBaseAddressx:
