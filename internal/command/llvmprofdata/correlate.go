@@ -83,6 +83,7 @@ func correlationWords(err error) string {
 
 // correlation reads a program. It prints at most --max-debug-info-correlation-warnings
 // warnings, all if that is 0, and then how many it has suppressed.
+// Separate debug files are not looked for: LLVM opens the file that it is given.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
@@ -128,6 +129,7 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 		}
 		return nil, unableToCorrelate("unsupported profile binary correlation when " + what + " in a profile")
 	}
+	// The layout of folders for debug files: .build-id/AB/CDEF….debug.
 	id := hex.EncodeToString(ids[0])
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,6 +156,7 @@ func unableToCorrelate(detail string) error {
 
 // showCorrelation runs show --debug-info: it prints what the program says about
 // its counters. With YAML, LLVM uses other words for data that the program lacks.
+// It is LLVM's showDebugInfoCorrelation.
 func (t *tool) showCorrelation(w io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showJSON {
@@ -190,6 +193,7 @@ func (t *tool) showCorrelation(w io.Writer) error {
 
 // writeProbes describes each function's counters as YAML. What is unknown is left out;
 // hashes and offsets are hexadecimal.
+// The keys are those of InstrProfCorrelator::Probe (dumpYaml).
 func writeProbes(w io.Writer, c *irpgo.Correlation) {
 	fmt.Fprintf(w, "---\nProbes:\n")
 	for i := range c.Functions {

@@ -30,6 +30,7 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 
 // appendSamples appends what follows the name of a function that is inlined depth times. It formats
 // numbers without package fmt, which would take most of the time.
+// Places come in the order of locations, as in LLVM's BodySampleMap.
 func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
@@ -122,9 +123,11 @@ func appendIndent(dst []byte, depth int) []byte {
 	return dst
 }
 
+// appendNumber appends a number in decimal.
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
 // dumpJSON prints functions of a profile as JSON. All are elements of one array.
+// It is SampleProfileReader::dumpJson.
 func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
 	j.Open('[')

@@ -13,6 +13,7 @@ import (
 
 // filter removes the functions that --function and --no-function deselect. It prints how
 // many are gone.
+// It is LLVM's filterFunctions.
 func (t *tool) filter(m *irpgo.Merged) error {
 	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {
@@ -38,6 +39,7 @@ func (t *tool) filters() (want, reject func(name string) bool, err error) {
 
 // remapping returns the renaming of functions by --remapping-file, or nil
 // without that option.
+// LLVM reads the file with its SymbolRemapper.
 func (t *tool) remapping() (func(string) string, error) {
 	name := t.opt.remappingFile
 	if name == "" {

@@ -20,6 +20,7 @@ SUBCOMMANDS:
   Type "PROG <subcommand> --help" for the options of one.
 `
 
+// The help texts of the commands end with helpGeneric. PROG stands for the name of the program.
 const helpMerge = `OVERVIEW: merge raw, indexed and text profiles, and heap profiles, into one
 
 USAGE: PROG merge [options] <filename...>
@@ -162,6 +163,7 @@ OPTIONS:
                                 in millionths
 `
 
+// helpGeneric has the options that every command of LLVM has (cl::getGeneralCategory).
 const helpGeneric = `
   --color                       Colour in messages (default: on a terminal)
   -h, --help                    This text

@@ -36,6 +36,7 @@ func (t *tool) readList(name string) ([]byte, error) {
 
 // takeStdin returns standard input at the first call and an empty reader
 // afterwards.
+// LLVM, too, reads nothing the second time.
 func (t *tool) takeStdin() io.Reader {
 	if t.stdinTaken.Swap(true) {
 		return strings.NewReader("")

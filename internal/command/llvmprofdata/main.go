@@ -44,6 +44,7 @@ func Main(args []string, env Env) int {
 	t.msg = messages{withcolor.Messages{W: env.Stderr, Color: t.opt.color.Enabled(env.Stderr)}}
 	defer t.heap.close()
 	if err := cmd.Run(); err != nil {
+		// Some messages have no "error:" and are printed where they arise.
 		if err != errSilent {
 			t.msg.fail(err)
 		}

@@ -64,6 +64,7 @@ func (t *tool) writeMerged(m *irpgo.Merged) error {
 }
 
 // write writes the result in the format that options choose. Only text may go to a terminal.
+// LLVM checks the terminal in writeInstrProfile.
 func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:

@@ -111,6 +111,7 @@ type options struct {
 }
 
 // defaults returns the options of an empty command line.
+// The numbers are the cl::init of llvm-profdata 22.
 func defaults() options {
 	return options{
 		output:         "-",
@@ -222,6 +223,7 @@ func (o *options) ofMerge(merge clopt.Commands) {
 }
 
 // ofShow declares the options of show.
+// Some have no effect on some kinds of profiles; LLVM accepts them all the same.
 func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.allFunctions, "all-functions")
 	show.Bool(&o.counts, "counts")
@@ -265,6 +267,7 @@ func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 }
 
 // ofMerge declares the options of --supplement-instr-with-sample.
+// They apply to its adjustInstrProfile.
 func (o *supplementOptions) ofMerge(merge clopt.Commands) {
 	merge.String(&o.file, "supplement-instr-with-sample")
 	merge.Float(&o.zeroShare, "zero-counter-threshold")

@@ -22,6 +22,7 @@ func (t *tool) order() error {
 
 // orderTo writes an order for linkers: names, and in comments the files of local functions.
 // The last --num-test-traces traces do not take part in making it but measure it.
+// LLVM orders by BalancedPartitioning, package layout does the same.
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	// Traces and names are known only after all records have been read. LLVM
 	// ignores an error while reading them.

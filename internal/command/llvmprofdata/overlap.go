@@ -19,6 +19,7 @@ func (t *tool) overlap() error {
 // overlapTo compares two instrumentation profiles. The base is merged as a single input of
 // merge would be; the test profile is read record by record. An empty profile of either side
 // ends it after one line, and is no error.
+// LLVM's name for it is overlapInstrProfile, for the record by record part overlapInput.
 func (t *tool) overlapTo(out *output) error {
 	o := &t.opt
 	if o.kind == sampleKind {
@@ -99,6 +100,7 @@ var overlapKinds = [irpgo.NumValueKinds]string{"IndirectCall", "MemOP", "VTable"
 // printOverlap prints the results for the program or for a function, whose entries are
 // functions or edge counters. Lines for mismatches, unique entries and kinds of values
 // appear only if there are any.
+// It is OverlapStats::dump.
 func printOverlap(w io.Writer, entries string, s *overlapStats) {
 	printf := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
 	printf("# of %s overlap: %d", entries, s.Overlap.Entries)

@@ -19,6 +19,7 @@ import (
 const roundedShare = 0.000005
 
 // A sampleSide is one of two sample profiles that are compared.
+// LLVM keeps the numbers of both sides in its SampleOverlapAggregator.
 type sampleSide struct {
 	file      string
 	functions []*sampleprof.Function // in the order in which LLVM sums up
@@ -30,6 +31,7 @@ type sampleSide struct {
 }
 
 // sampleCounts sum up the counts of a function and of what is inlined into it.
+// LLVM's name is FuncSampleStats.
 type sampleCounts struct {
 	sum  uint64 // modulo 2^64, as LLVM's
 	most uint64
@@ -224,6 +226,7 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 
 // weigh reduces the similarity of the insides of a function by how much its shares of the two
 // profiles differ.
+// It is weightForFuncSimilarity.
 func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 	if math.Abs(inside) < roundedShare {
 		inside = 0
@@ -233,6 +236,7 @@ func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 
 // compareFunctions returns how alike the insides of two functions are, and adds their samples
 // to to: that of the function into which they are inlined, or their own.
+// It is computeSampleFunctionInternalOverlap.
 func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *functionOverlap) float64 {
 	difference := 0.0
 	// differ adds what is different between the counts of a place, nil where there are none.
@@ -297,6 +301,7 @@ func (h *hotLocations) add(o *sampleOverlap, base, test, locations uint64) {
 }
 
 // join passes the elements of two sorted lists to use: equal ones together, others with nil.
+// LLVM's MatchStep does this for its maps.
 func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -320,6 +325,7 @@ func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 }
 
 // print prints the numbers of the whole profiles. LLVM says block where it counts locations.
+// It is dumpProgramSummary.
 func (o *sampleOverlap) print(w io.Writer) {
 	base, test := o.base, o.test
 	fmt.Fprintf(w, "  Whole program profile similarity: %s\n", percentText(o.similarity, 3))
@@ -341,6 +347,7 @@ func (o *sampleOverlap) print(w io.Writer) {
 }
 
 // printFunctionOverlaps prints the table of functions, if there are any.
+// It is dumpFuncSimilarity.
 func printFunctionOverlaps(w io.Writer, functions []functionOverlap) {
 	if len(functions) == 0 {
 		return

@@ -111,6 +111,7 @@ func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile,
 
 // mergeSamples runs the merge command for sample profiles. Inputs are merged one after the
 // other, in their order. The sums are decoded into a profile only if options reshape them.
+// It is LLVM's mergeSampleProfile.
 func (t *tool) mergeSamples(list worklist) error {
 	defer memory.CollectOften(50)() // sums hold no pointers
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: t.rename, Warn: func(w profile.Warning) {
@@ -202,6 +203,7 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 // sampleOutput adds the listed symbols and returns how to write the profile. It warns of
 // options that the format cannot fulfil. Only the extensible binary format can fulfil all of
 // them.
+// LLVM does most of this in handleExtBinaryWriter.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}

@@ -31,6 +31,7 @@ func (t *tool) show() error {
 }
 
 // showTo shows a profile of the kind that options choose, or with --debug-info a program.
+// The order of the cases decides which of several options counts.
 func (t *tool) showTo(out io.Writer) error {
 	o := &t.opt
 	switch {
@@ -52,6 +53,7 @@ func (t *tool) showTo(out io.Writer) error {
 }
 
 // A shower shows one profile.
+// What it does is LLVM's showInstrProfile.
 type shower struct {
 	opt *options
 	w   io.Writer
@@ -71,6 +73,7 @@ type rankedFunction struct {
 	max  uint64
 }
 
+// printf prints to the output, which keeps the first error.
 func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
 
 // run shows the records in the order of the file, then the totals. A record that cannot be
@@ -170,6 +173,7 @@ func (s *shower) head(rec *irpgo.Record) {
 
 // body prints the numbers of a function below its head. Front-end instrumentation counts the
 // calls in the first counter, which is printed by itself.
+// At the level of IR any counter may be that of the calls, so all are block counts.
 func (s *shower) body(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	blocks := rec.Counts

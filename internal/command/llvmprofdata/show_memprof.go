@@ -11,6 +11,7 @@ import (
 
 // showHeap shows a raw profile or the memprof section of an indexed one. The first bytes of
 // the file tell which of the two it is.
+// It is LLVM's showMemProfProfile, which knows nothing else.
 func (t *tool) showHeap(out io.Writer) error {
 	name := t.opt.profileFile
 	if t.opt.showFormat == showJSON {

@@ -17,6 +17,7 @@ import (
 // showSample runs the show command for a sample profile. With --function it is one function,
 // which is shown without samples if the profile does not have it. Only the options that need
 // the whole profile keep it in memory.
+// It is LLVM's showSampleProfile.
 func (t *tool) showSample(out io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showYAML {
@@ -97,6 +98,7 @@ func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
 
 // showSections prints the section table of an extensible binary file. Other formats of
 // sample profiles have none, which is a warning.
+// It is showSectionInfo.
 func (t *tool) showSections(out io.Writer) error {
 	var sections []sampleprof.Section
 	name := t.opt.profileFile
@@ -135,7 +137,9 @@ func (t *tool) showSections(out io.Writer) error {
 
 // showHotSamples lists the functions with a hot count, by descending total. --topn limits
 // the list, not the numbers above it.
+// It is showHotFunctionList.
 func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
+	// Without a cutoff for hot counts the threshold is 0 and every function with samples is hot.
 	threshold, _ := summary.HotThreshold()
 	type hotFunction struct {
 		*sampleprof.Function

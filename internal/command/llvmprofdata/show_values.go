@@ -32,6 +32,7 @@ type siteStats struct {
 
 // values prints the values of every site of one kind and counts them. The share of each
 // value is of the site's total.
+// It is traverseAllValueSites.
 func (s *shower) values(v *irpgo.Values, kind irpgo.ValueKind) {
 	stats := &s.sites[kind]
 	stats.sites += uint64(len(v[kind]))

@@ -80,6 +80,7 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged
 }
 
 // A suppleFunction is a function of an instrumentation profile that may be adjusted.
+// LLVM's name is InstrProfileEntry.
 type suppleFunction struct {
 	record *irpgo.Record
 	most   uint64 // greatest counter
@@ -147,6 +148,7 @@ func heatOf(summary interface {
 // counter above the cold threshold are changed. Functions and samples are visited in the
 // order of LLVM's hash tables, because that decides which of two static functions of one
 // name counts.
+// It is LLVM's adjustInstrProfile.
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	var counts irpgo.SummaryBuilder
 	single := make(map[string]*irpgo.Record)
@@ -276,6 +278,7 @@ func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 // warm makes a function warm or hot: without counts if most of them are zero, else by
 // scaling them. Scaled counts have three times the threshold as their greatest. Counts are
 // never scaled down.
+// It is updateInstrProfileEntry.
 func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
 	r := f.record
 	threshold, mark := instr.cold, irpgo.PseudoWarm

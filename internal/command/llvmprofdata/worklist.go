@@ -56,6 +56,7 @@ func (t *tool) collect() (worklist, error) {
 
 // addLines adds the inputs of a list of "[WEIGHT,]FILE" lines. A "#" begins a
 // comment.
+// It is parseInputFilenamesFile; blanks around a line do not count.
 func (l *worklist) addLines(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -80,6 +81,7 @@ func (l *worklist) addLines(text string) error {
 // addWeighted adds the input "WEIGHT,FILE". It expands a "~" before the file,
 // which LLVM does not do for files without a weight. The weight is a positive decimal
 // number.
+// It is parseWeightedFile.
 func (l *worklist) addWeighted(s string) error {
 	number, name, _ := strings.Cut(s, ",")
 	weight, err := strconv.ParseUint(number, 10, 64)
