@@ -279,17 +279,20 @@ func (l *ltoLink) assembleBitcode(ctx context.Context, assembly, object string) 
 // first link has loaded, in the same order, even if optimization has removed the
 // references to them: constructors run in that order.
 func (l *ltoLink) linkAgain(ctx context.Context, objects, loaded []string) error {
-	after, err := l.pinMembers(loaded)
-	if err != nil {
-		return err
-	}
+	groups := l.pinGroups(loaded)
 	rests := map[*ltoInput]string{}
 	for _, in := range l.inputs {
-		if in != nil && rests[in] == "" && (len(in.members) > 0 || len(in.pinned) > 0) {
-			if rests[in], err = l.rest(in); err != nil {
-				return err
-			}
+		if _, done := rests[in]; done || in == nil || len(in.members) == 0 && !slices.ContainsFunc(groups, func(g *pinGroup) bool { return g.from == in }) {
+			continue
 		}
+		var err error
+		if rests[in], err = l.divide(in, groups); err != nil {
+			return err
+		}
+	}
+	after := map[int][]string{} // by word
+	for _, g := range groups {
+		after[g.after] = append(after[g.after], "--push-state", "--whole-archive", g.file, "--pop-state")
 	}
 	var line []string
 	load := func(words []string, at loading) {

@@ -151,25 +151,6 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 	return in, os.Symlink(target, in.redirected)
 }
 
-// rest returns the archive that takes the place of one: without bitcode and without
-// pinned members. It is "" if nothing is left.
-func (l *ltoLink) rest(in *ltoInput) (string, error) {
-	var rest []member
-	_, members, err := readArchive(in.path)
-	if err != nil {
-		return "", err
-	}
-	for _, m := range members {
-		if !in.members[m.name] && !in.pinned[m.name] {
-			rest = append(rest, m)
-		}
-	}
-	if len(rest) == 0 {
-		return "", nil
-	}
-	return l.archiveLike(in.path, rest)
-}
-
 // archiveLike writes an archive with the base name of path, which --exclude-libs
 // takes.
 func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
@@ -181,22 +162,18 @@ func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
 	return file, writeArchive(file, members)
 }
 
-// pinMembers returns, by the word after which they stand, arguments that load the
-// native members of archives in the order of the first link.
-func (l *ltoLink) pinMembers(loaded []string) (after map[int][]string, err error) {
-	after = map[int][]string{}
-	var group []string // of one archive, at one place
-	var from *ltoInput
+// A pinGroup is native members of one archive that the second link loads at one place.
+type pinGroup struct {
+	from  *ltoInput
+	after int // the word after which they stand
+	names []string
+	file  string // an archive of them
+}
+
+// pinGroups returns the native members of archives in the order of the first link.
+func (l *ltoLink) pinGroups(loaded []string) (groups []*pinGroup) {
+	var group *pinGroup
 	at := -1
-	flush := func() error {
-		if len(group) == 0 {
-			return nil
-		}
-		words, err := l.pin(from, group)
-		after[at] = append(after[at], words...)
-		group = nil
-		return err
-	}
 	for _, file := range loaded {
 		path, name, isMember := strings.Cut(strings.TrimSuffix(file, ")"), "(")
 		if !isMember {
@@ -209,16 +186,19 @@ func (l *ltoLink) pinMembers(loaded []string) (after map[int][]string, err error
 		in := l.inputs[word]
 		native := isMember && !in.members[name] && l.loads[word] != wholly ||
 			!isMember && !in.bitcode && l.loads[word] == fromLib
-		if max(at, word) != at || in != from {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		if group == nil || word > at || in != group.from {
+			at = max(at, word)
+			group = &pinGroup{from: in, after: at}
 		}
-		if from, at = in, max(at, word); native {
-			group = append(group, name)
+		if !native {
+			continue
 		}
+		if len(group.names) == 0 {
+			groups = append(groups, group)
+		}
+		group.names = append(group.names, name)
 	}
-	return after, flush()
+	return groups
 }
 
 // wordOf returns the first word from at on that names the file, or else the last
@@ -235,12 +215,13 @@ func (l *ltoLink) wordOf(path string, at int) int {
 	return word
 }
 
-// pin returns arguments that load members of an archive, in that order. An object has
-// one member, of the name "".
-func (l *ltoLink) pin(in *ltoInput, names []string) ([]string, error) {
+// divide writes an archive of each group that is of the input, and one of the members that
+// are neither bitcode nor pinned; rest is "" if there are none. An object has one member, of the
+// name "".
+func (l *ltoLink) divide(in *ltoInput, groups []*pinGroup) (rest string, err error) {
 	data, members, err := readArchive(in.path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if members == nil {
 		members = []member{{"", data}}
@@ -249,16 +230,27 @@ func (l *ltoLink) pin(in *ltoInput, names []string) ([]string, error) {
 	for _, m := range members {
 		found[m.name] = append(found[m.name], m)
 	}
-	var pinned []member
-	for _, name := range names {
-		// Of several members of one name, only the linker knows which it was.
-		if len(found[name]) == 1 {
-			pinned = append(pinned, found[name][0])
-			in.pinned[name] = true
+	for _, g := range groups {
+		if g.from != in {
+			continue
+		}
+		var pinned []member
+		for _, name := range g.names {
+			// Of several members of one name, only the linker knows which it was.
+			if len(found[name]) == 1 {
+				pinned = append(pinned, found[name][0])
+				in.pinned[name] = true
+			}
+		}
+		if g.file, err = l.archiveLike(in.path, pinned); err != nil {
+			return "", err
 		}
 	}
-	file, err := l.archiveLike(in.path, pinned)
-	return []string{"--push-state", "--whole-archive", file, "--pop-state"}, err
+	members = slices.DeleteFunc(members, func(m member) bool { return in.members[m.name] || in.pinned[m.name] })
+	if len(members) == 0 {
+		return "", nil
+	}
+	return l.archiveLike(in.path, members)
 }
 
 // A search finds libraries as linkers do.
