@@ -3,6 +3,8 @@ package llvmprofdata
 import (
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/oracle"
 )
 
 // textFiles are small profiles, good and bad, that the rows name.
@@ -194,6 +196,34 @@ func TestCommandLine(t *testing.T) {
 		rows = append(rows, row{args: "merge --" + name}, row{args: "show --" + name + "=1"})
 	}
 	compareRows(t, textFiles, rows)
+}
+
+// TestOrderOfChecks: of two faults the one is reported that LLVM finds first.
+func TestOrderOfChecks(t *testing.T) {
+	for command, faults := range map[string][]string{
+		"merge -o out a": {
+			"none", "junk", "-o=none/x", "-gcc", "-sample", "-text", "-debug-info=none", "-debug-info=a", "-binary-file=none",
+			"-correlate=binary", "-debug-file-directory=d", "-remapping-file=none", "-remapping-file=badmap", "-input-files=none",
+			"-input-files=badlist", "-weighted-input=0,a", "-weighted-input=2,none", "-function=[", "-no-function=(",
+			"-supplement-instr-with-sample=a", "-supplement-instr-with-sample=none", "-profiled-binary=none", "-failure-mode=any",
+			"-memprof-version=9", "-output-size-limit=10", "-gen-cs-nested-profile", "-max-debuginfod-correlate=x",
+		},
+		"show": {
+			"none", "junk", "a", "-o=none/x", "-sample", "-memory", "-covered", "-topn=3", "-topn=x", "-value-cutoff=x",
+			"-list-below-cutoff", "-function=(", "-show-format=yaml", "-show-format=json", "-debug-info=none", "-binary-ids",
+			"-detailed-summary-cutoffs=x", "-text", "-temporal-profile-traces", "-profile-version", "-show-sec-info-only",
+		},
+		"overlap a": {"none", "junk", "a", "fe", "-o=none/x", "-sample", "-value-cutoff=x", "-function=(", "-cs", "-similarity-cutoff=x"},
+		"order":     {"none", "junk", "a", "traces", "-o=none/x", "-num-test-traces=9", "-num-test-traces=x"},
+	} {
+		var rows []row
+		for i, first := range faults {
+			for k := i + 1; k < len(faults); k += oracle.Step(5) {
+				rows = append(rows, row{args: command + " " + first + " " + faults[k]})
+			}
+		}
+		t.Run(strings.Fields(command)[0], func(t *testing.T) { compareRows(t, textFiles, rows) })
+	}
 }
 
 // TestOwnWarnings: what LLVM does without a word is done as well, and said.

@@ -36,8 +36,6 @@ func (t *tool) merge() error {
 	switch {
 	case t.opt.supplement.file != "":
 		return t.supplement(list)
-	case t.opt.kind == sampleKind && t.opt.format == gccFormat:
-		return &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
 	case t.opt.kind == sampleKind:
 		return t.mergeSamples(list)
 	case t.opt.format == gccFormat:

@@ -152,6 +152,9 @@ func (t *tool) mergeSamples(list worklist) error {
 		}
 		write = p.Write
 	}
+	if t.opt.format == gccFormat {
+		return &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
+	}
 	opt, err := t.sampleOutput(p)
 	if err != nil {
 		return err
