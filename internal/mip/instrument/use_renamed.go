@@ -126,12 +126,12 @@ func (r *renames) between(placed []int) {
 			if before < 0 {
 				before = max(0, at-len(missing)) - 1
 			}
-			r.align(missing, before+1, at)
+			r.fill(missing, before+1, at)
 			before, missing = at, missing[:0]
 		}
 	}
 	if before >= 0 {
-		r.align(missing, before+1, min(before+1+len(missing), len(r.link)))
+		r.fill(missing, before+1, min(before+1+len(missing), len(r.link)))
 	}
 }
 
@@ -142,9 +142,9 @@ const (
 	maxGapProduct = 1 << 22
 )
 
-// align finds missing functions of the file among those of the profile from the index
+// fill finds missing functions of the file among those of the profile from the index
 // begin up to end: the longest sequence of equal control flow that both have.
-func (r *renames) align(missing []int, begin, end int) {
+func (r *renames) fill(missing []int, begin, end int) {
 	var gap []int
 	for at := begin; at < end && len(gap) <= len(missing)+maxGap; at++ {
 		if r.free(at) {
@@ -158,33 +158,19 @@ func (r *renames) align(missing []int, begin, end int) {
 	for i, id := range missing {
 		signatures[i] = r.functions[id].Signature()
 	}
-	alike := func(i, k int) bool {
+	const gapCost, unlike = 1, 2*1 + 1 // as many pairs as possible, no others
+	aligned, _ := align(len(missing), len(gap), gapCost, func(i, k int) int32 {
 		cfg, alone := r.link[gap[k]].CFG, i == k && len(gap) == len(missing)
-		if cfg == 0 || cfg != signatures[i] { // one block says nothing
-			return alone && (cfg == signatures[i] || r.similar(missing[i], gap[k]))
-		}
-		return true
-	}
-	// length[i][k] is that of the sequence from missing[i] and gap[k] on.
-	length := make([][]int32, len(missing)+1)
-	length[len(missing)] = make([]int32, len(gap)+1)
-	for i := len(missing) - 1; i >= 0; i-- {
-		length[i] = make([]int32, len(gap)+1)
-		for k := len(gap) - 1; k >= 0; k-- {
-			if length[i][k] = max(length[i+1][k], length[i][k+1]); alike(i, k) {
-				length[i][k] = max(length[i][k], length[i+1][k+1]+1)
-			}
-		}
-	}
-	for i, k := 0, 0; i < len(missing) && k < len(gap); {
 		switch {
-		case alike(i, k) && length[i][k] == length[i+1][k+1]+1:
+		case cfg != 0 && cfg == signatures[i],
+			alone && (cfg == signatures[i] || r.similar(missing[i], gap[k])): // one block says nothing
+			return 0
+		}
+		return unlike
+	})
+	for i, k := range aligned {
+		if k >= 0 {
 			r.found[missing[i]], r.taken[gap[k]] = gap[k], true
-			i, k = i+1, k+1
-		case length[i][k] == length[i+1][k]:
-			i++
-		default:
-			k++
 		}
 	}
 }

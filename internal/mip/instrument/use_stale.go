@@ -107,39 +107,54 @@ func doubtful(aligned []int, i, others int) bool {
 // alignLengths aligns two sequences whose first elements belong together. aligned has for
 // each element of a the index of that of b, or -1.
 func alignLengths(a, b []int) (aligned []int, cost int) {
-	width := len(b) + 1
-	// costs[i*width+k] is that of aligning a[i:] with b[k:].
-	costs := make([]int32, (len(a)+1)*width)
-	match := func(i, k int) int32 {
-		less, more := min(a[i], b[k]), max(a[i], b[k])
+	rest, cost := align(len(a)-1, len(b)-1, costGap, func(i, k int) int32 {
+		less, more := min(a[i+1], b[k+1]), max(a[i+1], b[k+1])
 		return int32(costUnlike * (more - less) / (more + less + 16))
+	})
+	aligned = make([]int, len(a))
+	for i, k := range rest {
+		aligned[i+1] = -1
+		if k >= 0 {
+			aligned[i+1] = k + 1
+		}
 	}
-	for i := len(a); i >= 0; i-- {
-		for k := len(b); k >= 0; k-- {
+	return aligned, cost
+}
+
+// align aligns sequences of n and m elements at the least cost. An element that has none in
+// the other sequence costs gap; match is the cost of a pair. aligned has for each of the n
+// elements the index of the other, or -1. Of alignments that cost the same it takes the one
+// that pairs later elements.
+func align(n, m int, gap int32, match func(i, k int) int32) (aligned []int, cost int) {
+	width := m + 1
+	// costs[i*width+k] is that of aligning what begins with elements i and k.
+	costs := make([]int32, (n+1)*width)
+	for i := n; i >= 0; i-- {
+		for k := m; k >= 0; k-- {
 			at := i*width + k
 			switch {
-			case i == len(a):
-				costs[at] = int32(len(b)-k) * costGap
-			case k == len(b):
-				costs[at] = int32(len(a)-i) * costGap
+			case i == n:
+				costs[at] = int32(m-k) * gap
+			case k == m:
+				costs[at] = int32(n-i) * gap
 			default:
-				costs[at] = min(costs[at+width+1]+match(i, k), costs[at+width]+costGap, costs[at+1]+costGap)
+				costs[at] = min(costs[at+width+1]+match(i, k), costs[at+width]+gap, costs[at+1]+gap)
 			}
 		}
 	}
-	aligned = make([]int, len(a))
-	for i, k := 1, 1; i < len(a); {
+	aligned = make([]int, n)
+	for i, k := 0, 0; i < n; {
 		at := i*width + k
 		switch {
-		case k == len(b), k < len(b) && costs[at] == costs[at+width]+costGap:
+		case k == m || costs[at] == costs[at+width]+gap:
 			aligned[i] = -1
 			i++
-		case costs[at] == costs[at+1]+costGap:
+		case costs[at] == costs[at+1]+gap:
 			k++
 		default:
 			aligned[i] = k
 			i, k = i+1, k+1
 		}
 	}
-	return aligned, int(costs[width+1])
+	return aligned, int(costs[0])
 }
