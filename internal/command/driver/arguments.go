@@ -126,6 +126,8 @@ var machinePrefixes = []string{
 	"-fno-integrated-as", "-ccc-gcc-name", "-specs=", "--specs=", "--config", "-no-canonical-prefixes",
 }
 
+// kindOf returns the steps that get an option. The order of the cases matters: -objc_load begins like
+// -o, -mllvm like a machine option. Options of no known kind belong to the compiler.
 func kindOf(arg, value string) argKind {
 	name, _, _ := strings.Cut(arg, "=")
 	has := func(prefix string) bool { return strings.HasPrefix(arg, prefix) }
@@ -165,6 +167,7 @@ func kindOf(arg, value string) argKind {
 	return argCompile
 }
 
+// sourceExtensions are those of gcc's and clang's front ends, LLVM's IR included.
 var sourceExtensions = asm.Words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
 		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08
 		.go .d .adb .ads`)
@@ -172,6 +175,8 @@ var sourceExtensions = asm.Words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C 
 // gccOnly are the extensions of languages for which gcc has a compiler, but clang has none.
 var gccOnly = asm.Words(".go .d .adb .ads")
 
+// inputKindOf returns the kind of an input by the language of -x, else by the extension, which counts
+// in upper and lower case: .C is C++, .S is preprocessed.
 func inputKindOf(file, language string) inputKind {
 	switch {
 	case language == "":

@@ -20,6 +20,7 @@ import (
 // cacheDir returns the folder for compiled runtimes: in the user's cache, or,
 // if there is none, in the temporary folder of this run.
 func (d *driver) cacheDir() string {
+	// XDG_CACHE_HOME comes before the folder of the system also on macOS and Windows.
 	if dir := d.env.Getenv("PROFUSE_CACHE"); dir != "" {
 		return dir
 	}
@@ -44,6 +45,7 @@ func store(file string, data []byte) error {
 // runtimeObject returns the compiled runtime for the compiler's target and the program
 // or library of the given name.
 func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags, image string) (string, error) {
+	// The small runtime knows no environment: its file is named when the program is linked.
 	fixed, err := fixedName(flags.SmallRuntime, sign.LinkUnit(cmp.Or(flags.LinkUnit, filepath.Base(image))))
 	if err != nil {
 		return "", err
@@ -52,11 +54,14 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineF
 	if c.Clang {
 		small = "-Oz"
 	}
+	// One object fits programs and libraries, and links with any options of theirs: position independent,
+	// hidden, without link-time optimization, and without tables that small programs would have to carry.
 	options := []string{"-w", small, "-fPIC", "-fno-asynchronous-unwind-tables", "-fvisibility=hidden", "-fno-lto", "-fno-stack-protector", "-fno-plt"}
 	options = append(options, runtime.Options{
 		NoDump: !flags.Dump, Coverage: flags.FunctionCoverage, Signals: flags.Signals, Buffer: flags.RuntimeBuffer, File: fixed,
 	}.Args()...)
 	h := sha256.New()
+	// What decides about the bytes of the object names it: another compiler or profuse makes another.
 	fmt.Fprintf(h, "%s\x00%s\x00%s", runtime.Source(), c.id, strings.Join(options, "\x00"))
 	file := filepath.Join(d.cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:16])+".o")
 	if _, err := os.Stat(file); err == nil {
@@ -108,6 +113,7 @@ func fixedName(pattern string, unit uint32) (name string, err error) {
 	return name, err
 }
 
+// errDirective is about the name of the small runtime's file.
 var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
 // codegenOnly drops from the target's arguments those that the runtime sets

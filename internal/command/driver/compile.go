@@ -19,6 +19,7 @@ import (
 // gnuMode is the last step that a command line asks for.
 type gnuMode byte
 
+// The step after which the compiler stops: none, -c, -S.
 const (
 	modeLink gnuMode = iota
 	modeObjects
@@ -56,6 +57,7 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 				err = j.assembleAsIs(ctx, in)
 			}
 		}
+		// A compiler that failed has said why; any other error is ours and ends the command.
 		if exit := (*ExitError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &exit)) {
 			return err
 		}
@@ -85,6 +87,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		// Compilers name auxiliary files after the output file.
 		name = stem(j.output)
 	}
+	// With bitcode the linker generates the code, and only then is there anything to instrument.
 	if j.lto && !j.fat && in.input == inputSource {
 		object = filepath.Join(dir, filepath.Base(object))
 		if err := j.driver.run(ctx, append(j.compileWords(in, "-c", object), j.dependencyWords(in)...)); err != nil {
@@ -121,6 +124,8 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 
 // printAssembly makes the instrumented or laid out assembly of a source.
 func (j *gnuJob) printAssembly(ctx context.Context, in *argument, assembly string) error {
+	// Assembler sources are preprocessed at most, and get a probe at the entries of functions alone: of the
+	// rest it is unknown what is code of the function.
 	step, options := "-S", j.options
 	if in.input == inputAssembler {
 		step, options.EntriesOnly = "-E", true
@@ -135,6 +140,7 @@ func (j *gnuJob) printAssembly(ctx context.Context, in *argument, assembly strin
 	if step == "-S" {
 		return j.rewrite(in.value, assembly, options)
 	}
+	// Debug information of assembler sources is made of the lines of the file: they must keep their numbers.
 	before, err := os.ReadFile(assembly)
 	if err != nil {
 		return err
@@ -208,6 +214,7 @@ func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 			argv = append(argv, a.words...)
 		}
 	}
+	// Options for the linker are unused in this step.
 	if j.compiler.Clang && j.mode == modeLink {
 		argv = append(argv, "-Wno-unused-command-line-argument")
 	}
@@ -215,6 +222,7 @@ func (j *gnuJob) compileWords(in *argument, step, output string) []string {
 	if j.compiler.Clang {
 		argv = append(argv, j.splitDebugWords(in)...)
 	}
+	// -dumpdir names auxiliary files since gcc 11.
 	const dumpdirSince = 11
 	if !j.compiler.Clang && j.compiler.Major >= dumpdirSince {
 		argv = append(argv, "-dumpdir", j.auxiliaryPrefix())
@@ -278,6 +286,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	if !makes {
 		return words
 	}
+	// Make's target is the object that the user gets, not the assembly.
 	if !targeted {
 		target := j.output
 		if target == "" {
@@ -325,6 +334,7 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 		report = func() error { return d.report.instrumented(source, done) }
 	}
 	switch {
+	// A build may compile assembly that profuse cc has written before.
 	case errors.Is(err, asm.ErrInstrumented):
 		return d.report.passed(source, "instrumented before")
 	case err != nil:
@@ -426,6 +436,7 @@ func (j *gnuJob) moveAuxiliary(dir string) error {
 			return err
 		}
 		file := filepath.Join(to, e.Name())
+		// gcc names them with the prefix of the output.
 		if filepath.Ext(file) == ".dwo" {
 			file = j.auxiliaryPrefix() + e.Name()
 		}

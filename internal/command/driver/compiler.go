@@ -45,6 +45,7 @@ func splitCommand(argv []string) (compiler, args []string) {
 	return argv[:n], argv[n:]
 }
 
+// programName returns the name of a program without its folder, and without .exe.
 func programName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
 
 // openCompiler identifies the compiler and keeps the answer in the cache.
@@ -53,6 +54,8 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 	if err := refuseCompiler(programName(argv[len(argv)-1])); err != nil {
 		return nil, err
 	}
+	// The answer is kept for a program by size and time of its file, and for the options that choose a
+	// target: an update of the compiler is another one.
 	h := sha256.New()
 	for _, program := range argv {
 		path, err := exec.LookPath(program)
@@ -79,6 +82,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 		return c, nil
 	}
 	ask := append(append([]string{}, argv...), machine...)
+	// rustc prints its host with -vV, gcc and clang their target with -v, on standard error.
 	if isRustc(argv) {
 		ask = append(ask, "-vV")
 	} else {
@@ -159,6 +163,7 @@ func (c *compiler) target(args []argument) (asm.Target, error) {
 	arches := 0
 	for _, a := range args {
 		switch word := a.words[0]; word {
+		// The triple does not tell: these options change the target of a compiler for 64 bits.
 		case "-m32", "-mx32", "-m16", "-mabi=ilp32":
 			err = fmt.Errorf("%w: %s", asm.ErrUnsupportedTarget, word)
 		case "-arch":

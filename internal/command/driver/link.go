@@ -29,6 +29,8 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 			return err
 		}
 	}
+	// gcc's link-time optimization runs the assembler once for each partition: there the driver stands in
+	// for it. With LLVM the linker makes the code, see linkBitcode.
 	bitcode := j.lto && j.compiler.Clang || j.linksBitcode()
 	if rustAssembly != "" && !bitcode {
 		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
@@ -320,6 +322,8 @@ func (j *gnuJob) finishSection(f interface {
 	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
 		return err
 	}
+	// The layouts of the headers are those of the map (.mipmap) and of the raw profile, MIP's document
+	// on the binary format, and of the block section, package blocks.
 	magic, at := uint32(mipMagic), int64(headerModuleHash)
 	if s.Name == blocks.Section {
 		magic, at = blocks.Magic, headerModuleBlk
@@ -328,6 +332,7 @@ func (j *gnuJob) finishSection(f interface {
 		j.warn("section %s does not begin with its header: the linker has sorted it", s.Name)
 		return nil
 	}
+	// A unit with a name of its own has the hash already; so have objects of another build.
 	if j.options.LinkUnit != "" || order.Uint32(header[at:]) != sign.LinkUnit(unnamedUnit) {
 		return nil
 	}

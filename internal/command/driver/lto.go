@@ -130,6 +130,7 @@ func (l *ltoLink) recordLinker(ctx context.Context, argv []string) error {
 	n := len(l.compiler.argv)
 	search := slices.Clone(argv[:n])
 	record := slices.Concat(argv[:n], []string{"-B" + dir + "/"}, argv[n:])
+	// A compiler looks in the folders of -B first, so it runs the script in place of the linker.
 	names := []string{"ld", "ld.lld", "ld.bfd", "ld.gold", "ld.mold"}
 	for _, a := range l.args {
 		if a.kind == argMachine {
@@ -191,6 +192,7 @@ func (l *ltoLink) generateCode(ctx context.Context) (loaded []string, err error)
 	if l.dir, err = l.tempDir(); err != nil {
 		return nil, err
 	}
+	// Given twice, --trace has GNU ld print the members of archives, too.
 	words = append(words, "-o", filepath.Join(l.dir, "image"), "--trace", "--trace",
 		"-plugin-opt=emit-asm", "-plugin-opt=obj-path="+filepath.Join(l.dir, "part"))
 	flags := l.compilerFlags(instrument.Clang, l.target)
@@ -200,6 +202,7 @@ func (l *ltoLink) generateCode(ctx context.Context) (loaded []string, err error)
 		}
 	}
 	var out bytes.Buffer
+	// The trace is on standard output, which is the user's otherwise.
 	stdout := l.env.Stdout
 	l.env.Stdout = &out
 	err = l.runLTO(ctx, words)
@@ -248,6 +251,7 @@ func (l *ltoLink) assembleParts(ctx context.Context) (objects []string, err erro
 		if err != nil {
 			return nil, err
 		}
+		// LLVMgold.so leaves empty files for partitions without code.
 		if info.Size() == 0 {
 			continue
 		}
@@ -301,6 +305,7 @@ func (l *ltoLink) linkAgain(ctx context.Context, objects, loaded []string) error
 		}
 		line = append(line, words...)
 	}
+	// What the first link has loaded before the first word: startup files of the compiler.
 	load(after[-1], byNeed)
 	// lld loads the code of bitcode last, the others where the first bitcode stood.
 	last := l.linker == layout.LLD

@@ -44,6 +44,7 @@ func (l *ltoLink) readWords() error {
 			state = wholly
 		case path == "--end-lib", path == "--no-whole-archive":
 			state = byNeed
+		// --push-state saves the state of --whole-archive among others.
 		case path == "--push-state":
 			states = append(states, state)
 		case path == "--pop-state" && len(states) > 0:
@@ -74,6 +75,7 @@ func (l *ltoLink) refuse(inputs map[string]*ltoInput) error {
 		return errors.New("-flto: gold does not say what it loads between --start-lib and --end-lib; lld does")
 	}
 	for i, w := range l.words {
+		// Symbols of such an archive are hidden; the second link has its code as an object of its own.
 		names, given := strings.CutPrefix(w, "--exclude-libs=")
 		if i > 0 && l.words[i-1] == "--exclude-libs" {
 			names, given = w, true
@@ -104,6 +106,7 @@ func (l *ltoLink) hasBitcode(data []byte) bool {
 	if isBitcode(data) {
 		return true
 	}
+	// lld uses the bitcode of fat objects only if it is told to.
 	if !slices.Contains(l.words, "--fat-lto-objects") || !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return false
 	}
@@ -285,6 +288,7 @@ func librarySearch(words []string) search {
 		s.static[i] = static
 	}
 	for i, folder := range s.folders {
+		// Both stand for the folder of --sysroot, whose option may come later.
 		for _, prefix := range []string{"=", "$SYSROOT"} {
 			if rest, ok := strings.CutPrefix(folder, prefix); ok {
 				s.folders[i] = sysroot + rest
@@ -304,6 +308,7 @@ func (s *search) find(i int, name string) string {
 	}
 	for _, folder := range s.folders {
 		for _, name := range names {
+			// Shared libraries come first in each folder, unless -Bstatic is in force.
 			path := folder + "/" + name // as linkers print it
 			if _, err := os.Stat(path); err == nil {
 				return path

@@ -22,6 +22,7 @@ import (
 // rustc has ended, and in linked images by acting as rustc's linker. With -C
 // linker-plugin-lto rustc makes bitcode, and only the linker matters.
 
+// isRustc reports whether the command runs rustc, also one with a release in its name.
 func isRustc(argv []string) bool {
 	name := programName(argv[len(argv)-1])
 	return name == "rustc" || strings.HasPrefix(name, "rustc-")
@@ -54,6 +55,8 @@ var rustSeparate = asm.Words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --cra
 // rustDropped are the -C options that would make several objects.
 var rustDropped = []string{"codegen-units", "incremental"}
 
+// parseRustCommand reads what the driver needs of a command line; the words stay as they are but for
+// the options that would make several objects, and the linker.
 func parseRustCommand(args []string) (r rustCommand, err error) {
 	for i := 0; i < len(args); i++ {
 		arg, value := args[i], ""
@@ -221,6 +224,7 @@ func (d *driver) rustTarget(ctx context.Context, argv []string, r *rustCommand) 
 // linkerScript writes a program that rustc can call as its linker: it runs the
 // driver in front of the real linker.
 func (d *driver) linkerScript(assembly, linker string) (string, error) {
+	// What rustc runs unless it is told otherwise, on Linux and macOS.
 	if linker == "" {
 		linker = "cc"
 	}
@@ -272,6 +276,7 @@ func (d *driver) assemblerScript(rustc string, machine []string) error {
 // rustAssemble assembles with the assembler inside rustc, by the script in the
 // folder. Other assemblers may be too old for the syntax.
 func (d *driver) rustAssemble(ctx context.Context, target asm.Target, folder, assembly, object string) error {
+	// raw: braces in the text are no placeholders. rustc expects Intel's syntax on x86 otherwise.
 	options := "raw"
 	if target.Arch == asm.X86_64 {
 		options += ", att_syntax"

@@ -30,6 +30,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 		if !slices.ContainsFunc(p.Functions, func(f mip.Function) bool { return f.Covered() }) {
 			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function in it has run: add raw profiles with \"profuse merge\"", file)
 		}
+		// Blocks without probes get the counts that follow from those with probes.
 		p, _, _ = p.Estimate()
 		profiles = append(profiles, p)
 	}
@@ -66,6 +67,7 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 		}
 		return args
 	}
+	// A linker script places the sections itself.
 	hasScript := slices.ContainsFunc(j.args, func(a argument) bool {
 		word := strings.TrimPrefix(a.words[len(a.words)-1], "-Wl,")
 		return a.words[0] == "-T" || strings.HasPrefix(word, "-T,") || strings.HasPrefix(word, "--script") || word == "-T"
@@ -73,6 +75,7 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	switch linker {
 	case layout.LD64:
 		return pass("-order_file", file), write(layout.LD64)
+	// lld warns of each symbol in the order that it does not find, such as functions that were inlined.
 	case layout.LLD:
 		args := []string{"-Wl,--no-warn-symbol-ordering", "-Wl,--symbol-ordering-file"}
 		chosen := func(w string) bool { return w == "keep-text-section-prefix" || w == "nokeep-text-section-prefix" }
@@ -108,8 +111,10 @@ const orderedSection = ".text.hot"
 // mold has no order file, so package layout does not have it.
 const mold layout.Linker = "mold"
 
+// quoteScript quotes a name for a linker script, which knows no escapes; temporary folders have no quotes.
 func quoteScript(file string) string { return `"` + file + `"` }
 
+// imageName is the path of the result of a link.
 func (j *gnuJob) imageName() string {
 	if j.output == "" {
 		return "a.out"
