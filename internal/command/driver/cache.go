@@ -20,10 +20,10 @@ import (
 // cacheDir returns the folder for compiled runtimes: in the user's cache, or,
 // if there is none, in the temporary folder of this run.
 func (d *driver) cacheDir() string {
-	// XDG_CACHE_HOME comes before the folder of the system also on macOS and Windows.
 	if dir := d.env.Getenv("PROFUSE_CACHE"); dir != "" {
 		return dir
 	}
+	// os.UserCacheDir reads it on Linux alone.
 	if dir := d.env.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "profuse")
 	}
@@ -45,7 +45,7 @@ func store(file string, data []byte) error {
 // runtimeObject returns the compiled runtime for the compiler's target and the program
 // or library of the given name.
 func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineFlags, image string) (string, error) {
-	// The small runtime knows no environment: its file is named when the program is linked.
+	// The file of the small runtime is named when the program is linked.
 	fixed, err := fixedName(flags.SmallRuntime, sign.LinkUnit(cmp.Or(flags.LinkUnit, filepath.Base(image))))
 	if err != nil {
 		return "", err

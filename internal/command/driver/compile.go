@@ -124,8 +124,7 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 
 // printAssembly makes the instrumented or laid out assembly of a source.
 func (j *gnuJob) printAssembly(ctx context.Context, in *argument, assembly string) error {
-	// Assembler sources are preprocessed at most, and get a probe at the entries of functions alone: of the
-	// rest it is unknown what is code of the function.
+	// Assembler sources are preprocessed at most, and have probes at the entries of functions alone.
 	step, options := "-S", j.options
 	if in.input == inputAssembler {
 		step, options.EntriesOnly = "-E", true
@@ -436,7 +435,6 @@ func (j *gnuJob) moveAuxiliary(dir string) error {
 			return err
 		}
 		file := filepath.Join(to, e.Name())
-		// gcc names them with the prefix of the output.
 		if filepath.Ext(file) == ".dwo" {
 			file = j.auxiliaryPrefix() + e.Name()
 		}

@@ -322,8 +322,7 @@ func (j *gnuJob) finishSection(f interface {
 	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
 		return err
 	}
-	// The layouts of the headers are those of the map (.mipmap) and of the raw profile, MIP's document
-	// on the binary format, and of the block section, package blocks.
+	// The headers are those of .mipraw and .mipmap (package mip), and of the block section (package blocks).
 	magic, at := uint32(mipMagic), int64(headerModuleHash)
 	if s.Name == blocks.Section {
 		magic, at = blocks.Magic, headerModuleBlk
@@ -332,7 +331,7 @@ func (j *gnuJob) finishSection(f interface {
 		j.warn("section %s does not begin with its header: the linker has sorted it", s.Name)
 		return nil
 	}
-	// A unit with a name of its own has the hash already; so have objects of another build.
+	// A unit with a name of its own has its hash already.
 	if j.options.LinkUnit != "" || order.Uint32(header[at:]) != sign.LinkUnit(unnamedUnit) {
 		return nil
 	}

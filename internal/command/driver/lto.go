@@ -251,7 +251,6 @@ func (l *ltoLink) assembleParts(ctx context.Context) (objects []string, err erro
 		if err != nil {
 			return nil, err
 		}
-		// LLVMgold.so leaves empty files for partitions without code.
 		if info.Size() == 0 {
 			continue
 		}
@@ -305,7 +304,6 @@ func (l *ltoLink) linkAgain(ctx context.Context, objects, loaded []string) error
 		}
 		line = append(line, words...)
 	}
-	// What the first link has loaded before the first word: startup files of the compiler.
 	load(after[-1], byNeed)
 	// lld loads the code of bitcode last, the others where the first bitcode stood.
 	last := l.linker == layout.LLD

@@ -30,7 +30,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 		if !slices.ContainsFunc(p.Functions, func(f mip.Function) bool { return f.Covered() }) {
 			return nil, fmt.Errorf("-fmachine-profile-use: %s: no function in it has run: add raw profiles with \"profuse merge\"", file)
 		}
-		// Blocks without probes get the counts that follow from those with probes.
+		// Coverage with noise, for privacy, tells which functions ran by an estimate alone.
 		p, _, _ = p.Estimate()
 		profiles = append(profiles, p)
 	}
