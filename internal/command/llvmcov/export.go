@@ -9,6 +9,7 @@ import (
 
 // export writes JSON or a tracefile. The output goes to standard output only; sources in
 // JSON are sorted, those of a tracefile are in the order of the command line.
+// It is CodeCoverageTool::doExport.
 func (t *tool) export() error {
 	o := &t.opt
 	if o.format == htmlFormat {

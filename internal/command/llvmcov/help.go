@@ -57,7 +57,7 @@ USAGE: PROG [options] <program> [--sources] [<file or folder>...]
 
 OPTIONS:
 
-  --format=text                 Text; pages (html) are not supported
+  --format=text|html            Text (default), or pages for a browser
   -o, --output-dir=<folder>     A file for each source there, and an index
   --show-line-counts            The counts of lines (default)
   --show-regions                The counts of regions

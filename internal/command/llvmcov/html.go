@@ -41,6 +41,7 @@ func pageStyle() string {
 	return asset(pagestyle.Files, "report.css") + asset(pagestyle.Files, "coverage.css") + asset(assets, "assets/pages.css")
 }
 
+// pageScript is the script of the buttons and keys that go to what did not run.
 func pageScript() string { return asset(assets, "assets/control.js") }
 
 // writeAssets writes the style and the script that all pages below --output-dir use.

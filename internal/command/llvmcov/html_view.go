@@ -25,6 +25,7 @@ func (p *page) sources(w io.Writer, path string, contents func()) {
 }
 
 // markup writes a view of a page.
+// Its words are llvm-cov's, its elements and classes are those of profuse's style.
 func (p *page) markup(w io.Writer, v *view, how printing) {
 	class := "source excerpt"
 	if how.depth == 0 {
@@ -48,6 +49,7 @@ type markupBody struct {
 	rest  view // what has not been written
 }
 
+// printf prints to the page, whose buffer keeps the first error.
 func (b *markupBody) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
 // line writes a line, whose class says whether it ran, did not, or ran in part, and below it
@@ -132,6 +134,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 }
 
 // below writes what is shown after a line.
+// The order is that of llvm-cov's views: expansions, instances, branches, decisions.
 func (b *markupBody) below(l *covmap.Line) {
 	open := false
 	begin := func() {

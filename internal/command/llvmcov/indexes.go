@@ -48,6 +48,7 @@ func (t *tool) signature(w io.Writer) {
 
 // indexes writes the indexes of folders, those of inner ones first. The outermost folder is
 // written last, and once more as the index at the top.
+// LLVM's class for this is DirectoryCoverageReport.
 type indexes struct {
 	*page
 	last func(w io.Writer, path string) // the one written last

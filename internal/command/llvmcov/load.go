@@ -29,6 +29,7 @@ import (
 // options. It checks the options in llvm-cov's order, which decides what a wrong command
 // line prints first. The result is errSilent if the message was printed, errDone if
 // --dump-collected-… was all that was asked for.
+// In llvm-cov it is the commandLineParser of CodeCoverageTool::run.
 func (t *tool) prepare() error {
 	o := &t.opt
 	if (o.instrProfile != "") == o.emptyProfile {
@@ -104,6 +105,7 @@ func (t *tool) prepare() error {
 
 // collect adds a source file, or all files below a folder, to the sources. With
 // --path-equivalence a source need not exist under its name.
+// It is CodeCoverageTool::collectPaths.
 func (t *tool) collect(path string) {
 	info, err := os.Stat(path)
 	switch {
@@ -148,6 +150,7 @@ func (t *tool) ignored(file string) bool {
 // words of llvm-cov. Sources on the command line of which the programs know nothing are
 // dropped afterwards: if none is left, the commands show all files, except show, which then
 // shows none.
+// It is CodeCoverageTool::load, with removeUnmappedInputs.
 func (t *tool) load() error {
 	o := &t.opt
 	var profile fs.FileInfo
@@ -191,9 +194,11 @@ func (t *tool) load() error {
 // evaluate sets t.cov. An error of the profile comes before those of programs, because
 // llvm-cov opens it first.
 func (t *tool) evaluate() error {
+	// A run of llvm-cov is short, and keeps most of what it reads.
 	memory.CollectLate(96 << 20)
 	o := &t.opt
 	var opt covmap.EvaluateOptions
+	// Of several mappings of a function llvm-cov takes the first.
 	opt.FirstWins = true
 	counts := new(irpgo.Profile)
 	// The profile is read beside the programs; of their errors its own counts.
@@ -387,6 +392,7 @@ func mapWords(err error) string {
 // remapFiles applies --path-equivalence: to where sources are read from, and to the
 // sources on the command line. The first pair that fits a file counts. Sources on the
 // command line have the names of this machine and get those of the mapping.
+// It is CodeCoverageTool::remapPathNames.
 func (t *tool) remapFiles() {
 	t.local = make(map[string]string)
 	folder := func(path string) string {
@@ -427,6 +433,7 @@ func (t *tool) remapFiles() {
 // demangle runs the demangler over the names of all functions. It gives the demangler all
 // names at once, a line each, and expects as many lines back; empty ones do not count. If it
 // fails, names stay as they are and the run goes on.
+// It is CodeCoverageTool::demangleSymbols.
 func (t *tool) demangle() {
 	if len(t.demangler) == 0 {
 		return

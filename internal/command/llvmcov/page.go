@@ -144,6 +144,7 @@ func (p *page) formatCount(n uint64) string {
 
 // shortCount formats a count with three digits and a letter for the magnitude. It cuts and
 // does not round: 1999 is "1.99k".
+// It is formatCount of SourceCoverageView.
 func shortCount(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	if len(s) <= 3 {
@@ -296,11 +297,13 @@ func (b *body) below(source string, l *covmap.Line) {
 }
 
 // divider prints the line before and after a view in the view.
+// It is renderViewDivider.
 func (b *body) divider() {
 	b.printf("%s  %s\n", b.prefix, strings.Repeat("-", b.margin()+4))
 }
 
 // instance prints an instantiation of a function, or one line for it if it never ran.
+// It is renderInstantiationView.
 func (b *body) instance(in *instance) {
 	b.printf("%s  | ", b.prefix)
 	if in.view == nil {
@@ -311,6 +314,7 @@ func (b *body) instance(in *instance) {
 }
 
 // branch prints how often each outcome of a branch happened.
+// It is renderBranchView.
 func (b *body) branch(br *covmap.CountedBranch) {
 	b.printf("%s  |  Branch (%d:%d): [", b.prefix, br.Start.Line, br.Start.Column)
 	b.printf("%s]\n", strings.Join(b.outcomes(br), ", "))
@@ -338,6 +342,7 @@ func (p *page) outcomes(br *covmap.CountedBranch) []string {
 }
 
 // decision prints the MC/DC of a boolean expression.
+// It is renderMCDCView.
 func (b *body) decision(m *covmap.MCDC) {
 	share := describe(m, func(format string, args ...any) {
 		b.printf("%s  |", b.prefix)
@@ -352,6 +357,7 @@ func (b *body) decision(m *covmap.MCDC) {
 
 // describe says line by line what is known of a decision, and returns the percentage of
 // its conditions that were shown to decide.
+// The lines are those of MCDCRecord's methods; say adds what is before each.
 func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float64) {
 	say("---> MC/DC Decision Region (%d:%d) to (%d:%d)", m.Start.Line, m.Start.Column, m.End.Line, m.End.Column)
 	say("")

@@ -128,6 +128,7 @@ const totalName = "TOTAL"
 
 // fileReport prints the table of files. With filtered, only functions that the filters
 // accept count, and if there are filters, files without functions are left out.
+// It is CoverageReport::renderFileReports.
 func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	rows, total := t.fileRows(files, filtered)
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
@@ -248,6 +249,7 @@ func (t *tool) fileRow(w io.Writer, r row) {
 }
 
 // functionReport prints a table of the functions of each file.
+// It is CoverageReport::renderFunctionReports.
 func (t *tool) functionReport(w io.Writer) {
 	for i, name := range t.sources {
 		if i > 0 {
@@ -303,6 +305,7 @@ func (t *tool) dumpGroups(files []string) {
 
 // redundantPrefix returns the length of the folders that all paths have in common.
 // Components are compared whole. A single path has none in common with others: 0.
+// It is getRedundantPrefixLen.
 func redundantPrefix(paths []string) int {
 	if len(paths) < 2 {
 		return 0

@@ -28,6 +28,7 @@ func (t *tool) show() error {
 
 // showAll checks the options of show, reads everything, and writes either one page to
 // standard output or, below --output-dir, the index first and then a page for each source.
+// It is CodeCoverageTool::doShow.
 func (t *tool) showAll() error {
 	o := &t.opt
 	switch o.format {
@@ -95,6 +96,7 @@ func (t *tool) showSources(p *page, files []string) error {
 
 // showFile prints one file. A source without code is a warning. A page that cannot be
 // written is reported and does not end the run.
+// It is writeSourceFileView.
 func (t *tool) showFile(p *page, name string, heading bool) error {
 	v := t.fileView(name)
 	if v == nil {
