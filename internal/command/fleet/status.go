@@ -63,8 +63,10 @@ func (j *Job) Status() (*Status, error) {
 }
 
 // WriteMetrics writes the status in the text format of OpenMetrics.
+// All are gauges: a job that is planned again begins anew.
 func (s *Status) WriteMetrics(w io.Writer) error {
 	var b strings.Builder
+	// lines are pairs of labels and a value.
 	metric := func(name, kind, unit, help string, lines ...any) {
 		fmt.Fprintf(&b, "# TYPE profuse_fleet_%s %s\n", name, kind)
 		if unit != "" {
@@ -121,6 +123,7 @@ func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collecte
 			}
 		}
 	}
+	// Only the folders that tasks and plans write to; what else is in the job stays.
 	for _, folder := range []string{lists, left, parts} {
 		prefix := j.key(folder) + "/"
 		for o, err := range j.store.List(j.ctx, prefix) {

@@ -87,6 +87,7 @@ func (t *Task) Run(p *Plan, shard int) error {
 	}
 	started := t.Now()
 	s := &shardMerge{Task: t, plan: p, shard: p.Shards[shard], fetcher: store.NewFetcher(t.Job.ctx, t.Scratch)}
+	// The objects are read twice, to group the profiles and to merge them, but copied once.
 	s.fetcher.Keep = true
 	defer s.fetcher.Close()
 	d := &Done{Schema: doneSchema, Version: jobVersion, Shard: shard, Parts: []PartOf{}}
@@ -292,6 +293,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 
 	r := f.Run
 	r.Open, r.Workers, r.Family, r.Format = s.Open, s.Workers, format.Family, format.Name
+	// The name only chooses the format.
 	r.Output = "part" + format.Exact
 	programs, release, err := s.programs(g)
 	if err != nil {
@@ -302,6 +304,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	if err := f.Adder.Check(&r); err != nil {
 		return nil, err
 	}
+	// Positions count from the first object of the plan, those in s.ins from the first of the shard.
 	ins := make([]inputs.Input, len(g.Inputs))
 	for i, position := range g.Inputs {
 		ins[i] = s.ins[position-s.shard.First]
@@ -351,6 +354,7 @@ func (w *countWriter) Write(p []byte) (int, error) {
 // needed, or if none is found and NoPrograms allows that; otherwise a missing one is an
 // error. release deletes the copies.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
+	// Most families have all names in the profile.
 	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil
 	}

@@ -49,6 +49,7 @@ func (t *tool) covered() error {
 	if err != nil {
 		return err
 	}
+	// Remarks go to standard error, so that the list can be piped.
 	t.msg.Remark(fmt.Sprintf("%d total functions are covered", covered))
 	return nil
 }
@@ -67,6 +68,7 @@ func (t *tool) checkCovered() error {
 }
 
 // frame prints a line about a frame, which options choose.
+// Without --paths and --lines it has the name of the function.
 func (t *tool) frame(w *bufio.Writer, f symbolize.Frame) {
 	switch {
 	case t.opt.paths:

@@ -8,6 +8,7 @@ import (
 )
 
 // order runs the order command. It always writes to standard output and ignores --regex.
+// Functions that never ran are left out.
 func (t *tool) order() error {
 	ordered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {

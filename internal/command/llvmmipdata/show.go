@@ -55,6 +55,7 @@ type shower struct {
 // line.
 func (s *shower) counts(f *mip.Function) {
 	fmt.Fprintf(s.w, "  Call Count: %d\n", f.CallCount)
+	// 0 means that the profile has no timestamps.
 	if f.TimestampSum > 0 {
 		fmt.Fprintf(s.w, "  Order Sum: %d\n", f.TimestampSum)
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 // mip2yaml runs the mip2yaml command.
+// With --debug the YAML says where each function begins.
 func (t *tool) mip2yaml() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		var opt mip.YAMLOptions
@@ -29,6 +30,7 @@ func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
 	for i := range p.Functions {
 		functions[i] = &p.Functions[i]
 	}
+	// The first frame is the innermost one at the entry, which may be of an inlined function.
 	infos := make([]mip.SourceInfo, len(functions))
 	for i, found := range t.frames(source, functions) {
 		if len(found) > 0 {
