@@ -116,6 +116,7 @@ func (c *coverageTests) run(ctx context.Context, env *cli.Env, args []string) er
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out (profuse coverage --mismatched lists them)\n", cli.Quantity(uint64(n), "function", "functions"))
 	}
 	out := bufio.NewWriter(env.Stdout)
+	// All that follows prints; nothing can be wrong any more but the output.
 	r := newTestsResult(&c.matrix, selected)
 	switch {
 	case c.json:
@@ -191,6 +192,7 @@ func (c *coverageTests) readTests(ctx context.Context, env *cli.Env, groups []te
 	for _, in := range traces {
 		err := in.Each(nil, func(d *inputs.Data) error {
 			return coverage.ReadTests(d.Name(), d.Bytes(), func(test string, f *coverage.File) error {
+				// Paths and markers apply to sections of tracefiles as to profiles.
 				cov := coverage.Union(&coverage.Coverage{HasLines: true, Files: []*coverage.File{f}})
 				cov.Rename(c.path)
 				if !c.noMarkers {

@@ -105,6 +105,7 @@ func demoApp() *cli.App {
 // unpack writes the profiles and the sources they belong to into the folder
 // and returns the paths of the profiles.
 func (c *demoRun) unpack() (runs []string, err error) {
+	// The folder stays after the demo, for the page and the files to try.
 	if c.dir == "" {
 		if c.dir, err = os.MkdirTemp("", "profuse-demo-"); err != nil {
 			return nil, err
@@ -113,6 +114,7 @@ func (c *demoRun) unpack() (runs []string, err error) {
 	if err := os.MkdirAll(filepath.Join(c.dir, "src"), 0o777); err != nil {
 		return nil, err
 	}
+	// Under short names: the story prints them.
 	for i, name := range testdata.DemoRuns {
 		run := filepath.Join(c.dir, fmt.Sprintf("run%d.profraw", i+1))
 		if err := unpackFile(name, run); err != nil {

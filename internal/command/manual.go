@@ -50,6 +50,7 @@ func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return err
 	}
+	// The page of the program itself has the empty path.
 	return c.writeAll(env, nil, c.app.Commands, source)
 }
 

@@ -158,6 +158,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Traces of several profiles count alike: the numbers are means over all runs.
 	var traces []layout.Trace
 	var profiled []string
 	for _, file := range c.traces {

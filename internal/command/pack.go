@@ -123,6 +123,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
 		return err
 	}
+	// One reader for all inputs: its decompressors are used again.
 	var r inputs.Reader
 	defer r.Close()
 	for _, in := range ins {

@@ -46,6 +46,7 @@ is wrong.`,
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up each share of the total count")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and virtual tables of the functions selected, or all")
 			for _, known := range families {
+				// Each family's options stand in a group of their own.
 				k := known.Show()
 				k.Declare(f)
 				c.showers = append(c.showers, k)
@@ -101,11 +102,14 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	out := bufio.NewWriter(env.Stdout)
 	list := &factsJSON{w: out}
+	// One printer for all files: it knows whether a file came before.
 	printer := &family.Printer{
 		Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
 		Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
 	}
+	// The other files are shown all the same.
 	failed := false
+	// show prints the facts as far as they go, then the error.
 	show := func(f family.Facts, err error) {
 		if c.json {
 			list.add(f)

@@ -87,6 +87,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Shares are of the whole total, so --function chooses after the counts are added up.
 	d := profile.Distribute(func(yield func(uint64) bool) {
 		for it := range list.all {
 			if !yield(it.count) {

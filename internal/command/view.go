@@ -33,6 +33,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 	}
 	views, errs, warnings := make([]profile.View, len(args)), make([]error, len(args)), make([][]profile.Warning, len(args))
 	read := func(i int) {
+		// Readers run at the same time, so each collects its own warnings.
 		own := opt
 		own.Warn = func(w profile.Warning) { warnings[i] = append(warnings[i], w) }
 		var lookAt func(name string, data []byte)
@@ -59,6 +60,7 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 		}
 		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
 	}
+	// The option would have no effect without a word.
 	if opt.Classes != nil && !bytecode {
 		return nil, cli.Usagef("option --classes needs a profile of Java bytecode; %s is not one", strings.Join(args, ", "))
 	}

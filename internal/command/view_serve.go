@@ -77,6 +77,7 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		listener.Close()
 		return err
 	}
+	// A script or a remote shell has no use for a browser here.
 	if env.Terminal(env.Stdout).Interactive && !c.noOpen {
 		openBrowser(env, address)
 	}
@@ -93,6 +94,7 @@ const (
 
 // serve answers requests until ctx ends, which is no error.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	// The limits are against clients that hold connections without reading or writing.
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,

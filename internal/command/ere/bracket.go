@@ -10,6 +10,7 @@ type byteSet [256]bool
 
 // bracket reads a bracket expression after its "[". A "]" or "-" that comes first is a
 // character, and so is a "-" that comes last.
+// It is p_bracket of LLVM's regcomp.c.
 func (p *ere) bracket() error {
 	if strings.HasPrefix(p.rest, "[:<:]]") || strings.HasPrefix(p.rest, "[:>:]]") {
 		return fmt.Errorf("word boundaries are %w", ErrUnsupported)
@@ -56,6 +57,7 @@ func (set *byteSet) write(out *strings.Builder, invert bool) {
 
 // bracketTerm reads a class, an equivalence class, a character or a range. Ranges go by the
 // values of bytes, as in the C locale.
+// It is p_b_term.
 func (p *ere) bracketTerm(set *byteSet) error {
 	switch {
 	case p.rest[0] == '-':

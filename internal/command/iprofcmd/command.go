@@ -67,6 +67,7 @@ type rewriting struct {
 	quiet    bool
 }
 
+// declare declares the options that all commands with one output have.
 func (c *rewriting) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.checksum.Declare(f)
@@ -180,7 +181,7 @@ func pruneCommand() *cli.Command {
 short runs half to three quarters smaller. All other options lose counts, and the
 compiler takes code without counts for code that did not run.
 
-SET is samples, calls, branches, receivers, type_checks or locks.`,
+SET is ` + setNames() + ".",
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &prune{}
@@ -189,7 +190,7 @@ SET is samples, calls, branches, receivers, type_checks or locks.`,
 			f.Int64Var(&c.opt.MinCount, "min-count", 0, "`N` drop entries with counts below N")
 			f.IntVar(&c.opt.Top, "top", 0, "`N` keep only the N entries with the greatest counts in each set")
 			f.IntVar(&c.opt.MaxFrames, "max-frames", 0, "`N` cut contexts to N frames and merge equal ones; compilers look for whole contexts first")
-			f.Var(&c.drop, "drop", "`SET` drop this set: "+setNames()+"; repeatable")
+			f.Var(&c.drop, "drop", "`SET` drop this set; repeatable")
 			f.BoolVar(&c.opt.DropUnknown, "drop-unknown", false, "drop unknown sections")
 			return c.run
 		},

@@ -32,6 +32,7 @@ type show struct{}
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
+// Facts needs no format: the family has one.
 func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	return collectFacts(name, data, opt.Top, opt.Choose)
 }

@@ -49,6 +49,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	var reader inputs.Reader
 	defer reader.Close()
 	for i, in := range ins {
+		// Once to group, once to merge.
 		if !in.Reopens() {
 			return nil, cli.Usagef("--per-binary reads each input twice; %s can be read only once", in.Name)
 		}
@@ -56,6 +57,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 		err := in.Each(&reader, func(d *inputs.Data) error {
 			at := place{i, member}
 			member++
+			// An error here comes again when the group is merged, where the budget counts it.
 			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 			name := ""
 			if err == nil {
@@ -90,6 +92,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 		put(groups[0], at)
 	}
 	for _, g := range groups {
+		// Inputs of an unknown binary came last.
 		slices.Sort(g.Inputs)
 	}
 	return groups, nil

@@ -68,6 +68,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0:
 		return cli.Usagef("no inputs")
+	// Text may go to a terminal.
 	case !c.text:
 		if err := console.RefuseTerminal(env, c.output, "a binary profile", " or --format text"); err != nil {
 			return err
@@ -84,9 +85,11 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
+	// Text lists the names of virtual tables and call targets, too.
 	merger := irpgo.NewMerger(irpgo.MergeOptions{KeepSymbols: c.text, Warn: report.mergeWarning})
 	var r inputs.Reader
 	defer r.Close()
+	// whole is the number of intact functions, n that of the profiles read so far.
 	whole, n := 0, 0
 	for _, in := range ins {
 		err := in.Each(&r, func(d *inputs.Data) error {

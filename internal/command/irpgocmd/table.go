@@ -27,6 +27,7 @@ func (f *counterFacts) Print(p *family.Printer) {
 	if f.selecting {
 		printSelected(p, f)
 	}
+	// An indexed profile may have both counters and a heap profile.
 	memprofcmd.Print(p, f.MemProf)
 }
 

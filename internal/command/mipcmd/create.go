@@ -69,6 +69,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.buildID && c.output == "-":
 		return cli.Usagef("option --build-id needs a file as the output: the build id goes beside it")
 	}
+	// The file in a .dSYM bundle stands for the bundle.
 	in, err := sources.BinaryPath(args[0], sources.Options(env))
 	if err != nil {
 		return err

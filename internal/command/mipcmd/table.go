@@ -58,6 +58,7 @@ func printOverview(p *family.Printer, f *fileFacts) {
 		}
 		add("Code", covered(f.CodeSize, f.CodeSizeCovered, " bytes"))
 	case f.Error == nil && !f.hasCounts && f.What != "":
+		// Raw profiles have counts in the order of the map, and no functions.
 		add("Functions", "unknown: the program or its .mipmap lists them")
 	}
 	if f.Privacy != nil {
@@ -116,6 +117,7 @@ func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, 
 	if len(functions) == 0 {
 		return
 	}
+	// A map has no counts.
 	counts := f.hasCounts && f.profileType.Has(mip.FunctionCallCount)
 	rows := make([][]string, len(functions))
 	var header []string

@@ -63,6 +63,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var opt mip.YAMLOptions
 	if program != nil {
+		// Addresses of a profile are relative to the raw section of the program, as its map has them.
 		at := make([]int64, len(m.profile.Functions))
 		opt.SourceInfo = make([]mip.SourceInfo, len(at))
 		for i := range at {
@@ -114,6 +115,7 @@ func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.output == "":
 		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0:
+		// llvm-mipdata reads standard input, too, unless it is told a file.
 		args = []string{inputs.Stdin}
 	case len(args) > 1:
 		return cli.Usagef("want one YAML file, got %d", len(args))

@@ -47,6 +47,7 @@ func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	}
 	f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
 	f.Var(&c.format, "format", "`LINKER` linker to write for: "+c.format.Words())
+	// Accepted and refused with a reason, see Check; the help text does not offer it.
 	c.format.Allowed = append(c.format.Allowed, mold)
 	f.StringVar(&c.binary, "binary", "", "`FILE` use the function names of this program, the one to link")
 	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
