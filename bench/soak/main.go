@@ -152,7 +152,8 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	return s.failures, first
 }
 
-// count adds one outcome under several names.
+// count adds one outcome under several names: of the format, the schedule and the command. Workers
+// call it at the same time.
 func (s *soak) count(o outcome, names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,8 @@ func (s *soak) count(o outcome, names ...string) {
 	}
 }
 
-// print prints the table.
+// print prints a row for each name, with the number of runs that ended in each way. Those of formats
+// add up to "all", and so do those of schedules and of commands.
 func (s *soak) print() {
 	var names []string
 	for name := range s.counts {

@@ -194,7 +194,6 @@ func (t *tool) load() error {
 // evaluate sets t.cov. An error of the profile comes before those of programs, because
 // llvm-cov opens it first.
 func (t *tool) evaluate() error {
-	// A run of llvm-cov is short, and keeps most of what it reads.
 	memory.CollectLate(96 << 20)
 	o := &t.opt
 	var opt covmap.EvaluateOptions
