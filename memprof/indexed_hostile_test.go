@@ -44,7 +44,7 @@ func readWhole(file []byte) (*Profile, error) {
 func canonicalYAML(t testing.TB, p *Profile) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	m.add("", p, 1)
+	m.add("", p, 1, false)
 	return string(yamlOf(t, m.build()))
 }
 

@@ -78,7 +78,7 @@ func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, erro
 		return added, nil
 	}
 	m.addOnly()
-	added.Cut = m.add(name, p, weight)
+	added.Cut = m.add(name, p, weight, false)
 	return added, nil
 }
 
@@ -119,10 +119,7 @@ func (m *Merger) addOnly() {
 	if m.only = nil; p == nil {
 		return
 	}
-	if m.own {
-		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
-	}
-	m.add("", p, 1)
+	m.add("", p, 1, m.own)
 }
 
 // Merge adds the inputs of another Merger to m and leaves the other unusable.

@@ -56,11 +56,12 @@ func (l calleeList) unite(callees []uint64) calleeList {
 }
 
 // addAllocSites merges the alloc sites of an input with one call stack, and returns how
-// many sums saturated. It sorts the sites.
+// many sums saturated. It sorts the sites. If own is true, mibs are the first ones of the sum and
+// may stay where they are.
 //
 // Most stacks have the same sites in all inputs. They are added together and therefore
 // found without a hash table.
-func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, weight uint64) (cut int) {
+func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, weight uint64, own bool) (cut int) {
 	slices.SortFunc(in, func(a, b allocSite) int { return cmp.Compare(a.function, b.function) })
 	if n := int(stack) + 1 - len(m.first); n > 0 {
 		m.first = append(m.first, make([]int32, max(n, len(m.first)/2))...)
@@ -68,13 +69,12 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 	numbers := m.scratch[:0]
 	isNew := m.first[stack] == 0
 	next := m.first[stack] - 1
-	keep := len(m.mibs) > 0 && &m.mibs[0] == &mibs[0] // they are those of the sum already, see [Merger.addOnly]
 	for i, a := range in {
 		key := siteKey(a.function, stack)
 		switch {
 		case i > 0 && a.function == in[i-1].function:
 			numbers = append(numbers, numbers[i-1])
-			keep = false // this site would add to a MIB that others have yet to read
+			own = false // this site would add to a MIB that others have yet to read
 			continue
 		case isNew:
 			numbers = append(numbers, m.allocs.append(key, noMIB))
@@ -96,7 +96,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 		for n = 1; i+n < len(in) && in[i+n].mib == in[i].mib && numbers[i+n] != numbers[i+n-1] && m.allocs.values[numbers[i+n]] == have; n++ {
 		}
 		sum, overflow := in[i].mib, false
-		if keep && have == noMIB && m.uses[sum] == 0 {
+		if own && have == noMIB && m.uses[sum] == 0 {
 			m.uses[sum] = uint32(n)
 			m.mibs[sum].AccessHistogram = 0
 		} else if sum, overflow = m.addMIB(have, n, &mibs[sum], weight); overflow {
@@ -140,9 +140,16 @@ func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64)
 	*to = to.unite(callees)
 }
 
-// add accumulates p, and returns the number of contexts with sums that were cut.
-func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
-	stacks := m.stacks.addAll(&p.Stacks)
+// add accumulates p, and returns the number of contexts with sums that were cut. If own is
+// true, the sum is empty and takes the stacks and MIBs of p over.
+func (m *Merger) add(name string, p *Profile, weight uint64, own bool) (cut int) {
+	var stacks []StackIndex
+	if own {
+		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
+		stacks = m.stacks.indexes()
+	} else {
+		stacks = m.stacks.addAll(&p.Stacks)
+	}
 	functions := make([]int32, len(p.Records))
 	ends := make([]uint32, len(stacks)+1) // by stack: where its sites end among the sorted ones
 	for i := range p.Records {
@@ -168,7 +175,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64) (cut int) {
 	start := uint32(0)
 	for i, stack := range stacks {
 		if ends[i] > start {
-			cut += m.addAllocSites(stack, sorted[start:ends[i]], p.MIBs, weight)
+			cut += m.addAllocSites(stack, sorted[start:ends[i]], p.MIBs, weight, own)
 		}
 		start = ends[i]
 	}
@@ -195,7 +202,7 @@ func (m *Merger) addSums(o *Merger) {
 			function, _ := splitSiteKey(keys[i])
 			group = append(group, allocSite{functions[function], o.allocs.values[i]})
 		}
-		cut += m.addAllocSites(stacks[stack], group, o.mibs, 1)
+		cut += m.addAllocSites(stacks[stack], group, o.mibs, 1, false)
 	}
 	for i, key := range o.calls.keys.list {
 		function, stack := splitSiteKey(key)
@@ -220,7 +227,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 			leaves[leaf] = m.allocating(s, leaf)
 		}
 		s.readMIB(c, &mib[0])
-		cut += m.addAllocSites(stack, leaves[leaf], mib, weight)
+		cut += m.addAllocSites(stack, leaves[leaf], mib, weight, false)
 		called[leaf] |= outer
 		for _, id := range ids[1:] {
 			called[id] |= all
@@ -292,17 +299,10 @@ func (m *Merger) warn(name string, cut int) {
 // addAll adds the frames and stacks of o, and returns the index in s of each stack of
 // o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
-	empty := len(s.frames) == 0 && s.numNodes() == 0
-	if empty {
+	if len(s.frames) == 0 && s.numNodes() == 0 {
 		s.frames, s.frameIndex = slices.Clone(o.frames), maps.Clone(o.frameIndex)
 		s.nodes.list = slices.Clone(o.nodes.list)
-	}
-	if empty || len(o.frames) > 0 && &s.frames[0] == &o.frames[0] {
-		stacks := make([]StackIndex, s.numNodes()+1)
-		for i := range stacks {
-			stacks[i] = StackIndex(i)
-		}
-		return stacks
+		return s.indexes()
 	}
 	frames := make([]FrameIndex, len(o.frames))
 	for i, f := range o.frames {
@@ -311,6 +311,15 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	stacks := make([]StackIndex, o.numNodes()+1)
 	for i, n := range o.nodes.list {
 		stacks[i+1] = s.push(stacks[n.caller()], frames[n.frame()])
+	}
+	return stacks
+}
+
+// indexes returns the index of each stack, from 0 on.
+func (s *Stacks) indexes() []StackIndex {
+	stacks := make([]StackIndex, s.numNodes()+1)
+	for i := range stacks {
+		stacks[i] = StackIndex(i)
 	}
 	return stacks
 }
