@@ -230,8 +230,8 @@ func compareSummary(stored *Summary, b *SummaryBuilder, section string) (finding
 	if stored == nil {
 		return nil
 	}
-	cutoffs := make([]uint64, len(stored.Detailed))
-	for i, e := range stored.Detailed {
+	cutoffs := make([]uint64, len(stored.Cutoffs))
+	for i, e := range stored.Cutoffs {
 		cutoffs[i] = e.Share
 	}
 	computed := b.Summary(cutoffs)
@@ -246,9 +246,9 @@ func compareSummary(stored *Summary, b *SummaryBuilder, section string) (finding
 	differ("maximum count", stored.MaxCount, computed.MaxCount)
 	differ("maximum internal count", stored.MaxInternalCount, computed.MaxInternalCount)
 	differ("total count", stored.TotalCount, computed.TotalCount)
-	for i, e := range stored.Detailed {
-		differ(fmt.Sprintf("minimum count of cutoff %d", e.Share), e.Min, computed.Detailed[i].Min)
-		differ(fmt.Sprintf("number of counters of cutoff %d", e.Share), e.Values, computed.Detailed[i].Values)
+	for i, e := range stored.Cutoffs {
+		differ(fmt.Sprintf("minimum count of cutoff %d", e.Share), e.Min, computed.Cutoffs[i].Min)
+		differ(fmt.Sprintf("number of counters of cutoff %d", e.Share), e.Values, computed.Cutoffs[i].Values)
 	}
 	return findings
 }

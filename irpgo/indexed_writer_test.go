@@ -155,7 +155,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
 				t.Errorf("text after the round trip (-want +got):\n%s", diff)
 			}
-			if sum := r.Summary(false); sum == nil || len(sum.Detailed) != len(profile.DefaultCutoffs()) {
+			if sum := r.Summary(false); sum == nil || len(sum.Cutoffs) != len(profile.DefaultCutoffs()) {
 				t.Errorf("summary %+v", sum)
 			}
 			tool := oracle.LLVM(t, 22)

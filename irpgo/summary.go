@@ -15,42 +15,9 @@ type Summary struct {
 	NumCounts        uint64 // counters of all of them; LLVM says blocks
 	MaxFunctionCount uint64 // greatest first counter, which need not be an entry count
 	MaxCount         uint64
-	MaxInternalCount uint64 // greatest counter that is not a first one
-	TotalCount       uint64 // sum of all counters, modulo 2^64 as in LLVM
-	Detailed         []profile.Cutoff
-}
-
-// The cutoffs, in millionths, at which counts become hot and stop being cold.
-const (
-	hotCutoff  = 990_000
-	coldCutoff = 999_999
-)
-
-// at returns the entry of the lowest cutoff, in millionths, that is not below
-// the given one. It reports false if there is none.
-func (s *Summary) at(cutoff uint64) (profile.Cutoff, bool) {
-	for _, e := range s.Detailed {
-		if e.Share >= cutoff {
-			return e, true
-		}
-	}
-	return profile.Cutoff{}, false
-}
-
-// HotThreshold returns the least count that is hot: the counters from there up
-// make up 99 % of the total. It reports false if the summary does not go that
-// far.
-func (s *Summary) HotThreshold() (uint64, bool) {
-	e, ok := s.at(hotCutoff)
-	return e.Min, ok
-}
-
-// ColdThreshold returns the greatest count that is cold: the counters from
-// there up make up 99.9999 % of the total. It reports false if the summary
-// does not go that far.
-func (s *Summary) ColdThreshold() (uint64, bool) {
-	e, ok := s.at(coldCutoff)
-	return e.Min, ok
+	MaxInternalCount uint64          // greatest counter that is not a first one
+	TotalCount       uint64          // sum of all counters, modulo 2^64 as in LLVM
+	Cutoffs          profile.Cutoffs // LLVM's detailed summary
 }
 
 // SummaryBuilder computes a [Summary] from counters given in any order. The
@@ -90,10 +57,10 @@ func (b *SummaryBuilder) Summary(cutoffs []uint64) Summary {
 	s := Summary{
 		NumFunctions: b.functions, NumCounts: d.Values,
 		MaxFunctionCount: b.maxFirst, MaxCount: d.Max, MaxInternalCount: b.maxInternal,
-		TotalCount: d.Low, Detailed: make([]profile.Cutoff, len(d.Cutoffs)),
+		TotalCount: d.Low, Cutoffs: make(profile.Cutoffs, len(d.Cutoffs)),
 	}
 	for i, c := range d.Cutoffs {
-		s.Detailed[i] = profile.Cutoff(c)
+		s.Cutoffs[i] = profile.Cutoff(c)
 	}
 	return s
 }
@@ -111,14 +78,14 @@ const (
 )
 
 func appendSummary(dst []byte, s *Summary) []byte {
-	dst = slices.Grow(dst, summarySize(len(s.Detailed)))
+	dst = slices.Grow(dst, summarySize(len(s.Cutoffs)))
 	for _, v := range []uint64{
-		summaryFields, uint64(len(s.Detailed)),
+		summaryFields, uint64(len(s.Cutoffs)),
 		s.NumFunctions, s.NumCounts, s.MaxFunctionCount, s.MaxCount, s.MaxInternalCount, s.TotalCount,
 	} {
 		dst = le.AppendUint64(dst, v)
 	}
-	for _, e := range s.Detailed {
+	for _, e := range s.Cutoffs {
 		dst = le.AppendUint64(dst, e.Share)
 		dst = le.AppendUint64(dst, e.Min)
 		dst = le.AppendUint64(dst, e.Values)
@@ -150,9 +117,9 @@ func readSummary(c *cursor.Cursor) (*Summary, error) {
 		TotalCount: fields[5],
 	}
 	n := c.Count(numCutoffs, cutoffEntrySize, "number of summary cutoffs")
-	s.Detailed = make([]profile.Cutoff, n)
-	for i := range s.Detailed {
-		s.Detailed[i] = profile.Cutoff{
+	s.Cutoffs = make(profile.Cutoffs, n)
+	for i := range s.Cutoffs {
+		s.Cutoffs[i] = profile.Cutoff{
 			Share: c.U64("summary cutoff"), Min: c.U64("minimum count"), Values: c.U64("number of counts"),
 		}
 	}

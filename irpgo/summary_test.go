@@ -22,7 +22,7 @@ import (
 
 // plainSummary is [SummaryBuilder] without care for speed.
 func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
-	s := Summary{Detailed: []profile.Cutoff{}}
+	s := Summary{Cutoffs: profile.Cutoffs{}}
 	freq := make(map[uint64]uint64)
 	for _, counts := range records {
 		if len(counts) == 0 || counts[0] >= PseudoWarm {
@@ -53,7 +53,7 @@ func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
 			sum += last * freq[last]
 			seen += freq[last]
 		}
-		s.Detailed = append(s.Detailed, profile.Cutoff{Share: cutoff, Min: last, Values: seen})
+		s.Cutoffs = append(s.Cutoffs, profile.Cutoff{Share: cutoff, Min: last, Values: seen})
 	}
 	return s
 }
@@ -149,33 +149,6 @@ func TestSummaryBuilderGoesOn(t *testing.T) {
 	}
 }
 
-func TestSummaryThresholds(t *testing.T) {
-	var b SummaryBuilder
-	for c := range uint64(1000) {
-		b.Add([]uint64{c * c})
-	}
-	s := b.Summary(profile.DefaultCutoffs())
-	for _, tt := range []struct {
-		name string
-		f    func() (uint64, bool)
-		want profile.Cutoff
-	}{{"hot", s.HotThreshold, s.Detailed[11]}, {"cold", s.ColdThreshold, s.Detailed[15]}} {
-		if got, ok := tt.f(); !ok || got != tt.want.Min || got == 0 {
-			t.Errorf("%s threshold is %d, %v; want that of %+v", tt.name, got, ok, tt.want)
-		}
-	}
-	if got, ok := s.at(900_001); !ok || got != s.Detailed[10] {
-		t.Errorf("at(900001) is %+v, %v; want %+v", got, ok, s.Detailed[10])
-	}
-	s = b.Summary([]uint64{10_000})
-	if got, ok := s.HotThreshold(); ok {
-		t.Errorf("hot threshold without the cutoff is %d, want none", got)
-	}
-	if got, ok := s.ColdThreshold(); ok {
-		t.Errorf("cold threshold without the cutoff is %d, want none", got)
-	}
-}
-
 // The summary that show prints is the one we compute, also where the total
 // does not fit into 64 bits.
 func TestSummaryAgainstLLVM(t *testing.T) {
@@ -220,7 +193,7 @@ func dumpSummary(s *Summary) string {
 	fmt.Fprintf(&b, "Total functions: %d\nMaximum function count: %d\nMaximum internal block count: %d\n",
 		s.NumFunctions, s.MaxFunctionCount, s.MaxInternalCount)
 	fmt.Fprintf(&b, "Total number of blocks: %d\nTotal count: %d\nDetailed summary:\n", s.NumCounts, s.TotalCount)
-	for _, e := range s.Detailed {
+	for _, e := range s.Cutoffs {
 		fmt.Fprintf(&b, "%d blocks (%.2f%%) with count >= %d account for %.6g%% of the total counts.\n",
 			e.Values, 100*float64(e.Values)/float64(s.NumCounts), e.Min, float64(e.Share)/1e4)
 	}
@@ -273,10 +246,10 @@ func TestReadSummary(t *testing.T) {
 		want *Summary // nil if it must be refused
 		left int
 	}{
-		{"no fields", words(0, 0, 77), &Summary{Detailed: []profile.Cutoff{}}, 8},
-		{"fewer fields", words(2, 1, 3, 4, 5, 6, 7), &Summary{NumFunctions: 3, NumCounts: 4, Detailed: []profile.Cutoff{{Share: 5, Min: 6, Values: 7}}}, 0},
+		{"no fields", words(0, 0, 77), &Summary{Cutoffs: profile.Cutoffs{}}, 8},
+		{"fewer fields", words(2, 1, 3, 4, 5, 6, 7), &Summary{NumFunctions: 3, NumCounts: 4, Cutoffs: profile.Cutoffs{{Share: 5, Min: 6, Values: 7}}}, 0},
 		{"more fields", words(7, 0, 1, 2, 3, 4, 5, 6, 99, 88), &Summary{
-			NumFunctions: 1, NumCounts: 2, MaxFunctionCount: 3, MaxCount: 4, MaxInternalCount: 5, TotalCount: 6, Detailed: []profile.Cutoff{},
+			NumFunctions: 1, NumCounts: 2, MaxFunctionCount: 3, MaxCount: 4, MaxInternalCount: 5, TotalCount: 6, Cutoffs: profile.Cutoffs{},
 		}, 8},
 		{"too many fields", words(4, 0, 1, 2, 3), nil, 0},
 		{"too many cutoffs", words(0, 2, 1, 2, 3, 4, 5), nil, 0},

@@ -119,7 +119,7 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 		if got.Counts.Values != llvm.NumCounts || got.Counts.Max != llvm.MaxCount {
 			t.Errorf("summary %+v, LLVM's %+v", got.Counts, llvm)
 		}
-		for i, e := range llvm.Detailed {
+		for i, e := range llvm.Cutoffs {
 			if c := got.Counts.Cutoffs[i]; c.Share != e.Share || c.Min != e.Min || c.Values != e.Values {
 				t.Errorf("cutoff %+v, LLVM's %+v", c, e)
 			}

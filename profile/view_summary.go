@@ -2,6 +2,7 @@ package profile
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/tally"
 )
@@ -11,12 +12,32 @@ type Distribution struct {
 	Values  uint64 // number of values, zeros included
 	Max     uint64
 	Total   uint64 // sum of the values, saturating at 2^64-1
-	Cutoffs []Cutoff
+	Cutoffs Cutoffs
 }
 
 // A Cutoff says that the greatest Values values, each Min or more, make up
 // Share millionths of the total.
 type Cutoff struct{ Share, Min, Values uint64 }
+
+// Cutoffs are those of one profile, in ascending order of their shares.
+type Cutoffs []Cutoff
+
+// Hot returns the least count that is hot for LLVM: the counts from there up make up 99 % of
+// the total. It reports false if the cutoffs do not go that far.
+func (c Cutoffs) Hot() (count uint64, ok bool) { return c.at(990_000) }
+
+// Cold returns the greatest count that is cold for LLVM: the counts from there up make up
+// 99.9999 % of the total. It reports false if the cutoffs do not go that far.
+func (c Cutoffs) Cold() (count uint64, ok bool) { return c.at(999_999) }
+
+// at returns the least count at the lowest cutoff, in millionths, that is not below share.
+func (c Cutoffs) at(share uint64) (count uint64, ok bool) {
+	i := slices.IndexFunc(c, func(e Cutoff) bool { return e.Share >= share })
+	if i < 0 {
+		return 0, false
+	}
+	return c[i].Min, true
+}
 
 // DefaultCutoffs returns the shares, in millionths, of LLVM's summaries
 // (ProfileSummaryBuilder::DefaultCutoffs), the same in all its versions.

@@ -209,3 +209,28 @@ func TestNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestCutoffs(t *testing.T) {
+	d := Distribute(func(yield func(uint64) bool) {
+		for c := range uint64(1000) {
+			if !yield(c * c) {
+				return
+			}
+		}
+	}, DefaultCutoffs())
+	for _, tt := range []struct {
+		name string
+		f    func() (uint64, bool)
+		want Cutoff
+	}{{"hot", d.Cutoffs.Hot, d.Cutoffs[11]}, {"cold", d.Cutoffs.Cold, d.Cutoffs[15]}} {
+		if got, ok := tt.f(); !ok || got != tt.want.Min || got == 0 {
+			t.Errorf("%s from %d, %v; want that of %+v", tt.name, got, ok, tt.want)
+		}
+	}
+	if got, ok := d.Cutoffs[:11].Hot(); ok {
+		t.Errorf("hot from %d without the cutoff, want none", got)
+	}
+	if got, ok := d.Cutoffs[:15].Cold(); ok {
+		t.Errorf("cold from %d without the cutoff, want none", got)
+	}
+}

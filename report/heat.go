@@ -40,14 +40,8 @@ func newHeatScale(features profile.Features, s profile.Summary) heatScale {
 	case features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage):
 		scale.counts = true
 	}
-	for _, c := range s.Counts.Cutoffs {
-		switch c.Share {
-		case hotCutoff:
-			scale.hot = c.Min
-		case coldCutoff:
-			scale.cold = c.Min
-		}
-	}
+	scale.hot, _ = s.Counts.Cutoffs.Hot()
+	scale.cold, _ = s.Counts.Cutoffs.Cold()
 	return scale
 }
 

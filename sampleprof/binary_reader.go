@@ -94,7 +94,7 @@ func (r *binaryReader) readSummary(c *cursor.Cursor) {
 		Total: c.ULEB("total samples"), MaxCount: c.ULEB("greatest count"), MaxHead: c.ULEB("greatest head samples"),
 		NumCounts: c.ULEB("number of counts"), NumFunctions: c.ULEB("number of functions"),
 	}
-	s.Cutoffs = make([]profile.Cutoff, c.Count(c.ULEB("number of cutoffs"), 3, "number of cutoffs"))
+	s.Cutoffs = make(profile.Cutoffs, c.Count(c.ULEB("number of cutoffs"), 3, "number of cutoffs"))
 	for i := range s.Cutoffs {
 		s.Cutoffs[i] = profile.Cutoff{Share: c.ULEB("cutoff"), Min: c.ULEB("least count"), Values: c.ULEB("number of counts")}
 	}

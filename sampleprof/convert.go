@@ -28,7 +28,7 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 	if !opt.Merge && !opt.Trim || opt.Merge && !p.Kind.Has(ContextSensitive) {
 		return
 	}
-	threshold, _ := p.Summarize().ColdThreshold()
+	threshold, _ := p.Summarize().Cutoffs.Cold()
 	m := p.toMap()
 	var merged functionMap
 	for _, f := range m.slice() {

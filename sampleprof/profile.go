@@ -367,5 +367,5 @@ type Summary struct {
 	MaxHead      uint64
 	NumCounts    uint64
 	NumFunctions uint64
-	Cutoffs      []profile.Cutoff
+	Cutoffs      profile.Cutoffs
 }

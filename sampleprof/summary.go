@@ -1,16 +1,8 @@
 package sampleprof
 
 import (
-	"slices"
-
 	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/profile"
-)
-
-// Cutoffs, in millionths, at which counts become hot and stop being cold.
-const (
-	hotCutoff  = 990_000
-	coldCutoff = 999_999
 )
 
 // Summarize computes the summary of the profile as it is now. The contexts of one
@@ -118,20 +110,3 @@ func (s *survey) list(u *unpacker, p packedPlace, use uses) {
 		}
 	}
 }
-
-// threshold returns the least count at a cutoff, in millionths.
-func (s *Summary) threshold(cutoff uint64) (count uint64, ok bool) {
-	i := slices.IndexFunc(s.Cutoffs, func(c profile.Cutoff) bool { return c.Share >= cutoff })
-	if i < 0 {
-		return 0, false
-	}
-	return s.Cutoffs[i].Min, true
-}
-
-// HotThreshold returns the least count that is hot: the counts from there up make up
-// 99 % of the total. It reports false if the summary does not go that far.
-func (s *Summary) HotThreshold() (count uint64, ok bool) { return s.threshold(hotCutoff) }
-
-// ColdThreshold returns the greatest count that is cold: the counts from there up make up
-// 99.9999 % of the total. It reports false if the summary does not go that far.
-func (s *Summary) ColdThreshold() (count uint64, ok bool) { return s.threshold(coldCutoff) }

@@ -311,11 +311,11 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	out := &summaryFacts{
 		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
 		MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount, MaxCount: s.MaxCount,
-		TotalCount: s.TotalCount, Cutoffs: make([]console.Cutoff, 0, len(s.Detailed)),
+		TotalCount: s.TotalCount, Cutoffs: make([]console.Cutoff, 0, len(s.Cutoffs)),
 	}
-	out.HotThreshold, _ = s.HotThreshold()
-	out.ColdThreshold, _ = s.ColdThreshold()
-	for _, e := range s.Detailed {
+	out.HotThreshold, _ = s.Cutoffs.Hot()
+	out.ColdThreshold, _ = s.Cutoffs.Cold()
+	for _, e := range s.Cutoffs {
 		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Share, MinCount: e.Min, Counters: e.Values})
 	}
 	return out

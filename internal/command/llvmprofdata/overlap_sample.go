@@ -42,7 +42,7 @@ type sampleCounts struct {
 func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	s := &sampleSide{file: file, functions: p.InMapOrder()}
 	ok := false
-	if s.threshold, ok = summaryOf(p).HotThreshold(); !ok {
+	if s.threshold, ok = summaryOf(p).Cutoffs.Hot(); !ok {
 		return nil, errNoCutoff
 	}
 	s.counts = make([]sampleCounts, len(s.functions))

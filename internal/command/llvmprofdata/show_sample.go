@@ -140,7 +140,7 @@ func (t *tool) showSections(out io.Writer) error {
 // It is showHotFunctionList.
 func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
 	// Without a cutoff for hot counts the threshold is 0 and every function with samples is hot.
-	threshold, _ := summary.HotThreshold()
+	threshold, _ := summary.Cutoffs.Hot()
 	type hotFunction struct {
 		*sampleprof.Function
 		most uint64

@@ -47,7 +47,7 @@ func (s *shower) totals() error {
 		}
 	}
 	if o.detailedSummary {
-		printDetailed(s.w, sum.Detailed, sum.NumCounts)
+		printDetailed(s.w, sum.Cutoffs, sum.NumCounts)
 	}
 	if o.binaryIDs {
 		s.printBinaryIDs()
@@ -99,7 +99,7 @@ func (s *shower) cutoffs() []uint64 {
 // printHot lists the functions that reach the hot threshold, hottest first. The functions
 // are sorted already, see totals.
 func (s *shower) printHot(sum *irpgo.Summary) error {
-	threshold, ok := sum.HotThreshold()
+	threshold, ok := sum.Cutoffs.Hot()
 	if !ok {
 		return errNoCutoff
 	}

@@ -130,14 +130,10 @@ type sampledFunction struct{ entries, most uint64 }
 type heat struct{ hot, cold uint64 }
 
 // heatOf takes the thresholds from a summary. One without them is an error.
-func heatOf(summary interface {
-	HotThreshold() (count uint64, ok bool)
-	ColdThreshold() (count uint64, ok bool)
-},
-) (h heat, err error) {
+func heatOf(cutoffs profile.Cutoffs) (h heat, err error) {
 	var hot, cold bool
-	h.hot, hot = summary.HotThreshold()
-	if h.cold, cold = summary.ColdThreshold(); !hot || !cold {
+	h.hot, hot = cutoffs.Hot()
+	if h.cold, cold = cutoffs.Cold(); !hot || !cold {
 		err = errNoCutoff
 	}
 	return h, err
@@ -174,11 +170,11 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 		s.addSamples(f, f.Name.String())
 	}
 	summary := counts.Summary(profile.DefaultCutoffs())
-	instr, err := heatOf(&summary)
+	instr, err := heatOf(summary.Cutoffs)
 	if err != nil {
 		return err
 	}
-	sampled, err := heatOf(summaryOf(s.profile))
+	sampled, err := heatOf(summaryOf(s.profile).Cutoffs)
 	if err != nil {
 		return err
 	}

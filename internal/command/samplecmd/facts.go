@@ -99,7 +99,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
 	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
 	f.Locations, f.Samples = s.NumCounts, s.Total
-	f.HotThreshold, _ = s.HotThreshold()
+	f.HotThreshold, _ = s.Cutoffs.Hot()
 	if f.selecting {
 		f.Selected = []functionFacts{}
 	}

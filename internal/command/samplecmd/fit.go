@@ -144,7 +144,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	}
 	out := &family.Fit{JSON: facts}
 	lost, hot, hotLost := 0, 0, 0
-	hotFrom, _ := p.Summarize().HotThreshold()
+	hotFrom, _ := p.Summarize().Cutoffs.Hot()
 	hotFrom = max(hotFrom, 1)
 	stale := uint64(0)
 	for i := range fit.Functions {
