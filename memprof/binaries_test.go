@@ -161,7 +161,7 @@ func TestSplitMissing(t *testing.T) {
 		}
 	}
 	var warned error
-	_, _, err := raw.Symbolize(b, SymbolizeOptions{Lenient: true, Warn: func(w profile.Warning) { warned = w.Err }})
+	_, _, err := raw.Symbolize(b, SymbolizeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = w.Err }})
 	if !errors.Is(warned, fs.ErrNotExist) || !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "debug information") {
 		t.Errorf("lenient: warned of %v, error %v", warned, err)
 	}

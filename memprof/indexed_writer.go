@@ -88,7 +88,6 @@ type Section struct {
 	mibs    []byte       // encoded; nil if they are large
 	stackID []uint64     // v2, by StackIndex
 
-	offset  int64
 	offsets []uint64 // of the header
 }
 
@@ -194,7 +193,6 @@ func (p *Profile) hasHistograms() bool {
 // Place puts the section at an offset of the file, a multiple of eight, and
 // returns the offset of its end. It fails if a table cannot be represented.
 func (s *Section) Place(offset int64) (int64, error) {
-	s.offset = offset
 	at := offset + int64(headerSize(uint32(s.version), len(s.fields)))
 	var err error
 	place := func(t *table, size func(entry int) int) {

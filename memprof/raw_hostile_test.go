@@ -48,7 +48,7 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 		}
 		ok = true
 		checkRaw(t, p, data)
-		out, about, err := p.Symbolize(programs, SymbolizeOptions{LLVMCompat: compat, Lenient: true, KeepNames: true})
+		out, about, err := p.Symbolize(programs, SymbolizeOptions{LLVMCompat: compat, KeepNames: true})
 		if err != nil {
 			if !errors.As(err, &fe) || fe.File != "hostile" {
 				t.Errorf("error %#v", err)

@@ -15,14 +15,12 @@ import (
 type SymbolizeOptions struct {
 	// LLVMCompat does what llvm-profdata 22 does: it symbolizes the first program
 	// only, without libraries, and keeps a context for each stack of addresses and
-	// a call site for each address, even if several have the same frames.
+	// a call site for each address, even if several have the same frames. It ignores missing
+	// or damaged debug information and passes it to Warn; otherwise it is an error, which
+	// names a missing .dwo file.
 	LLVMCompat bool
 	// KeepNames fills Profile.Names and Profile.Sources.
 	KeepNames bool
-	// Lenient ignores missing or damaged debug information, as LLVM does, and
-	// passes it to Warn. Otherwise it is an error, which names
-	// a missing .dwo file.
-	Lenient bool
 	// Warn, if not nil, is called with suspicious findings.
 	Warn func(profile.Warning)
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
@@ -154,7 +152,7 @@ func (s *symbolizer) lookup() error {
 	for _, prog := range order {
 		g := groups[prog]
 		s.about.Programs = append(s.about.Programs, ProgramUse{prog.path, prog.file.BuildID, len(g.addrs)})
-		stacks, err := prog.lookup(g.addrs, s.opt.Lenient || s.opt.LLVMCompat)
+		stacks, err := prog.lookup(g.addrs, s.opt.LLVMCompat)
 		if err != nil {
 			if stacks == nil {
 				return err

@@ -45,7 +45,6 @@ const maxStaticRows = 200
 
 // A source is one profile with the data that its pages share.
 type source struct {
-	index    int // among the profiles of the report
 	view     profile.View
 	id       profile.Identity
 	features profile.Features
@@ -68,7 +67,7 @@ type source struct {
 // newSource reads what all pages need of a profile; index numbers it from 0.
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
-		index: index, view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
+		view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
 		names: newNameTable(),
 	}
 	src.readable = newReadableNames(src)

@@ -184,7 +184,6 @@ func (g *Group) total(keep func(*Function) bool) (total coverage.Summary) {
 
 // A Part is what a function has in one virtual file.
 type Part struct {
-	Function   *Function
 	Name       string // of the file
 	Segments   []Segment
 	Branches   []*CountedBranch
@@ -200,7 +199,7 @@ func (f *Function) Parts() func(file int) *Part {
 	var s summarizer
 	s.load(f)
 	return func(file int) *Part {
-		p := &Part{Function: f, Name: f.Files[file]}
+		p := &Part{Name: f.Files[file]}
 		regions := s.code.regionsOf(file)
 		p.Segments = s.builder.build(slices.Clone(regions))
 		s.builder.out = nil // is the part's

@@ -111,7 +111,7 @@ func (w *watcher) reload() error {
 	if w.out.hash == before {
 		return nil
 	}
-	w.Report(Replaced{Gone: !w.out.exists(), Total: w.out.Total})
+	w.Report(Replaced{Gone: !w.out.exists()})
 	return w.scan()
 }
 

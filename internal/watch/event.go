@@ -70,12 +70,9 @@ type Status struct {
 	Merging  bool // at this moment
 }
 
-// Replaced reports that another process replaced or removed the output, and the contents
-// that now count: those of the new output, or none.
-type Replaced struct {
-	Gone  bool
-	Total Total
-}
+// Replaced reports that another process replaced or, if Gone, removed the output. The
+// contents of the new one count now, or none.
+type Replaced struct{ Gone bool }
 
 // Stopped is the last event of a run that ended normally, with its final status.
 type Stopped struct{ Status }

@@ -57,7 +57,7 @@ var rustDropped = []string{"codegen-units", "incremental"}
 
 // parseRustCommand reads what the driver needs of a command line; the words stay as they are but for
 // the options that would make several objects, and the linker.
-func parseRustCommand(args []string) (r rustCommand, err error) {
+func parseRustCommand(args []string) (r rustCommand) {
 	for i := 0; i < len(args); i++ {
 		arg, value := args[i], ""
 		words := []string{arg}
@@ -129,7 +129,7 @@ func parseRustCommand(args []string) (r rustCommand, err error) {
 	}
 	emits := slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") })
 	r.emitsLink = r.emitsLink || !emits
-	return r, nil
+	return r
 }
 
 // helper reports whether the crate runs only during the build: build scripts and
@@ -140,10 +140,7 @@ func (r *rustCommand) helper() bool {
 
 // rustc runs a command line of rustc.
 func (d *driver) rustc(ctx context.Context, argv, args []string) error {
-	r, err := parseRustCommand(args)
-	if err != nil {
-		return err
-	}
+	r := parseRustCommand(args)
 	if r.queries || !r.emitsLink || r.helper() || len(r.inputs) != 1 {
 		if r.helper() {
 			if err := d.report.passed(r.crateName, "runs only while building"); err != nil {

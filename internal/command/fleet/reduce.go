@@ -28,7 +28,6 @@ import (
 
 // A Reduce merges the partial sums of jobs.
 type Reduce struct {
-	Stores   *store.Access
 	Jobs     []*Job
 	Families Families
 	Run      *merging.Run // its Output is a file, or a folder if it ends with a slash or is one

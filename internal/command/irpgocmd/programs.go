@@ -33,7 +33,6 @@ const (
 // A program is the origin of profiles: a binary or, for profiles without a binary
 // id, a list of functions.
 type program struct {
-	name  string // the binary id, or "" without one
 	place int    // place of its first profile
 	file  string // name of its first profile
 	// profiles counts those in the result; functions are the distinct names of one of them.
@@ -132,9 +131,6 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, re
 		return
 	}
 	n := &program{place: place, file: file, profiles: 1}
-	if len(ids) > 0 {
-		n.name = key
-	}
 	n.functions, n.sketch = p.sketch(refs) // without the lock: it takes a while
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -70,21 +70,21 @@ type options struct {
 	showFunctions bool
 
 	// Of show.
-	lineCounts, lineCountsGiven bool
-	showRegions, showMCDC       bool
-	showBranches                branchOutput
-	bestCounts                  bool // --show-line-counts-or-regions
-	expansions, showInstances   bool
-	directories, createdTime    bool
-	outputDir                   string
-	binaryCounters              bool
-	tabSize                     uint32 // of HTML pages
-	projectTitle, covWatermark  string
+	lineCountsGiven            bool
+	showRegions, showMCDC      bool
+	showBranches               branchOutput
+	bestCounts                 bool // --show-line-counts-or-regions
+	expansions, showInstances  bool
+	directories, createdTime   bool
+	outputDir                  string
+	binaryCounters             bool
+	tabSize                    uint32 // of HTML pages
+	projectTitle, covWatermark string
 }
 
 // defaults returns the options of an empty command line.
 func defaults() options {
-	return options{regions: true, branches: true, unify: true, lineCounts: true, showInstances: true, createdTime: true, tabSize: 2}
+	return options{regions: true, branches: true, unify: true, showInstances: true, createdTime: true, tabSize: 2}
 }
 
 // parser declares the command line of a subcommand, which stands on its own: an option
@@ -166,7 +166,7 @@ func (o *options) ofExport(c clopt.Commands) {
 
 // ofShow declares the options that only show has.
 func (o *options) ofShow(c clopt.Commands) {
-	c.BoolFunc("show-line-counts", func(on bool) { o.lineCounts, o.lineCountsGiven = on, true })
+	c.BoolFunc("show-line-counts", func(bool) { o.lineCountsGiven = true })
 	c.Bool(&o.showRegions, "show-regions")
 	c.Bool(&o.showMCDC, "show-mcdc")
 	clopt.AddChoice(c, &o.showBranches, "show-branches",

@@ -106,8 +106,6 @@ type heapContext struct {
 	Functions   int         `json:"functions"`         // with records of it
 	Differs     bool        `json:"differs,omitempty"` // between them
 	Stack       []heapFrame `json:"stack"`
-
-	mib *memprof.MIB
 }
 
 // heapFrame is a frame of a context. Only the program knows line and file.
@@ -396,7 +394,7 @@ func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 	out := heapContext{
 		Bytes: m.TotalSize, Allocations: uint64(m.AllocCount), AverageSize: average(m, m.TotalSize),
 		AverageLife: average(m, m.TotalLifetime), Density: averageDensity(m),
-		Temperature: memprof.DefaultThresholds.Classify(m).CompilerWord(), Functions: c.Functions, Differs: c.Differs, mib: m,
+		Temperature: memprof.DefaultThresholds.Classify(m).CompilerWord(), Functions: c.Functions, Differs: c.Differs,
 	}
 	if m.Fields.Has(memprof.TotalAccessCount) {
 		out.Accesses = &m.TotalAccessCount

@@ -27,7 +27,6 @@ type Reader struct {
 	binaries *memprof.Binaries
 
 	mu       sync.Mutex
-	raw      int // profiles
 	contexts int // of raw profiles
 	dropped  int
 	// The losses of all profiles, which PrintLosses prints at the end; mu guards them.
@@ -72,7 +71,6 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.raw++
 	h.contexts += about.Contexts
 	h.dropped += about.Dropped
 	for _, m := range about.Missing {

@@ -29,7 +29,7 @@ func (r *Run) Merge(ctx context.Context, env *cli.Env, args []string, choose fun
 // merge expands the inputs, chooses the family by them, and merges: one result, or one for each group
 // of a Splitter.
 func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
-	ins, err := j.expand(env, args, j.Skipped)
+	ins, err := j.expand(args, j.Skipped)
 	if err != nil {
 		return err
 	}

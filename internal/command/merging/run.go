@@ -75,7 +75,7 @@ func NumWorkers(option int) int {
 // expand returns the inputs that the arguments name. Weighted inputs come last,
 // as in llvm-profdata, because the order of the inputs determines the order of
 // records.
-func (r *Run) expand(env *cli.Env, args []string, skipped func(name, why string)) ([]inputs.Input, error) {
+func (r *Run) expand(args []string, skipped func(name, why string)) ([]inputs.Input, error) {
 	// Lines of @files may be patterns and folders.
 	opt := r.Open
 	opt.Skipped = skipped

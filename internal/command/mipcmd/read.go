@@ -15,10 +15,8 @@ import (
 // A mipFile is a file that lists the functions of a program: the program or its map,
 // which have no counts, or a merged profile.
 type mipFile struct {
-	name   string
-	format formats.Format
-	// size is the number of bytes of the file, of which the map may be a small part.
-	size    int
+	name    string
+	format  formats.Format
 	profile *mip.Profile
 	info    mip.Info       // of the map in a binary
 	binary  mip.BinaryInfo // of a binary or a map
@@ -48,7 +46,7 @@ const wanted = "a program with a MIP map, a .mipmap or a .mip"
 // parse reads a mipFile from data, which it does not retain. arch selects the
 // architecture of a binary with several. With an error it returns what it has read.
 func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
-	m := &mipFile{name: name, size: len(data)}
+	m := &mipFile{name: name}
 	// Only a binary or a map is looked into; merged profiles and YAML are read as they are.
 	m.format, _ = formats.Detect(data)
 	switch m.format {

@@ -16,7 +16,6 @@ func elfSection(name string) Section {
 		s.Loaded = true
 	}
 	s.Exception = family(".gcc_except_table")
-	s.sled = name == "xray_instr_map"
 	return s
 }
 

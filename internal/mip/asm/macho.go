@@ -34,6 +34,5 @@ func parseMachOSection(operands []byte) Section {
 	s.Code = bytes.Contains(operands, []byte("pure_instructions")) || s.Name == "__TEXT,__text" || s.Name == "__TEXT,__StaticInit"
 	s.Loaded = !strings.HasPrefix(segment, "__DWARF")
 	s.Exception = name == "__gcc_except_tab"
-	s.sled = name == "xray_instr_map"
 	return s
 }

@@ -23,7 +23,6 @@ type Section struct {
 	Code      bool
 	Loaded    bool // part of the running program
 	Exception bool // language-specific tables of exception handling
-	sled      bool // the index of XRay sleds
 }
 
 // sectionTracker follows the directives that switch sections.
