@@ -46,6 +46,8 @@ type binaryReader struct {
 	starts  []functionOffset // of the functions of this one
 }
 
+// newBinaryReader returns a reader of a format. The other two binary formats do not say which bits of
+// discriminators they have.
 func newBinaryReader(data []byte, format Format, opt *ReadOptions) *binaryReader {
 	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
 	if format != FormatExtended { // which says itself what discriminators it has
@@ -57,6 +59,8 @@ func newBinaryReader(data []byte, format Format, opt *ReadOptions) *binaryReader
 	return r
 }
 
+// read reads a file from its magic number on. None of the formats has a checksum: what can be compared
+// within the file is, see doubts.
 func (r *binaryReader) read(format Format) (*Profile, error) {
 	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
@@ -84,10 +88,13 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	return r.p, c.Err()
 }
 
+// cursor returns a reader of bytes that begin at an offset of the file, or of an inflated section.
 func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.Cursor {
 	return cursor.New(section, base, data, le)
 }
 
+// readSummary reads a summary (readSummary, readSummaryEntry). Compilers believe it when they ask what
+// is hot; it is not computed from the functions.
 func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	c.Section = summarySection.String()
 	s := &Summary{
@@ -123,10 +130,12 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	for len(r.names) < n {
 		own, after, _ := strings.Cut(text, "\x00")
 		name := NameOf(own)
+		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by what they were made of.
 		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
 			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
 			inOrder = false
 		}
+		// A file with a table of GUIDs has GUIDs alone from there on.
 		if r.ids {
 			name.text = ""
 		}
@@ -208,6 +217,7 @@ func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64
 	return n
 }
 
+// location reads a line, relative to the function's first one, and a discriminator.
 func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
 	at, discriminator := c.Offset(), c.ULEB("discriminator")
@@ -300,6 +310,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		subject, before := r.index, len(r.p.Functions)
 		r.starts = append(r.starts, functionOffset{subject, start})
 		f := r.function(name, context)
+		// A function that the file has twice is added up.
 		add(&f.Head, head, 1)
 		r.readBody(c, f, 1)
 		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
@@ -388,6 +399,7 @@ func (r *binaryReader) readCompact(c *cursor.Cursor) {
 	r.readIDs(c, false)
 	c.Section = "header"
 	at := c.Offset()
+	// Whoever wants some functions only begins at the end of the file; this reader wants all.
 	end := c.U64("offset of the function offsets")
 	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
 		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).

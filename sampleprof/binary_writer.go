@@ -50,9 +50,11 @@ type binaryWriter struct {
 	calls    []packedCall
 }
 
+// newBinaryWriter numbers the names that the file needs, in their order.
 func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: p.sorted()}
 	written := ofFunction
+	// Without virtual tables their names would be in the table for nothing; LLVM leaves them out, too.
 	if vtables {
 		written |= ofVTable
 	}
@@ -109,10 +111,12 @@ func (p *packedProfile) inMapOrder() iter.Seq[int] {
 	}
 }
 
+// appendMagic appends the magic number and the version (writeMagicIdent).
 func appendMagic(dst []byte, magic uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, magic), version)
 }
 
+// appendSummary appends a summary, the cutoffs in millionths (writeSummary).
 func appendSummary(dst []byte, s *Summary) []byte {
 	for _, n := range []uint64{s.Total, s.MaxCount, s.MaxHead, s.NumCounts, s.NumFunctions, uint64(len(s.Cutoffs))} {
 		dst = cursor.AppendULEB(dst, n)
@@ -150,6 +154,7 @@ func (w *binaryWriter) subject(i int) uint64 {
 	return uint64(w.ranks[w.functions[i].name])
 }
 
+// appendLocationOf appends the line in the upper half of a word and the discriminator in the lower one.
 func appendLocationOf(dst []byte, word uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
@@ -160,6 +165,9 @@ func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
 	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
 }
 
+// appendBody appends a packed body in the form of files (writeBody): without checksum and attributes,
+// which are in the metadata, and with the numbers of samples and callsites, which are known only after
+// them.
 func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	u := unpacker{b: body}
 	dst = cursor.AppendULEB(dst, u.num())
@@ -245,6 +253,7 @@ func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order 
 	return appendList(dst, w.list)
 }
 
+// writeBinary writes the first binary format, which has no place for contexts, checksums and symbols.
 func (p *packedProfile) writeBinary(out io.Writer) error {
 	w := newBinaryWriter(p, false)
 	dst := appendSummary(appendMagic(nil, magicBinary), w.summarize())
@@ -264,8 +273,10 @@ type chunks struct {
 	size int // of all
 }
 
+// chunk is the size of a full part, in bytes.
 const chunk = 1 << 20
 
+// whole returns chunks of bytes that are complete.
 func whole(b []byte) chunks { return chunks{last: b, size: len(b)} }
 
 // begin returns what to append to; end ends that.

@@ -165,6 +165,7 @@ func (m *functionMap) nest(node *contextNode) {
 	caller := node.function
 	for _, key := range slices.Sorted(maps.Keys(node.children)) {
 		child := node.children[key]
+		// The innermost functions move first, with all that is inlined into them.
 		m.nest(child)
 		f := child.function
 		if f == nil {
@@ -177,6 +178,7 @@ func (m *functionMap) nest(node *contextNode) {
 		} else {
 			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
 			add(&caller.Total, f.Total, 1)
+			// The call that becomes inlined code no longer counts as a call.
 			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
 		}
 		m.remove(old)
@@ -220,6 +222,7 @@ func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, erro
 			return out, err
 		}
 		n := len(left.Functions)
+		// The rule of LLVM: the number of functions goes with the square of the size.
 		share := float64(limit) / float64(len(out))
 		keep := min(int(math.Round(float64(n)*share*share)), n-1)
 		if keep <= 0 {

@@ -21,6 +21,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 		c.Fail(errNotPlain)
 	}
 	for i, s := range sections {
+		// Empty sections are not read at all; their flags do not count (readImpl).
 		if s.size == 0 || c.Err() != nil {
 			continue
 		}
@@ -31,10 +32,12 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 			return
 		}
 		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
+		// Offsets within a compressed section, in errors too, are those of the inflated bytes.
 		if s.flags&flagCompressed != 0 {
 			from = r.inflate(from)
 		}
 		r.readSection(from, &s)
+		// LLVM, too, wants each section read to its end ("Malformed sample profile data").
 		if from.Err() == nil && from.Len() > 0 {
 			from.Fail(from.At(from.Offset()).Field(s.kind.String()).Gotf("%d bytes more", from.Len()).
 				Want("the end of the section").Corrupt())
@@ -44,6 +47,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 	r.compareSections(c, sections)
 }
 
+// readSectionTable reads the table (readSecHdrTable), whose order is that of reading.
 func readSectionTable(c *cursor.Cursor) []section {
 	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
 	for i := range sections {
@@ -69,6 +73,8 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		set(flagPreInlined, PreInlined)
 		set(flagFlowSensitive, FlowDiscriminators)
 		r.vtables = r.vtables || has(flagVTables)
+		// Fewer bits of discriminators are what an earlier pass of the compiler has
+		// (--fs-discriminator-pass).
 		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
 			r.mask = 1<<r.opt.DiscriminatorBits - 1
 		}
@@ -84,6 +90,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
+		// The metadata name callsites, which must be in order to be found.
 		r.tidy()
 		set(flagProbes, ProbeBased)
 		n := 0
@@ -153,6 +160,8 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 	}
 }
 
+// readSymbols reads the list of all functions of the program that was profiled, those without samples
+// too. It has no count: it ends where the section ends.
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
 	text, ok := strings.CutSuffix(text, "\x00")

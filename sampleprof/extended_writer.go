@@ -29,6 +29,8 @@ const withAttributes = ContextSensitive | PreInlined
 // memory of writing a large profile, for the time of making the others twice.
 const keptBytes = 32 << 20
 
+// writeExtended writes the header with the offsets of all sections first, so all sections are known
+// before; functions beyond keptBytes are made again when their turn comes.
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
@@ -41,6 +43,7 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	for i := range contents {
 		c := &contents[i]
 		if opt.Compress {
+			// An empty section keeps the flag and stays empty.
 			c.flags |= flagCompressed
 			c.bytes = c.bytes.deflate()
 		}
@@ -91,6 +94,7 @@ func (w *extendedWriter) contents() []content {
 	return append(all, profiles, w.symbolList(5), offsets, w.metadata(6))
 }
 
+// summaryFlags are what readers know of the profile before they read it (SecProfSummaryFlags).
 func (w *extendedWriter) summaryFlags() (flags uint64) {
 	for kind, flag := range map[Kind]uint64{
 		Partial: flagPartial, ContextSensitive: flagContexts, PreInlined: flagPreInlined, FlowDiscriminators: flagFlowSensitive,
@@ -105,6 +109,8 @@ func (w *extendedWriter) summaryFlags() (flags uint64) {
 	return flags
 }
 
+// nameFlags are those of the name table (SecNameTableFlags). GUIDs have fixed length, so that readers
+// need not read the table to find one.
 func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
@@ -159,6 +165,7 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 		functions = slices.Clone(functions)
 		slices.SortFunc(functions, w.compare)
 	}
+	// Offsets are relative to the section of the functions.
 	table := cursor.AppendULEB(nil, uint64(len(functions)))
 	for _, i := range functions {
 		table = cursor.AppendULEB(cursor.AppendULEB(table, w.subject(i)), at[i])
@@ -188,6 +195,7 @@ func (w *extendedWriter) metadata(place int) content {
 		return c
 	}
 	var dst []byte
+	// The order is that of LLVM's unordered map: it shows in the file, and so it has to be known.
 	for i := range w.inMapOrder() {
 		dst = w.appendMetadata(cursor.AppendULEB(dst, w.subject(i)), w.functions[i].body, c.flags)
 	}
@@ -195,6 +203,8 @@ func (w *extendedWriter) metadata(place int) content {
 	return c
 }
 
+// appendMetadata appends the metadata of a function and, unless there are contexts, of what is inlined
+// into it (writeFuncMetadata).
 func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	u := unpacker{b: body}
 	u.skip()

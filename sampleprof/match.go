@@ -36,6 +36,7 @@ type call struct {
 	callees calleeList
 }
 
+// newMatcher returns a matcher for the profile and the program of a fitter.
 func newMatcher(f *fitter) *matcher {
 	return &matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
 }
@@ -244,6 +245,7 @@ func (m *matcher) align(program, profile []call, find bool) (pairs [][2]int) {
 		}
 		return find && len(b.callees) == 1 && slices.ContainsFunc(a.callees, func(id uint64) bool { return m.isSimilar(id, b.callees[0]) })
 	}
+	// Most lists are nearly equal: what they begin and end with needs no table.
 	first := 0
 	for first < min(len(program), len(profile)) && same(program[first], profile[first]) {
 		pairs = append(pairs, [2]int{first, first})
@@ -311,6 +313,7 @@ func (m *matcher) isSimilar(program, profile uint64) bool {
 	return m.similar[key]
 }
 
+// compare is isSimilar without what is known already.
 func (m *matcher) compare(in *programFunction, flat *flatFunction) bool {
 	size := len(in.places)
 	if m.fit.Checksums {

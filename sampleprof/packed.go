@@ -90,6 +90,7 @@ func (c *packedCall) compare(o *packedCall, ofBuild bool) int {
 	return 0
 }
 
+// appendPlace appends the key of a place, which is never 0, the end.
 func appendPlace(dst []byte, word uint64, listed bool) []byte {
 	key := (word>>32 + 1) << lineShift
 	if listed {
@@ -104,6 +105,7 @@ func appendPlace(dst []byte, word uint64, listed bool) []byte {
 
 func appendEnd(dst []byte) []byte { return append(dst, 0) }
 
+// appendList appends a list unless it is empty; the key of its place says whether there is one.
 func appendList(dst []byte, list []packedTarget) []byte {
 	if len(list) == 0 {
 		return dst
@@ -133,6 +135,7 @@ type unpacker struct {
 	i int
 }
 
+// num reads a number; most have one byte.
 func (u *unpacker) num() uint64 {
 	if b := u.b[u.i]; b < 0x80 {
 		u.i++
@@ -141,6 +144,7 @@ func (u *unpacker) num() uint64 {
 	return u.longNum()
 }
 
+// longNum reads a number of several bytes, most of which have two.
 func (u *unpacker) longNum() uint64 {
 	b := u.b[u.i:]
 	v := uint64(b[0]) + uint64(b[1])<<7 - 1<<7
@@ -377,6 +381,7 @@ func (e *expander) expand(f *Function, body []byte) {
 	}
 }
 
+// expandList reads a list with the numbers of names.
 func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 	if !p.listed {
 		return nil
@@ -439,4 +444,5 @@ func (e *expander) touch(n Name) {
 	}
 }
 
+// locationOf returns the location of a word, with the line in the upper half.
 func locationOf(word uint64) Location { return Location{uint32(word >> 32), uint32(word)} }

@@ -17,12 +17,14 @@ type bodyMerger struct {
 // merge appends the sum of body a and weight times body b. A function with another checksum is
 // left out whole, unless checksums tell functions apart: ok is false. fresh says that a is empty.
 func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
+	// The first profile of a function is copied as it is.
 	if fresh && m.weight == 1 {
 		return append(dst, b...), true
 	}
 	x, y := unpacker{b: a}, unpacker{b: b}
 	total, checksum, attributes := x.num(), x.num(), x.num()
 	m.add(&total, y.num())
+	// A checksum of 0 is none: the first one that is not 0 counts, see FunctionSamples::merge.
 	other, more := y.num(), y.num()
 	switch {
 	case fresh:
@@ -36,6 +38,7 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 		attributes |= more
 	}
 	dst = cursor.AppendULEB(cursor.AppendULEB(cursor.AppendULEB(dst, total), checksum), attributes)
+	// Samples, callsites and uses of virtual tables follow each other in a body.
 	dst = m.mergeLists(dst, &x, &y, true)
 	dst = m.mergeCalls(dst, &x, &y)
 	return m.mergeLists(dst, &x, &y, false), true
@@ -109,6 +112,7 @@ func (m *bodyMerger) addList(known int) {
 	if known == 0 || known == len(m.list) {
 		return
 	}
+	// Both lists were sorted; together they are short.
 	slices.SortStableFunc(m.list, packedTarget.compare)
 	n := 0
 	for _, t := range m.list[1:] {

@@ -60,6 +60,7 @@ func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (
 		return nil, nil
 	}
 	known, named := len(table.names), len(table.named)
+	// Names of a file that is not plain after all are taken back: Read will number them.
 	defer func() {
 		if p == nil {
 			table.truncate(known, named)
@@ -150,6 +151,7 @@ func (p *filePacker) sorted() iter.Seq[*Function] {
 	}
 }
 
+// num reads a number; most have one byte.
 func (p *filePacker) num() uint64 {
 	if i := uint(p.at); i < uint(len(p.in)) {
 		if b := p.in[i]; b < 0x80 {
@@ -160,6 +162,7 @@ func (p *filePacker) num() uint64 {
 	return p.longNum()
 }
 
+// longNum reads a number of more than one byte, of 64 bits at most.
 func (p *filePacker) longNum() uint64 {
 	b := p.in[p.at:]
 	v := uint64(0)
@@ -225,6 +228,8 @@ func (p *filePacker) body(depth int) (total uint64) {
 	return total
 }
 
+// targets reads the targets of a call, which files have by descending count, into the order of names'
+// numbers.
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
 	known, last := uint64(0), uint64(0)
@@ -243,6 +248,8 @@ func (p *filePacker) targets(out []byte, n uint64) []byte {
 	return appendList(out, p.list)
 }
 
+// callsites reads what is inlined into a function. Files have it in the order of names, bodies in that
+// of their numbers, which are those of the table of all files.
 func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true
@@ -277,6 +284,7 @@ func (p *filePacker) callsites(depth int) {
 	}
 }
 
+// compare orders callsites as bodies have them.
 func (c span) compare(o span) int {
 	return cmp.Or(cmp.Compare(c.word, o.word), cmp.Compare(c.name, o.name))
 }

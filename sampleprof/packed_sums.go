@@ -46,6 +46,7 @@ func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
 	if place > 0 {
 		return place - 1, false
 	}
+	// Names and contexts of the first function of a key stand for all.
 	s.functions = append(s.functions, packedFunction{name: f.name, context: f.context, body: emptyBody})
 	if place = uint32(len(s.functions)); plain {
 		s.places[first] = place

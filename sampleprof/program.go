@@ -41,6 +41,7 @@ const unknownCallee = 0
 // maxCallees bounds the callees that are kept of a place. Calls of one line are rarely more.
 const maxCallees = 16
 
+// add adds a callee, once.
 func (l *calleeList) add(callee uint64) {
 	if len(*l) < maxCallees && !slices.Contains(*l, callee) {
 		*l = append(*l, callee)
@@ -88,6 +89,7 @@ func (r *programReader) function(name string) *programFunction {
 	return f
 }
 
+// ofID returns the function of a GUID, whose name may be unknown.
 func (r *programReader) ofID(id uint64) *programFunction {
 	f := r.functions[id]
 	if f == nil {
@@ -112,6 +114,7 @@ func (r *programReader) readSymbols() error {
 		}
 		f := r.function(s.Name)
 		r.code.start(s.Addr, f.id)
+		// Probes name functions by the GUIDs of their symbols, profiles by those of canonical names.
 		r.addrs[guid.Of(s.Name)] = s.Addr
 		if _, ok := r.addrs[f.id]; !ok {
 			r.addrs[f.id] = s.Addr
@@ -121,6 +124,7 @@ func (r *programReader) readSymbols() error {
 	return nil
 }
 
+// section returns the bytes of a section, nil if the program has none of that name.
 func (r *programReader) section(name string) ([]byte, error) {
 	s := r.file.Section(name)
 	if s == nil {
@@ -202,6 +206,7 @@ const linesAtATime = 1 << 20
 
 // readLines reads the lines of functions, and the calls on them, unless there are probes.
 func (r *programReader) readLines() error {
+	// Profiles of such programs have probes in place of lines.
 	if r.probes {
 		return nil
 	}
@@ -217,6 +222,7 @@ func (r *programReader) readLines() error {
 	for at, target := range r.code.calls() {
 		callees[at] = r.code.starts[target]
 	}
+	// Most calls are no rows of the line table.
 	addrs = append(addrs, slices.Collect(maps.Keys(callees))...)
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)

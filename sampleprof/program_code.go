@@ -23,6 +23,7 @@ type codeSection struct {
 	data []byte
 }
 
+// end returns the address behind the section.
 func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
 
 // read reads the sections in executable segments.
@@ -57,6 +58,7 @@ func (c *code) at(addr uint64) *codeSection {
 	return &c.sections[i]
 }
 
+// has reports whether there is code at an address.
 func (c *code) has(addr uint64) bool { return c.at(addr) != nil }
 
 // start notes that a function begins at an address. Several do if their code is the same.
@@ -66,6 +68,7 @@ func (c *code) start(addr, function uint64) {
 	c.starts[addr] = l
 }
 
+// sort is called once all functions are known.
 func (c *code) sort() {
 	for addr := range c.starts {
 		c.sorted = append(c.sorted, addr)
@@ -104,6 +107,7 @@ func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
 			return 0, false
 		}
 		target = addr + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[at+1:]))))
+		// Addresses wrap at 32 bits there.
 		if c.arch == "i386" {
 			target &= 1<<32 - 1
 		}
@@ -115,6 +119,7 @@ func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
 		if word&0x7c000000 != 0x14000000 { // B, BL
 			return 0, false
 		}
+		// imm26 counts instructions of four bytes.
 		target = addr + uint64(int64(int32(word<<6))>>4)
 	default:
 		return 0, false
@@ -139,6 +144,7 @@ func (c *code) calls() iter.Seq2[uint64, uint64] {
 					continue
 				}
 				addr := s.addr + uint64(at)
+				// A jump to the beginning of another function is a tail call.
 				jump := s.data[at] == 0xe9
 				if step == 4 {
 					jump = s.data[at+3]&0x80 == 0

@@ -34,6 +34,7 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 		c.Skip(uint64(c.Len()), "section")
 		return
 	}
+	// One level is all that profuse writes; more would be a way to make a reader recurse.
 	if r.isRest {
 		c.Fail(c.At(c.Offset()).Field("section").Got("a rest of a rest").Want("a profile").Corrupt())
 	}
@@ -55,6 +56,7 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 			return
 		}
 		of := newBinaryReader(data, FormatExtended, r.opt)
+		// It may not be compressed: the limit counts as used up.
 		of.isRest, of.inflated = true, maxInflated(len(data))
 		p, err := of.read(FormatExtended)
 		if err == nil && (p.Kind^r.p.Kind)&(ContextSensitive|ProbeBased) != 0 {
@@ -160,6 +162,7 @@ func (s *packedSums) settle(functions []packedFunction, kind Kind) (kept, left [
 	return kept, left, n
 }
 
+// compareSubjects orders functions as files do.
 func (s *packedSums) compareSubjects(a, b *packedFunction) int {
 	if a.context == nil && b.context == nil {
 		return s.nameTable.compare(a.name, b.name)
@@ -170,6 +173,7 @@ func (s *packedSums) compareSubjects(a, b *packedFunction) int {
 // settle keeps of each inlined function the build with the most samples. It returns a function with
 // those of the others at their places and no samples of its own, nil without any.
 func (f *Function) settle() (left *Function, n int) {
+	// Callsites of one place and name stand together, one for each build.
 	sites := f.Callsites
 	var rest []Callsite
 	f.Callsites = sites[:0:0]

@@ -67,8 +67,10 @@ type view struct {
 	functions func() []*Function // by name, with the samples of all places
 }
 
+// Identity has no build ids: sample profiles do not have any.
 func (v *view) Identity() profile.Identity { return v.identity }
 
+// Features: a location is a block, its line an offset from the function's first one.
 func (v *view) Features() profile.Features {
 	features := profile.HasBlocks | profile.HasLineOffsets | profile.HasEdges
 	if v.p.Kind.Has(ProbeBased) {
@@ -77,6 +79,7 @@ func (v *view) Features() profile.Features {
 	return features
 }
 
+// symbol returns a name, of which a profile may have the GUID alone.
 func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.text, ID: n.id} }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
@@ -93,6 +96,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
+// Stacks are partial: without contexts the callers are those that the function is inlined into.
 func (v *view) Stacks() []profile.StackSet {
 	return []profile.StackSet{{
 		Name: "samples", Description: "a location of a function in a calling context, and how often it ran", Partial: true,
@@ -112,6 +116,7 @@ func (v *view) Stacks() []profile.StackSet {
 	}}
 }
 
+// frameAt returns a frame with a line relative to the function.
 func frameAt(n Name, at Location, inlined bool) profile.Frame {
 	return profile.Frame{Symbol: symbol(n), Line: int32(at.Line), Inlined: inlined}
 }
@@ -144,6 +149,7 @@ func (w *stackWalk) walk(f *Function, callers []profile.Frame, inlined bool) boo
 	return true
 }
 
+// Edges of a function have sites numbered in the order of the locations with calls.
 func (v *view) Edges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		for _, f := range v.functions() {

@@ -162,6 +162,7 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 
 // expansions appends the expansions of a file. Each has all regions of its
 // function.
+// It is renderFileExpansions of CoverageExporterJson.cpp.
 func (j *jsonText) expansions(f *File) {
 	var regions, names jsonText // of a function
 	var walk expansionWalk
@@ -212,6 +213,7 @@ func (j *jsonText) expansion(r *CountedRegion, walk *expansionWalk, names, regio
 	j.pass()
 }
 
+// function appends a function, as renderFunctions does: with the regions of all its files.
 func (j *jsonText) function(f *Function) {
 	code := j.decoder.load(f)
 	j.text(`{"branches":[`)
@@ -248,6 +250,8 @@ func (j *jsonText) regions(list []CountedRegion) {
 	j.text("]")
 }
 
+// region appends a region as renderRegion does: lines and columns, the count, the file, the file
+// that it expands to, and the kind as the number that LLVM gives it.
 func (j *jsonText) region(r *CountedRegion) {
 	j.text("[")
 	j.extent(r.Start, r.End)
@@ -255,6 +259,7 @@ func (j *jsonText) region(r *CountedRegion) {
 	j.text("]")
 }
 
+// branch appends a branch as renderBranch does: no file is expanded, so that number is 0.
 func (j *jsonText) branch(b *CountedBranch) {
 	j.text("[")
 	j.extent(b.Start, b.End)
@@ -262,6 +267,7 @@ func (j *jsonText) branch(b *CountedBranch) {
 	j.text("]")
 }
 
+// segment appends a segment as renderSegment does.
 func (j *jsonText) segment(s *Segment) {
 	j.text("[")
 	j.numbers(uint64(s.Line), uint64(s.Column), s.Count)
@@ -272,6 +278,7 @@ func (j *jsonText) segment(s *Segment) {
 	j.text("]")
 }
 
+// mcdc appends a decision as renderMCDCRecord does, with its test vectors.
 func (j *jsonText) mcdc(m *MCDC) {
 	j.text("[")
 	j.extent(m.Start, m.End)
@@ -308,6 +315,8 @@ func (j *jsonText) mcdc(m *MCDC) {
 	j.text("]]")
 }
 
+// summary appends totals as renderSummary does. Percentages have 17 digits, since LLVM's JSON prints
+// floating point so.
 func (j *jsonText) summary(s coverage.Summary) {
 	ratio := func(key string, r coverage.Ratio, missed bool) {
 		j.text(key + `:{"count":`)

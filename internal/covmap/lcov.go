@@ -36,6 +36,8 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	}, writeTo(w))
 }
 
+// appendLCOV appends the section of a file. Branches of one line have numbers from 0, and "-" as the
+// count where the condition was never reached.
 func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed *placedBranches) []byte {
 	line := func(key string, n uint64) {
 		dst = strconv.AppendUint(append(append(dst, key...), ':'), n, 10)
