@@ -29,17 +29,18 @@ type gate struct {
 	lostFunction string
 	overlap      string
 
-	// programs are those of the command; flagSet tells which options are given.
+	// programs are those of the command; flagSet tells which options are given, bounds are the
+	// names of those that limit.
 	programs *sources.Programs
 	flagSet  *cli.Flags
+	bounds   []string
 }
 
 // idle returns a given option that has no effect without --against; "" if there
 // is none.
 func (g *gate) idle() (name string) {
 	g.flagSet.Given(func(option string) {
-		switch option {
-		case "markdown", "min-total-ratio", "max-hot-turnover", "max-lost-functions", "min-overlap":
+		if option == "markdown" || slices.Contains(g.bounds, option) {
 			name = option
 		}
 	})
@@ -50,10 +51,18 @@ func (g *gate) idle() (name string) {
 func (g *gate) flags(f *cli.Flags) {
 	g.flagSet = f
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
-	f.StringVar(&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs")
-	f.StringVar(&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed")
-	f.StringVar(&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed")
-	f.StringVar(&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it")
+	for _, o := range []struct {
+		to                 *string
+		name, value, usage string
+	}{
+		{&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs"},
+		{&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed"},
+		{&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed"},
+		{&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it"},
+	} {
+		f.StringVar(o.to, o.name, o.value, o.usage)
+		g.bounds = append(g.bounds, o.name)
+	}
 }
 
 // A verdict is one comparison with a limit.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/console"
@@ -32,7 +31,7 @@ with temporal traces. eval prints the mean over all traces.
 
 It is a model: memory is empty at first, and the first call into a page loads the
 whole page. A call needs the whole function, but not its cold part, which is a
-function of its own; every run needs _start and the sections .init, .fini and .plt. "curve area" is the area under the curve of page faults over
+function of its own; every run needs _start and the sections .init, .fini and .plt. "Curve area" is the area under the curve of page faults over
 first calls, divided by the number of first calls. Functions of PROGRAM that an
 ORDER does not list follow in their present order.
 
@@ -233,7 +232,7 @@ func newPageScore(s layout.Score, until []float64) pageScore {
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
 // Print prints what was measured, what is uncertain about it, and a table for each page size.
-// "change" compares the area under the curve with that of the program as it is.
+// "Change" compares the area under the curve with that of the program as it is.
 func (e *evaluation) Print(w io.Writer) {
 	// What runs is the same for all page sizes; the first stands for them.
 	first := &e.Orders[0].Scores[0]
@@ -246,7 +245,7 @@ func (e *evaluation) Print(w io.Writer) {
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		if o.Unprofiled > 0 && o.Listed == 0 {
-			fmt.Fprintf(w, "%s: the profile lacks %s (%s bytes): if all of them run, they touch the pages in column \"maybe\", too\n",
+			fmt.Fprintf(w, "%s: %s (%s bytes) are not in the profile; if all of them run, they touch the pages in column Maybe, too\n",
 				o.Name, cli.Quantity(uint64(o.Unprofiled), "function", "functions"), cli.Count(o.UnprofiledBytes))
 		}
 		if i > 0 && o.Scores[0].Missing > first.Missing {
@@ -258,27 +257,26 @@ func (e *evaluation) Print(w io.Writer) {
 		}
 	}
 	for k := range e.Orders[0].Scores {
-		fmt.Fprintf(w, "\npages of %s bytes\n", cli.Count(e.Orders[0].Scores[k].PageSize))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprint(t, "touched\tmaybe\tused\t")
+		header := []string{"Touched", "Maybe", "Used"}
 		for _, u := range first.Until {
-			fmt.Fprintf(t, "faults to %s%%\t", decimal(u.Percent))
+			header = append(header, "Faults to "+decimal(u.Percent)+" %")
 		}
-		fmt.Fprint(t, "curve area\tchange\t order\n")
+		header = append(header, "Curve area", "Change", fmt.Sprintf("Pages of %s bytes", cli.Count(e.Orders[0].Scores[k].PageSize)))
+		rows := make([][]string, len(e.Orders))
 		for i := range e.Orders {
 			o := &e.Orders[i]
 			s, base := &o.Scores[k], &e.Orders[0].Scores[k]
-			fmt.Fprintf(t, "%s\t%s\t%.1f%%\t", decimal(s.Pages), "+"+decimal(s.Unknown), 100*s.Executed/s.Touched)
+			row := []string{decimal(s.Pages), "+" + decimal(s.Unknown), fmt.Sprintf("%.1f %%", 100*s.Executed/s.Touched)}
 			for _, u := range s.Until {
-				fmt.Fprintf(t, "%s\t", decimal(u.Faults))
+				row = append(row, decimal(u.Faults))
 			}
 			change := ""
 			if i > 0 && base.CurveArea > 0 {
-				change = fmt.Sprintf("%+.1f%%", 100*(s.CurveArea/base.CurveArea-1))
+				change = fmt.Sprintf("%+.1f %%", 100*(s.CurveArea/base.CurveArea-1))
 			}
-			fmt.Fprintf(t, "%s\t%s\t %s\n", decimal(s.CurveArea), change, console.Printable(o.Name))
+			rows[i] = append(row, decimal(s.CurveArea), change, console.Printable(o.Name))
 		}
-		t.Flush()
+		(&console.Printer{W: w}).Table(header, rows)
 	}
 }
 
