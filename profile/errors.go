@@ -6,34 +6,28 @@ import (
 	"strings"
 )
 
-// A Class is a class of failure, named by the short word that JSON has for it.
-// Every error that a reader of this module returns about its input wraps exactly
-// one class, to be asked for with [errors.Is] or [ClassOf].
+// A Class is a class of failure, named by the short word that JSON has for it. Every error that a
+// reader of this module returns about its input wraps exactly one class, to be asked for with
+// [errors.Is] or [ClassOf].
 type Class string
 
 const (
-	// ErrCorrupt: the bytes contradict the format or each other.
-	ErrCorrupt Class = "corrupt"
-	// ErrUnsupported: well formed as far as this module can tell, but of a
-	// version or variant that it does not read.
-	ErrUnsupported Class = "unsupported"
-	// ErrMismatch: valid on its own, but incompatible with what it is combined
-	// with.
-	ErrMismatch Class = "mismatch"
-	// ErrUnrecognized: not a profile of any known format.
-	ErrUnrecognized Class = "unrecognized"
-	// ErrTruncated: the input ends before what it announces.
-	ErrTruncated Class = "truncated"
-	// ErrEmpty: a file of zero bytes, usually an instrumented process that
-	// was killed before it wrote its profile.
+	ErrCorrupt Class = "corrupt" // the bytes contradict the format or each other
+	// ErrUnsupported: well formed as far as this module can tell, but of a version or variant that it
+	// does not read.
+	ErrUnsupported  Class = "unsupported"
+	ErrMismatch     Class = "mismatch"     // valid on its own, but incompatible with what it is combined with
+	ErrUnrecognized Class = "unrecognized" // not a profile of any known format
+	ErrTruncated    Class = "truncated"    // the input ends before what it announces
+	// ErrEmpty: a file of zero bytes, usually an instrumented process that was killed before it wrote
+	// its profile.
 	ErrEmpty Class = "empty"
-	// Unreadable is the class of errors that the input did not cause, such as a
-	// file that does not exist. Those errors do not wrap it.
+	// Unreadable is the class of errors that the input did not cause, such as a file that does not
+	// exist. Those errors do not wrap it.
 	Unreadable Class = "unreadable"
 )
 
-// Place is a position in an input. Unknown fields are empty or 0; an unknown
-// Offset or Record is -1.
+// Place is a position in an input. Unknown fields are empty or 0; an unknown Offset or Record is -1.
 type Place struct {
 	File    string // as given by the caller
 	Section string // "header", "counters", "value data", …
@@ -43,8 +37,7 @@ type Place struct {
 	Record  int    // index of the record, from 0
 }
 
-// Where describes the place within its file: section, then offset or line and
-// column, then record.
+// Where describes the place within its file: section, then offset or line and column, then record.
 func (p Place) Where() string {
 	var b strings.Builder
 	b.WriteString(p.Section)
@@ -69,8 +62,8 @@ func (p Place) Where() string {
 	return strings.TrimSpace(b.String())
 }
 
-// classes describes the classes, the most serious first: signs of a fault, signs of
-// a mistake, everyday events.
+// classes describes the classes, the most serious first: signs of a fault, signs of a mistake, everyday
+// events.
 var classes = []struct {
 	class Class
 	text  string
@@ -103,8 +96,8 @@ func (c Class) Error() string {
 	return string(c)
 }
 
-// ClassOf returns the class that err wraps, or [Unreadable]. Of the classes of
-// joined errors it returns the most serious one.
+// ClassOf returns the class that err wraps, or [Unreadable]. Of the classes of joined errors it returns
+// the most serious one.
 func ClassOf(err error) Class {
 	for _, known := range classes {
 		if errors.Is(err, known.class) {
@@ -114,8 +107,8 @@ func ClassOf(err error) Class {
 	return Unreadable
 }
 
-// FormatError says where an input violates its format, what the reader found
-// there, and what the format allows.
+// FormatError says where an input violates its format, what the reader found there, and what the format
+// allows.
 type FormatError struct {
 	Place
 	Field string // the item being read, "number of counters"; "format" for the file as a whole
@@ -125,9 +118,8 @@ type FormatError struct {
 	Err   error  // wraps a Class
 }
 
-// Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want
-// WANT: CLASS" without the parts that are unknown. Of a file in another format it is
-// "FILE: this is FOUND, not WANT; HINT".
+// Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want WANT: CLASS" without the
+// parts that are unknown. Of a file in another format it is "FILE: this is FOUND, not WANT; HINT".
 func (e *FormatError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -152,8 +144,8 @@ func (e *FormatError) Error() string {
 // ofFormat reports whether the error says of a file as a whole what it is.
 func (e *FormatError) ofFormat() bool { return e.Field == "format" && e.Want != "" }
 
-// What returns the part of the message without place and class: what the reader
-// found and what the format allows.
+// What returns the part of the message without place and class: what the reader found and what the
+// format allows.
 func (e *FormatError) What() string {
 	s, want := e.Field, ", want "
 	if e.ofFormat() {

@@ -5,60 +5,54 @@ import (
 	"strings"
 )
 
-// A View presents a profile of any format in the same terms: functions with
-// their counts, stacks with values, edges between functions, and the order of
-// first calls. Exports, reports and comparisons work on views, whatever the
-// format.
+// A View presents a profile of any format in the same terms: functions with their counts, stacks with
+// values, edges between functions, and the order of first calls. Exports, reports and comparisons work
+// on views, whatever the format.
 //
-// A view refers to the format's model in memory and copies none of it: making a
-// view is cheap, and each iteration walks the model again. Do not use a view
-// after changing its model. The values that the iterators yield stay valid, unless
-// the name of the iterator says that the next step reuses them:
+// A view refers to the format's model in memory and copies none of it: making a view is cheap, and each
+// iteration walks the model again. Do not use a view after changing its model. The values that the
+// iterators yield stay valid, unless the name of the iterator says that the next step reuses them:
 // [ReusedFunctions], [ReusedEdges], [StackSet].ReusedStacks. Every iteration has the order of the
 // model. Several goroutines may use a view at once.
 //
 // # Features
 //
-// No format has everything. [Features] say which fields are set; the others are
-// zero. A profile without stacks, edges or traces yields none. [Identity].Omits
-// names what the profile holds and a view cannot show.
+// No format has everything. [Features] say which fields are set; the others are zero. A profile without
+// stacks, edges or traces yields none. [Identity].Omits names what the profile holds and a view cannot
+// show.
 //
 // # Offering a view
 //
-// In a format package the file view.go declares a method View on the model. It
-// takes what the model lacks, the reader's Info, or nil if there is none. The view
+// In a format package the file view.go declares a method View on the model. It takes what the model
+// lacks, the reader's Info, or nil if there is none. The view
 //
-//   - yields a *Function, an *Edge or a *Trace of its own at every step, but the
-//     same *Stack, because a profile may have millions of stacks. Methods
-//     ReusedFunctions and ReusedEdges, for the functions of these names, yield one
-//     value, too. If names have to be assembled, the view caches them by the
+//   - yields a *Function, an *Edge or a *Trace of its own at every step, but the same *Stack, because a
+//     profile may have millions of stacks. Methods ReusedFunctions and ReusedEdges, for the functions
+//     of these names, yield one value, too. If names have to be assembled, the view caches them by the
 //     model's index;
-//   - sets the features that this profile has, not those that the format could
-//     have;
-//   - names functions as linkers, debuggers or the virtual machine know them,
-//     without file prefixes; whoever displays the names demangles them;
-//   - gives values unscaled and unrounded, in the model's units, and invents
-//     nothing: no period, duration or entry count that was not recorded;
-//   - lists the most important stack set first, names sets and values in lower
-//     case with underscores, and never changes these names, because users type
-//     them and exported files contain them;
-//   - yields several numbers of one stack of the model as several values of one
-//     [Stack], and each entry that the format lists below a stack (a receiver's
-//     type, a branch) as a [Stack] of its own with a [Label].
+//   - sets the features that this profile has, not those that the format could have;
+//   - names functions as linkers, debuggers or the virtual machine know them, without file prefixes;
+//     whoever displays the names demangles them;
+//   - gives values unscaled and unrounded, in the model's units, and invents nothing: no period,
+//     duration or entry count that was not recorded;
+//   - lists the most important stack set first, names sets and values in lower case with underscores,
+//     and never changes these names, because users type them and exported files contain them;
+//   - yields several numbers of one stack of the model as several values of one [Stack], and each entry
+//     that the format lists below a stack (a receiver's type, a branch) as a [Stack] of its own with a
+//     [Label].
 type View interface {
 	// Identity returns the profile's file, format and origin.
 	Identity() Identity
 	// Features says which fields of functions and frames are set.
 	Features() Features
-	// Functions yields all functions of the profile, including those that
-	// never ran. Names need not be unique: functions local to their files may
-	// share one, and so may records of different builds, with different hashes.
+	// Functions yields all functions of the profile, including those that never ran. Names need not be
+	// unique: functions local to their files may share one, and so may records of different builds,
+	// with different hashes.
 	Functions() iter.Seq[*Function]
-	// Stacks returns the stack sets, the most important first; nil if the
-	// format has none.
+	// Stacks returns the stack sets, the most important first; nil if the format has none.
 	Stacks() []StackSet
-	// Edges yields the counts of single places in functions, grouped by
-	// caller. Edges may differ in the count alone; these add up.
+	// Edges yields the counts of single places in functions, grouped by caller. Edges may differ in the
+	// count alone; these add up.
 	Edges() iter.Seq[*Edge]
 	// Traces yields the orders of first calls.
 	Traces() iter.Seq[*Trace]
@@ -66,25 +60,18 @@ type View interface {
 
 // Identity says where a profile comes from and in which format it is.
 type Identity struct {
-	File     string // path as opened; empty if the profile is not from one file
-	Family   string // a formats.Family: "IRPGO", "MIP" …
-	Format   string // kind of file, "indexed", "raw", "YAML"; empty if not from a file
-	Version  string // of the format; empty if it has none
-	Producer string // possible producers, "LLVM 19 to 22"; empty if unknown
-	// ReadableBy is what reads it, "LLVM 19 and newer", if that is known and the producer is not.
-	ReadableBy string
-	// Variant names how the program was instrumented, in the format's words.
-	Variant []string
-	// BuildIDs are the build ids of the binaries that ran; LLVM calls them
-	// binary ids.
-	BuildIDs [][]byte
-	// Omits names the contents of the profile that the view does not show:
-	// "MC/DC bitmaps".
-	Omits []string
+	File       string   // path as opened; empty if the profile is not from one file
+	Family     string   // a formats.Family: "IRPGO", "MIP" …
+	Format     string   // kind of file, "indexed", "raw", "YAML"; empty if not from a file
+	Version    string   // of the format; empty if it has none
+	Producer   string   // possible producers, "LLVM 19 to 22"; empty if unknown
+	ReadableBy string   // what reads it, "LLVM 19 and newer", if that is known and the producer is not
+	Variant    []string // how the program was instrumented, in the format's words
+	BuildIDs   [][]byte // the build ids of the binaries that ran; LLVM calls them binary ids
+	Omits      []string // contents of the profile that the view does not show: "MC/DC bitmaps"
 }
 
-// String describes the profile on one line: "IRPGO indexed version 12 (ir), LLVM
-// 19 to 22".
+// String describes the profile on one line: "IRPGO indexed version 12 (ir), LLVM 19 to 22".
 func (id *Identity) String() string {
 	s := id.Family
 	if id.Format != "" {
@@ -105,43 +92,29 @@ func (id *Identity) String() string {
 	return s
 }
 
-// Features is a bit set of the fields that the functions, frames and edges of a
-// view have.
+// Features is a bit set of the fields that the functions, frames and edges of a view have.
 type Features uint32
 
 const (
-	// HasCalls: Function.Calls is the number of calls. A profile without it may
-	// have counted blocks, see HasBlocks, but not entries.
-	HasCalls Features = 1 << iota
-	// HasBlocks: Function.Blocks is filled in.
-	HasBlocks
-	// HasOffsets: Block.Offset is known.
-	HasOffsets
-	// HasBlockLines: Block.Line is the block's line, or 0 if it has none.
-	HasBlockLines
-	// CallsAreCoverage: Function.Calls is 1 for "ran" and 0 for "did not".
-	CallsAreCoverage
-	// BlocksAreCoverage: Block.Count is 1 for "ran" and 0 for "did not".
-	BlocksAreCoverage
-	// HasHashes: Function.Hash is the hash of the control flow.
-	HasHashes
-	// HasSizes: Function.Size and Function.Address are known.
-	HasSizes
-	// HasFirstCalls: Function.FirstCall is known for functions that ran.
-	HasFirstCalls
-	// HasRuns: Function.Runs is known.
-	HasRuns
-	// HasLines: Frame.Line and Edge.Line are lines of the source file.
-	HasLines
-	// HasLineOffsets: Frame.Line is the offset from the function's first line.
-	HasLineOffsets
-	// HasBytecodes: Frame.BCI and Edge.Site are bytecode indexes, and functions
-	// are methods of the JVM, with its names.
+	// HasCalls: Function.Calls is the number of calls. A profile without it may have counted blocks,
+	// see HasBlocks, but not entries.
+	HasCalls          Features = 1 << iota
+	HasBlocks                  // Function.Blocks is filled in
+	HasOffsets                 // Block.Offset is known
+	HasBlockLines              // Block.Line is the block's line, or 0 if it has none
+	CallsAreCoverage           // Function.Calls is 1 for "ran" and 0 for "did not"
+	BlocksAreCoverage          // Block.Count is 1 for "ran" and 0 for "did not"
+	HasHashes                  // Function.Hash is the hash of the control flow
+	HasSizes                   // Function.Size and Function.Address are known
+	HasFirstCalls              // Function.FirstCall is known for functions that ran
+	HasRuns                    // Function.Runs is known
+	HasLines                   // Frame.Line and Edge.Line are lines of the source file
+	HasLineOffsets             // Frame.Line is the offset from the function's first line
+	// HasBytecodes: Frame.BCI and Edge.Site are bytecode indexes, and functions are methods of the JVM,
+	// with its names.
 	HasBytecodes
-	// HasEdges: the view may yield edges.
-	HasEdges
-	// HasTraces: the view may yield traces.
-	HasTraces
+	HasEdges  // the view may yield edges
+	HasTraces // the view may yield traces
 
 	numFeatures = iota
 )
@@ -165,9 +138,8 @@ func (f Features) Names() []string {
 	return names
 }
 
-// ReusedFunctions yields the functions that v.Functions yields, in less time if
-// the format supports it. The next step overwrites the function, its Blocks
-// included.
+// ReusedFunctions yields the functions that v.Functions yields, in less time if the format supports it.
+// The next step overwrites the function, its Blocks included.
 func ReusedFunctions(v View) iter.Seq[*Function] {
 	if r, ok := v.(interface{ ReusedFunctions() iter.Seq[*Function] }); ok {
 		return r.ReusedFunctions()
@@ -175,8 +147,8 @@ func ReusedFunctions(v View) iter.Seq[*Function] {
 	return v.Functions()
 }
 
-// ReusedEdges yields the edges that v.Edges yields, in less time if the format
-// supports it. The next step overwrites the edge.
+// ReusedEdges yields the edges that v.Edges yields, in less time if the format supports it. The next
+// step overwrites the edge.
 func ReusedEdges(v View) iter.Seq[*Edge] {
 	if r, ok := v.(interface{ ReusedEdges() iter.Seq[*Edge] }); ok {
 		return r.ReusedEdges()

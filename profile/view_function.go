@@ -6,24 +6,21 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A Symbol names a function, or a type or virtual table that takes the place of
-// one in a frame or an edge. Symbols are comparable: throughout a view equal
-// symbols mean the same function.
+// A Symbol names a function, or a type or virtual table that takes the place of one in a frame or an
+// edge. Symbols are comparable: throughout a view equal symbols mean the same function.
 type Symbol struct {
-	// Name is the name that linkers or the virtual machine use: "_ZN1A1fEv",
-	// "java.util.HashMap.get". Empty if only the ID is known.
+	// Name is the name that linkers or the virtual machine use: "_ZN1A1fEv", "java.util.HashMap.get".
+	// Empty if only the ID is known.
 	Name string
-	// Signature distinguishes functions of one name: the JVM's method
-	// descriptor, "(Ljava/lang/Object;)V". Empty for other functions.
+	// Signature distinguishes functions of one name: the JVM's method descriptor,
+	// "(Ljava/lang/Object;)V". Empty for other functions.
 	Signature string
-	// File is the source file; empty if unknown. IRPGO profiles record it only
-	// for functions local to their files.
-	File string
-	// StartLine is the line of File on which the function begins; 0 if unknown.
-	StartLine int32
-	// ID is the format's identifier of the function, usually a hash of its name
-	// (name reference, GUID, signature); 0 if the format has none that is valid
-	// outside the file.
+	// File is the source file; empty if unknown. IRPGO profiles record it only for functions local to
+	// their files.
+	File      string
+	StartLine int32 // the line of File on which the function begins; 0 if unknown
+	// ID is the format's identifier of the function, usually a hash of its name (name reference, GUID,
+	// signature); 0 if the format has none that is valid outside the file.
 	ID uint64
 }
 
@@ -38,45 +35,31 @@ func (s *Symbol) String() string {
 	return "unknown"
 }
 
-// A Label is an additional property of a function or a stack. Each key occurs at
-// most once.
+// A Label is an additional property of a function or a stack. Each key occurs at most once.
 type Label struct{ Key, Value string }
 
 // Keys of labels. Formats may define others.
 const (
-	// LabelInstrumentation: "context-sensitive" if the counters were placed
-	// after inlining.
-	LabelInstrumentation = "instrumentation"
-	// LabelTemperature: "hot", "warm", "notcold" or "cold", as the compiler will
-	// classify it.
-	LabelTemperature = "temperature"
-	// LabelType: the type of a receiver, lock or checked object.
-	LabelType = "type"
-	// LabelBranch: a way that the program took at a branch.
-	LabelBranch = "branch"
+	LabelInstrumentation = "instrumentation" // "context-sensitive" if the counters were placed after inlining
+	LabelTemperature     = "temperature"     // "hot", "warm", "notcold" or "cold", as the compiler will classify it
+	LabelType            = "type"            // the type of a receiver, lock or checked object
+	LabelBranch          = "branch"          // a way that the program took at a branch
 )
 
-// A Function holds the counts of one function. The [Features] of the view say
-// which fields are set.
+// A Function holds the counts of one function. The [Features] of the view say which fields are set.
 type Function struct {
 	Symbol
-	Hash uint64 // of the control flow
-	// Calls is the number of calls, 0 or 1 under CallsAreCoverage.
-	Calls uint64
-	// Covered: it ran at least once.
-	Covered bool
-	// Runs is the number of merged profiles in which it ran.
-	Runs uint64
-	// FirstCall is the mean rank of its first call among those of all
-	// functions, 1 being the first; 0 if it never ran.
+	Hash    uint64 // of the control flow
+	Calls   uint64 // the number of calls, 0 or 1 under CallsAreCoverage
+	Covered bool   // it ran at least once
+	Runs    uint64 // the number of merged profiles in which it ran
+	// FirstCall is the mean rank of its first call among those of all functions, 1 being the first; 0
+	// if it never ran.
 	FirstCall float64
-	// Address is the start address. Only differences of addresses are
-	// meaningful.
-	Address int64
-	Size    uint64 // bytes of machine code
-	// Blocks are the instrumented blocks, edges or regions in the format's
-	// order, without those of unknown count. Formats differ in whether the entry
-	// block is among them.
+	Address   int64  // the start address. Only differences of addresses are meaningful.
+	Size      uint64 // bytes of machine code
+	// Blocks are the instrumented blocks, edges or regions in the format's order, without those of
+	// unknown count. Formats differ in whether the entry block is among them.
 	Blocks []Block
 	Labels []Label
 }
@@ -88,8 +71,8 @@ type Block struct {
 	Line   uint32 // in the function's file; 0 if unknown
 }
 
-// Max returns the greatest count of the function, calls included. It measures how
-// hot the function is, whether the format counts calls, blocks or both.
+// Max returns the greatest count of the function, calls included. It measures how hot the function is,
+// whether the format counts calls, blocks or both.
 func (f *Function) Max() uint64 {
 	m := f.Calls
 	for _, b := range f.Blocks {
@@ -98,8 +81,8 @@ func (f *Function) Max() uint64 {
 	return m
 }
 
-// Total returns the sum of the block counts, or the calls of a function without
-// blocks. It saturates at 2^64-1.
+// Total returns the sum of the block counts, or the calls of a function without blocks. It saturates at
+// 2^64-1.
 func (f *Function) Total() uint64 {
 	if len(f.Blocks) == 0 {
 		return f.Calls
@@ -144,20 +127,17 @@ func (k EdgeKind) String() string {
 	return fmt.Sprintf("edge kind %d", int(k))
 }
 
-// An Edge is one target, type or size observed at one place in a function, with
-// its count.
+// An Edge is one target, type or size observed at one place in a function, with its count.
 type Edge struct {
 	Kind   EdgeKind
 	Caller Symbol
-	// Hash is the hash of the caller's control flow, which is part of the
-	// caller's identity.
-	Hash uint64
-	// Site is the place in the caller: the bytecode index if the view
-	// HasBytecodes, otherwise the index among the caller's sites of this kind.
+	Hash   uint64 // the hash of the caller's control flow, which is part of the caller's identity
+	// Site is the place in the caller: the bytecode index if the view HasBytecodes, otherwise the index
+	// among the caller's sites of this kind.
 	Site int32
 	Line int32 // source line of the site; 0 if unknown
-	// Target is the function called or the type met. Without name and ID it
-	// stands for targets that the profile does not name.
+	// Target is the function called or the type met. Without name and ID it stands for targets that the
+	// profile does not name.
 	Target Symbol
 	Size   uint64 // bytes, or the lower bound of a range; MemOpSize only
 	Count  uint64
@@ -166,8 +146,8 @@ type Edge struct {
 // A Trace is an order of first calls.
 type Trace struct {
 	Weight uint64 // how often it counts; at least 1
-	// Mean: the order was computed from the mean ranks of several runs;
-	// otherwise it is the order of one run.
+	// Mean: the order was computed from the mean ranks of several runs; otherwise it is the order of
+	// one run.
 	Mean      bool
 	Functions []Symbol // in the order of their first calls
 }

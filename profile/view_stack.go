@@ -8,22 +8,17 @@ import (
 
 // A StackSet holds all stacks of one kind, with values of the same meaning.
 type StackSet struct {
-	// Name is the name by which users select the set: "samples", "calls",
-	// "allocations".
-	Name string
-	// Description is a sentence, without full stop, that says what a stack
-	// stands for.
-	Description string
+	Name        string      // the name by which users select the set: "samples", "calls", "allocations"
+	Description string      // a sentence, without full stop, that says what a stack stands for
 	Values      []ValueType // describe Stack.Values by index; at least one
-	// Partial: the outermost frame of a stack is the compiled function, not
-	// the start of the thread. Sums over callers then omit the callers beyond
-	// it.
+	// Partial: the outermost frame of a stack is the compiled function, not the start of the thread.
+	// Sums over callers then omit the callers beyond it.
 	Partial bool
-	// Temperatures are the limits that determined [LabelTemperature]; nil if
-	// the stacks have no such label or its limits are unknown.
+	// Temperatures are the limits that determined [LabelTemperature]; nil if the stacks have no such
+	// label or its limits are unknown.
 	Temperatures *TemperatureLimits
-	// ReusedStacks yields the stacks. The next step overwrites the stack, its slices
-	// included: see [StackSet.Stacks].
+	// ReusedStacks yields the stacks. The next step overwrites the stack, its slices included: see
+	// [StackSet.Stacks].
 	ReusedStacks iter.Seq[*Stack]
 }
 
@@ -38,29 +33,23 @@ func (s *StackSet) Stacks() iter.Seq[*Stack] {
 	}
 }
 
-// TemperatureLimits classify the stacks of a heap profile as cold or hot. They
-// apply to averages over the blocks that a stack allocated.
+// TemperatureLimits classify the stacks of a heap profile as cold or hot. They apply to averages over
+// the blocks that a stack allocated.
 type TemperatureLimits struct {
-	// Default: the limits are the compilers' defaults.
-	Default bool
-	// ColdLifetime is the least lifetime of cold blocks, in seconds.
-	ColdLifetime uint32
-	// ColdAccessDensity: cold blocks have fewer accesses per byte and second of
-	// lifetime.
-	ColdAccessDensity float32
-	// HotAccessDensity: hot blocks have more accesses per byte and second of
-	// lifetime. It applies only with HasHot; compilers classify blocks as hot
-	// only when an option asks for it.
+	Default           bool    // the limits are the compilers' defaults
+	ColdLifetime      uint32  // the least lifetime of cold blocks, in seconds
+	ColdAccessDensity float32 // cold blocks have fewer accesses per byte and second of lifetime
+	// HotAccessDensity: hot blocks have more accesses per byte and second of lifetime. It applies only
+	// with HasHot; compilers classify blocks as hot only when an option asks for it.
 	HotAccessDensity uint32
 	HasHot           bool
 }
 
 // A ValueType describes one value of the stacks of a set.
 type ValueType struct {
-	Name string // "alloc_space"
-	Unit Unit
-	// Combine says how to combine the values of several stacks.
-	Combine Combine
+	Name    string // "alloc_space"
+	Unit    Unit
+	Combine Combine // how to combine the values of several stacks
 }
 
 // A Unit is the unit of a value. Files may contain units other than these.
@@ -105,16 +94,12 @@ type Stack struct {
 // A Frame is a place in a function.
 type Frame struct {
 	Symbol
-	// Line is the line of the call; in the innermost frame, of the code that
-	// was measured. It is a source line under HasLines, 0 if unknown, and an
-	// offset under HasLineOffsets.
-	Line   int32
-	Column int32 // from 1; 0 if unknown
-	// BCI is the bytecode index under HasBytecodes. Negative ones are
-	// placeholders of the JVM.
-	BCI int32
-	// Inlined: the function is inlined into the function of the next frame.
-	Inlined bool
+	// Line is the line of the call; in the innermost frame, of the code that was measured. It is a
+	// source line under HasLines, 0 if unknown, and an offset under HasLineOffsets.
+	Line    int32
+	Column  int32 // from 1; 0 if unknown
+	BCI     int32 // the bytecode index under HasBytecodes. Negative ones are placeholders of the JVM.
+	Inlined bool  // the function is inlined into the function of the next frame
 }
 
 // Names of the stack sets that [FunctionStacks] and [EdgeStacks] make.
@@ -123,10 +108,9 @@ const (
 	EdgeSet     = "edges"
 )
 
-// FunctionStacks presents the functions of v as stacks of one frame, for viewers
-// that know only stacks. The set has those values that the profile knows:
-// "calls"; "block_counts", the sum over the blocks; "max_block", the greatest
-// block count; and in profiles without counts "covered" and "covered_blocks",
+// FunctionStacks presents the functions of v as stacks of one frame, for viewers that know only stacks.
+// The set has those values that the profile knows: "calls"; "block_counts", the sum over the blocks;
+// "max_block", the greatest block count; and in profiles without counts "covered" and "covered_blocks",
 // the number of blocks that ran. It omits functions that never ran.
 func FunctionStacks(v View) StackSet {
 	values := functionValues(v.Features())
@@ -194,8 +178,8 @@ func functionValues(features Features) []functionValue {
 	return values
 }
 
-// EdgeStacks presents the calls among the edges of v as stacks of two frames,
-// callee and caller. It omits types, sizes, and calls of unknown targets.
+// EdgeStacks presents the calls among the edges of v as stacks of two frames, callee and caller. It
+// omits types, sizes, and calls of unknown targets.
 func EdgeStacks(v View) StackSet {
 	features := v.Features()
 	return StackSet{

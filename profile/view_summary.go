@@ -15,19 +15,19 @@ type Distribution struct {
 	Cutoffs Cutoffs
 }
 
-// A Cutoff says that the greatest Values values, each Min or more, make up
-// Share millionths of the total.
+// A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the
+// total.
 type Cutoff struct{ Share, Min, Values uint64 }
 
 // Cutoffs are those of one profile, in ascending order of their shares.
 type Cutoffs []Cutoff
 
-// Hot returns the least count that is hot for LLVM: the counts from there up make up 99 % of
-// the total. It reports false if the cutoffs do not go that far.
+// Hot returns the least count that is hot for LLVM: the counts from there up make up 99 % of the total.
+// It reports false if the cutoffs do not go that far.
 func (c Cutoffs) Hot() (count uint64, ok bool) { return c.at(990_000) }
 
-// Cold returns the greatest count that is cold for LLVM: the counts from there up make up
-// 99.9999 % of the total. It reports false if the cutoffs do not go that far.
+// Cold returns the greatest count that is cold for LLVM: the counts from there up make up 99.9999 % of
+// the total. It reports false if the cutoffs do not go that far.
 func (c Cutoffs) Cold() (count uint64, ok bool) { return c.at(999_999) }
 
 // at returns the least count at the lowest cutoff, in millionths, that is not below share.
@@ -51,9 +51,9 @@ func DefaultCutoffs() []uint64 {
 // whole is the share of the whole total, in millionths.
 const whole = 1_000_000
 
-// Distribute computes the distribution of values, with a cutoff for each of the
-// shares, which are in millionths, at most a million, and ascending. Memory is
-// proportional to the number of distinct values.
+// Distribute computes the distribution of values, with a cutoff for each of the shares, which are in
+// millionths, at most a million, and ascending. Memory is proportional to the number of distinct
+// values.
 func Distribute(values iter.Seq[uint64], shares []uint64) Distribution {
 	var t tally.Tally
 	for v := range values {
@@ -78,23 +78,21 @@ func distribution(t *tally.Tally, shares []uint64) Distribution {
 	return d
 }
 
-// Summary holds the totals of a profile's functions and the distribution of their
-// counts.
+// Summary holds the totals of a profile's functions and the distribution of their counts.
 type Summary struct {
 	Functions     uint64 // records, including those that never ran
 	Covered       uint64 // records that ran
 	Blocks        uint64
 	CoveredBlocks uint64
 	MaxCalls      uint64
-	// Counts are the block counts, or with OfCalls the calls, because there are
-	// no blocks or only calls were counted.
+	// Counts are the block counts, or with OfCalls the calls, because there are no blocks or only calls
+	// were counted.
 	Counts  Distribution
 	OfCalls bool
 }
 
-// Summarize computes the summary of v's functions, with shares as in
-// [Distribute]. For an IRPGO profile Counts equals LLVM's summary unless the total
-// exceeds 64 bits, where LLVM's wraps.
+// Summarize computes the summary of v's functions, with shares as in [Distribute]. For an IRPGO profile
+// Counts equals LLVM's summary unless the total exceeds 64 bits, where LLVM's wraps.
 func Summarize(v View, shares []uint64) Summary {
 	var s Summary
 	var t tally.Tally

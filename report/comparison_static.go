@@ -33,6 +33,7 @@ type staticList struct {
 type changeRow struct {
 	Name, File     string
 	Base, New      string // shares
+	// In percentage points, with a sign.
 	Points         string
 	Before, After  string
 	X1, X2         template.HTMLAttr // of the line
@@ -62,6 +63,7 @@ func (c *comparison) static(a, b *source) *staticComparison {
 		for i := range shown {
 			l.Rows = append(l.Rows, newChangeRow(a, &shown[i], scale))
 		}
+		// The script lists them all.
 		l.More = l.Count - uint64(len(l.Rows))
 		s.Lists = append(s.Lists, l)
 	}
@@ -97,6 +99,7 @@ func pointsText(d float64) string {
 	switch {
 	case d == 0:
 		return "0"
+	// Less than half a hundredth of a point would print as no change.
 	case math.Abs(d) < 0.00005:
 		return map[bool]string{true: "+<0.01", false: "−<0.01"}[d > 0]
 	case d < 0:
@@ -134,6 +137,7 @@ func (c *comparison) turnover() string {
 		}
 		return countText(uint64(n))
 	}
+	// "hot functions", "hot stacks"; of stacks the word is not the name of their set.
 	hot := countNoun(c.Base.Hot, "hot "+strings.TrimSuffix(c.what(), "s"), "hot "+c.what())
 	if c.Kind != profile.FunctionSet {
 		hot = countNoun(c.Base.Hot, "hot stack", "hot stacks")
@@ -158,6 +162,7 @@ func likeness(overlap float64) string {
 	return "they are of different work"
 }
 
+// verb and pronoun are those of a sentence about n things.
 func verb(n int) string {
 	if n == 1 {
 		return "is"
@@ -172,6 +177,7 @@ func pronoun(n int) string {
 	return "them"
 }
 
+// countNoun returns a number with its noun.
 func countNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -198,9 +204,11 @@ func (c *comparison) facts(a, b *source) []fact {
 		if unit == "" {
 			unit = profile.Count
 		}
+		// Totals are sums in floating point, which may exceed 64 bits.
 		return valueText(uint64(min(s.Total, 1<<63)), unit)
 	}
 	totals := total(&c.Base) + " → " + total(&c.New)
+	// Totals of different families, such as calls and samples, are no multiples of each other.
 	if c.Base.Total > 0 && c.Base.Identity.Family == c.New.Identity.Family {
 		totals += fmt.Sprintf(" (%.2f times)", c.New.Total/c.Base.Total)
 	}
@@ -279,6 +287,7 @@ func (c *comparison) scatter(a, b *source) *scatter {
 	for d := range scale.decades + 1 {
 		share := math.Pow(10, float64(-d))
 		text := strconv.FormatFloat(100*share, 'g', 3, 64) + " %"
+		// Below a millionth there is no room for labels; with many decades every second one has none.
 		if d > 6 {
 			text = ""
 		}

@@ -57,6 +57,7 @@ func (c *pageCoverage) static(src *source, tree []coverage.Row, kinds []coverage
 	for i, r := range tree[:min(len(tree), maxStaticRows)] {
 		s.Rows = append(s.Rows, coverageRow{r, ratios(i)})
 	}
+	// The last row of the columns is the sum.
 	s.Whole = ratios(len(tree))
 	s.MoreRows = len(tree) - len(s.Rows)
 	var first *coveredFile
@@ -85,6 +86,7 @@ func (f *coveredFile) staticSource() *staticSource {
 			break
 		}
 		line := staticLine{Number: number, Text: strings.TrimRight(text, "\n")}
+		// Lines without code have no count, not the count 0.
 		if n, ok := counts[uint32(number)]; ok {
 			line.Class, line.Count = "not", countText(n)
 			if n > 0 {

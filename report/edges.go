@@ -34,6 +34,7 @@ func newEdgeTable(v profile.View) *edgeTable {
 	var symbols numbering.Table[profile.Symbol]
 	for e := range profile.ReusedEdges(v) {
 		own := tableEdge{e.Kind, 0, -1, e.Site, e.Line, e.Hash, e.Size, e.Count}
+		// Edges are grouped by caller, so most have that of the one before.
 		if n := len(t.edges); n > 0 && symbols.Keys[t.edges[n-1].caller] == e.Caller {
 			own.caller = t.edges[n-1].caller
 		} else {
@@ -58,6 +59,7 @@ type edgeView struct {
 func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		t := v.table
+		// One value for all steps, as the name of the method says.
 		var edge profile.Edge
 		for i := range t.edges {
 			e := &t.edges[i]

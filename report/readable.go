@@ -50,6 +50,7 @@ func (r *readableNames) readEdges() {
 		return // the source is coverage alone
 	}
 	for _, s := range r.src.edges().symbols {
+		// Empty until the function of that name is met; types and names of other programs stay so.
 		r.of[s.String()] = ""
 	}
 	if len(r.of) == 0 {
@@ -67,6 +68,7 @@ func (r *readableNames) readEdges() {
 
 // readFunctions demangles the names of all functions, with a worker for each CPU.
 func (r *readableNames) readFunctions() []string {
+	// As many names go to a worker at a time.
 	const some = 1024
 	lists := make(chan []string)
 	var workers sync.WaitGroup
@@ -99,6 +101,7 @@ func demangle(names []string) {
 	var text strings.Builder
 	ends := make([]int, len(names))
 	for i, name := range names {
+		// Names of C stay as they are, and share the memory of the profile.
 		if readable := symbols.Demangle(name); readable != name {
 			text.WriteString(readable)
 		}

@@ -142,6 +142,7 @@ func (t *timeline) drawnRuns() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(t.runs[b].weight, t.runs[a].weight) })
 	all = all[:min(len(all), maxRuns)]
+	// Those that are drawn stay in the order of the profile.
 	slices.Sort(all)
 	return all
 }
@@ -167,6 +168,7 @@ func (t *timeline) data(src *source) *timelineData {
 		d.Rank = append(d.Rank, tenths(f.mean))
 		d.Min, d.Max, d.Called = append(d.Min, f.min), append(d.Max, f.max), append(d.Called, f.runs)
 		if t.addresses {
+			// Only differences of addresses mean something, so the first one is 0.
 			d.Address, d.Size = append(d.Address, uint64(f.address)-uint64(first)), append(d.Size, f.size)
 		}
 	}
@@ -259,6 +261,7 @@ func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 		for i := from; i < to; i++ {
 			least, most = min(least, t.functions[i].min), max(most, t.functions[i].max)
 		}
+		// Both ends of a stretch have its extremes: the area is a staircase.
 		for _, i := range []int{from, to - 1} {
 			at := plotSize - y.at(float64(i+1))
 			early, late = append(early, point{x.at(float64(least)), at}), append(late, point{x.at(float64(most)), at})
@@ -290,6 +293,7 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 				all = append(all, dot{point{x.at(float64(rank + 1)), plotSize - y}, f})
 			}
 		}
+		// All runs share the dots of a plot, so that more runs do not make a larger page.
 		kept := thin(len(all), maxPlotPoints/len(drawn), func(i int) float64 { return all[i].y })
 		thinned = thinned || len(kept) < len(all)
 		var shown []point
@@ -364,6 +368,7 @@ func newOrderCell(s, base *layout.Score) orderCell {
 	return c
 }
 
+// pageText names a size of pages.
 func pageText(size uint64) string { return fmt.Sprintf("%d KiB", size>>10) }
 
 // drawCurves draws the page faults of orders for one page size: over the first

@@ -69,6 +69,7 @@ func newSiteTable(src *source) *siteTable {
 			t.callers++
 			clear(at)
 		}
+		// Records of one function from several builds differ in their hash alone.
 		k := key{e.kind, e.hash, e.site}
 		i, ok := at[k]
 		if !ok {
@@ -91,6 +92,7 @@ func newSiteTable(src *source) *siteTable {
 		t.sites[i].targets = joinTargets(t.sites[i].targets)
 	}
 	slices.SortStableFunc(t.sites, func(a, b valueSite) int { return cmp.Compare(b.total, a.total) })
+	// What LLVM would do depends on the hot threshold of the profile's summary.
 	p := promotion{src.heat.hot}
 	for i := range t.sites {
 		p.judge(&t.sites[i])
@@ -102,6 +104,7 @@ func newSiteTable(src *source) *siteTable {
 // joinTargets adds up the counts of equal targets and sorts by count. Targets
 // with equal counts keep their order, as in LLVM.
 func joinTargets(targets []valueTarget) []valueTarget {
+	// For so few a list is faster than a map.
 	const few = 16
 	type key struct {
 		symbol profile.Symbol
@@ -186,6 +189,7 @@ func (t *siteTable) sizes() []sizeRange {
 			continue
 		}
 		for _, target := range t.sites[i].targets {
+			// Raw profiles have ranges already: the value of a range is its lower bound.
 			low, _ := sizeRangeOf(target.size)
 			counts[low] = saturate.Add(counts[low], target.count)
 		}

@@ -141,6 +141,7 @@ func newKindRow(k kindTotal) kindRow {
 		return percentText(float64(n) / float64(k.total))
 	}
 	row := kindRow{Title: kindTitles[k.kind], Sites: uint64(k.sites), Single: uint64(k.single), Total: k.total, Top: part(k.top), Unknown: "–", Promoted: "–", Part: "–"}
+	// A size is always known.
 	if k.kind != profile.MemOpSize {
 		row.Unknown = part(k.unknown)
 	}
@@ -199,6 +200,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 			Name: s.targetName(src, target), Unknown: s.kind != profile.MemOpSize && target.unknown(),
 			Count: target.count, Share: percentText(share), Width: hundredthsText(share * 100),
 		}
+		// Of calls these are the first targets, of sizes those that LLVM makes a version for.
 		for k := range direct {
 			r.Promoted = r.Promoted || direct[k] == *target
 		}
@@ -229,6 +231,7 @@ func (t *siteTable) data(src *source) *valuesData {
 			d.Count = append(d.Count, float64(target.count))
 			switch {
 			case s.kind == profile.MemOpSize:
+				// JavaScript's numbers hold integers of 53 bits.
 				d.Target = append(d.Target, -2-int64(min(target.size, 1<<52)))
 			case target.unknown():
 				d.Target = append(d.Target, -1)
@@ -237,6 +240,7 @@ func (t *siteTable) data(src *source) *valuesData {
 			}
 		}
 	}
+	// Columns without data are left out, and the script shows none.
 	if !lines {
 		d.Line = nil
 	}

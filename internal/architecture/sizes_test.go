@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,50 @@ func TestSizes(t *testing.T) {
 			if n := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; n > maxFunction {
 				t.Errorf("%s: function %s has %d lines, at most %d are allowed", file, f.Name.Name, n, maxFunction)
 			}
+		}
+	}
+}
+
+// Which share of the lines of a folder may be comments, empty lines apart. Less leaves units, limits
+// and reasons unsaid; more retells the code. Smaller folders may have any share.
+const (
+	minComments, maxComments = 0.12, 0.25
+
+	smallFolder = 150
+)
+
+// TestCommentDensity: lines that are comments alone, of Go files that are no tests.
+func TestCommentDensity(t *testing.T) {
+	type lines struct{ comments, all int }
+	folders := make(map[string]*lines)
+	for _, file := range tree(t) {
+		if path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || strings.Contains(file, "testdata/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := path.Dir(file)
+		if folders[folder] == nil {
+			folders[folder] = new(lines)
+		}
+		n := folders[folder]
+		inside := false // a comment that begins with a slash and a star
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			n.all++
+			if inside = inside || strings.HasPrefix(line, "/*"); inside || strings.HasPrefix(line, "//") {
+				n.comments++
+			}
+			inside = inside && !strings.Contains(line, "*/")
+		}
+	}
+	for folder, n := range folders {
+		if share := float64(n.comments) / float64(n.all); n.all > smallFolder && (share < minComments || share > maxComments) {
+			t.Errorf("%s: %d of %d lines are comments, %.3f: want %.2f to %.2f", folder, n.comments, n.all, share, minComments, maxComments)
 		}
 	}
 }
