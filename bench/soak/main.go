@@ -84,6 +84,7 @@ func main() {
 	only := flag.Int64("only", -1, "repeat run `N` alone")
 	keep := flag.String("keep", "build/soak", "keep what fails in `FOLDER`")
 	flag.Parse()
+	// Failures and an error of the soak itself both end with exit code 1.
 	failures, err := run(*minutes, *seed, *workers, *only, *keep)
 	if err != nil {
 		log.Fatal(err)
@@ -118,6 +119,7 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	if s.large, err = trial.Large(s.profuse, s.dir); err != nil {
 		return 0, err
 	}
+	// Making the subjects does not count: the soak lasts as long as it was told.
 	start := time.Now()
 	end := start.Add(time.Duration(minutes * float64(time.Minute)))
 	var next atomic.Int64
@@ -157,6 +159,7 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 func (s *soak) count(o outcome, names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// From torn on outcomes are failures.
 	if o >= torn {
 		s.failures++
 	}
@@ -175,6 +178,7 @@ func (s *soak) print() {
 	for name := range s.counts {
 		names = append(names, name)
 	}
+	// Names begin with what they are of, so the rows of formats, schedules and commands stand together.
 	slices.Sort(names)
 	fmt.Printf("%-44s %9s", "", "runs")
 	for _, o := range outcomeNames {

@@ -60,11 +60,13 @@ func newTestsResult(m *testMatrix, selected []selectedLines) *testsResult {
 		lines[paths[at]] = append(lines[paths[at]], s.lines...)
 	}
 	counts := make([]testShare, len(m.names))
+	// In the order of the paths, so that the output does not depend on that of the options.
 	for _, path := range paths {
 		of := lines[path]
 		if len(of) == 0 {
 			continue
 		}
+		// Ranges of --line may overlap, and a patch may name a file twice.
 		slices.Sort(of)
 		file := selectedFile{path: path}
 		for _, n := range slices.Compact(of) {
@@ -101,6 +103,7 @@ func (r *testsResult) print(p *console.Printer) {
 	for _, t := range r.tests {
 		name := t.name
 		if name == "" {
+			// A section of a tracefile whose TN is empty.
 			name = "(without a name)"
 		}
 		rows = append(rows, []string{cli.Count(uint64(t.lines)), cli.Count(uint64(t.alone)), console.Printable(name)})

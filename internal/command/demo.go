@@ -99,6 +99,7 @@ The files of this demo are in %s.`, c.dir)
 
 // demoApp returns an app with the commands that the demo runs.
 func demoApp() *cli.App {
+	// Not the whole app: its list of commands has the demo in it.
 	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand(), reportCommand()}}
 }
 

@@ -25,8 +25,8 @@ func fleetCommand() *cli.Command {
 		Args:  "COMMAND [OPTION]... [ARGUMENT]...",
 		Short: "merge profiles on many machines, as job arrays of any scheduler",
 		Long: `Merges the profiles of folders and buckets with an array of tasks, which a scheduler
-starts: Kubernetes, Slurm, AWS Batch or Cloud Run. The result has the bytes of one
-merge of all profiles. JOB is a new folder, or a URL such as s3://bucket/jobs/monday,
+starts: any one with job arrays; render writes the definitions for ` + cli.AnyOf(fleet.Schedulers) + `.
+The result has the bytes of one merge of all profiles. JOB is a new folder, or a URL such as s3://bucket/jobs/monday,
 that all tasks share; see docs/fleet.md.
 
     profuse fleet plan JOB SOURCE...       list the objects, divide them into shards
@@ -58,6 +58,7 @@ type fleetPlan struct {
 
 // declare declares the options of plan, which run has, too.
 func (c *fleetPlan) declare(f *cli.Flags) {
+	// The help text names the default, since a size prints as "".
 	c.shard = 1 << 30
 	f.Var(&c.shard, "shard-size", "`SIZE` of the objects of a shard at most, such as 256MiB (default 1GiB)")
 	f.IntVar(&c.objects, "shard-objects", 50_000, "`N` at most N objects in a shard")
@@ -101,6 +102,7 @@ func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
 
 // plan makes the plan of a job and prints why objects were passed over, with their numbers.
 func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (*fleet.Plan, error) {
+	// A bucket may have millions of objects.
 	progress := env.StartProgress("objects listed", quiet)
 	defer progress.Stop()
 	var warnings []string

@@ -5,6 +5,7 @@ import (
 )
 
 // orderCommand returns "profuse order", a list of commands of its own.
+// What orders and evaluates is package layout; package ordering matches names.
 func orderCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "order",

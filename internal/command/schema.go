@@ -59,6 +59,7 @@ func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 }
 
 // writeAll writes all schemas under the file names by which they refer to each other.
+// The folder then validates files without a network: the schemas name each other by file.
 func (c *schemaRun) writeAll(env *cli.Env) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return err

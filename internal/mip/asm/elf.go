@@ -32,6 +32,7 @@ func (t *sectionTracker) parseELFSection(operands []byte) Section {
 	s.Code = bytes.IndexByte(flags, 'x') >= 0
 	s.Loaded = bytes.IndexByte(flags, 'a') >= 0
 	next := 3
+	// Sections that are merged have the size of their entries next.
 	if bytes.IndexByte(flags, 'M') >= 0 {
 		next++
 	}

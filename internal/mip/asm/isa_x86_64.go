@@ -20,6 +20,7 @@ func (x86) flow(ins []byte, syntax X86Syntax) (FlowKind, []byte) {
 	case len(word) == 0:
 		return FlowNone, nil
 	case word[0] == 'j':
+		// jmp, jmpq, jmpw
 		if bytes.HasPrefix(word, []byte("jmp")) {
 			if indirectX86(rest, syntax) {
 				return FlowIndirect, rest
@@ -39,6 +40,7 @@ func (x86) flow(ins []byte, syntax X86Syntax) (FlowKind, []byte) {
 	switch string(word) {
 	case "ud2", "hlt", "int3", "ud1", "ud1l", "ud0", "ljmp", "ud2a":
 		return FlowTrap, nil
+	// The operand is where an aborted transaction goes on.
 	case "xbegin":
 		return FlowBranch, rest
 	case "syscall", "sysenter", "int", "xabort", "xend", "into", "bound",
@@ -65,6 +67,8 @@ func indirectX86(operand []byte, syntax X86Syntax) bool {
 var x86Registers = Words(`rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15
 	r16 r17 r18 r19 r20 r21 r22 r23 r24 r25 r26 r27 r28 r29 r30 r31`)
 
+// staysFirst keeps markers of branch targets (-fcf-protection) and room for patches where tools and
+// hardware look for them: at the very beginning of the function.
 func (x86) staysFirst(ins []byte) bool {
 	word, rest := SplitWord(ins)
 	for string(word) == "data16" && len(rest) > 0 {

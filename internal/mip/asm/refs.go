@@ -26,6 +26,7 @@ func (f *File) findReferences() {
 	r.flushCallSite()
 }
 
+// references is the state of findReferences.
 type references struct {
 	*File
 	table   int32 // index into file.tables, -1 outside of data
@@ -38,6 +39,7 @@ type references struct {
 	expectPad bool
 }
 
+// label begins a table if the label stands before data.
 func (r *references) label(s *Stmt) {
 	r.flushCallSite()
 	r.table = -1
@@ -50,6 +52,8 @@ func (r *references) label(s *Stmt) {
 	}
 }
 
+// instruction notes the labels that an instruction mentions: targets of branches, and all others as
+// addresses that may be jumped to.
 func (r *references) instruction(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
@@ -74,6 +78,8 @@ func (r *references) instruction(s *Stmt) {
 	}
 }
 
+// directive notes the labels in data. Those that no code ever sees, such as debug information, do not
+// count.
 func (r *references) directive(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
