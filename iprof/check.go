@@ -369,7 +369,7 @@ func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
 			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
-			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(u.Key))),
+			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(u.Key)),
 		})
 	}
 	seen := make(map[findingKey]int)
@@ -382,7 +382,7 @@ func (c *checker) unknown() {
 		seen[key] = len(c.findings)
 		c.add(Finding{
 			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
-			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", quoteShort([]byte(x.Key))),
+			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(x.Key)),
 		})
 	}
 }

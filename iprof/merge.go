@@ -159,7 +159,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			return flaw.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
 		}
 		for _, x := range p.Extra {
-			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(quoteShort([]byte(x.Key))).
+			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(flaw.Quote(x.Key)).
 				Want(want).Unsupported()
 		}
 	}

@@ -134,7 +134,7 @@ func (d *decoder) read() error {
 		return d.at(0).Field("size").Gotf("%d bytes", len(d.data)).Wantf("at most %d", int64(maxSize)).Unsupported()
 	}
 	if c := d.peek(); c != '{' && d.pos < len(d.data) {
-		return d.at(d.pos).Field("file").Got(quoteShort(d.data[d.pos:])).Want("a JSON object").Unrecognized()
+		return d.at(d.pos).Field("file").Got(flaw.Quote(d.data[d.pos:])).Want("a JSON object").Unrecognized()
 	}
 	d.findVersion()
 	d.document()
@@ -233,7 +233,7 @@ func (d *decoder) member(key string, at int) {
 		id = kind.Key()
 	}
 	if d.keys[id] {
-		d.violation(at, "key", quoteShort([]byte(key)), "each key once")
+		d.violation(at, "key", flaw.Quote(key), "each key once")
 		d.skip(key)
 		return
 	}
@@ -266,7 +266,7 @@ func (d *decoder) version() {
 	v, err := ParseVersion(string(text))
 	switch {
 	case err != nil:
-		d.violation(at, keyVersion, quoteShort(text), "three numbers as in 1.0.0")
+		d.violation(at, keyVersion, flaw.Quote(text), "three numbers as in 1.0.0")
 	case !v.supported():
 		d.fail(d.at(at).Field(keyVersion).Got(v.String()).Want("a major version of 0 or 1").Unsupported())
 	case !v.known():
@@ -295,7 +295,7 @@ func (d *decoder) open(c byte, field string) bool {
 func (d *decoder) wrongType(field, want string) {
 	at := d.offset()
 	if text := d.skip(field); d.err == nil {
-		d.violation(at, field, quoteShort(text), want)
+		d.violation(at, field, flaw.Quote(text), want)
 	}
 }
 
@@ -321,11 +321,11 @@ func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 		return 0, false
 	}
 	if !integer {
-		d.violation(at, field, quoteShort(text), "an integer, without fraction and exponent")
+		d.violation(at, field, flaw.Quote(text), "an integer, without fraction and exponent")
 		return 0, false
 	}
 	if v, ok = parseInt(text); !ok || v < low || v > high {
-		d.violation(at, field, quoteShort(text), fmt.Sprintf("an integer from %d to %d", low, high))
+		d.violation(at, field, flaw.Quote(text), fmt.Sprintf("an integer from %d to %d", low, high))
 		return 0, false
 	}
 	return v, true

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // The reader tries the fast path in reader_fast.go first for each entry. The fast path
@@ -63,7 +65,7 @@ func (e *entryReader) first(member uint, at int, key string) bool {
 		e.seen |= member
 		return true
 	}
-	e.violation(at, "key", quoteShort([]byte(key)), "each key once")
+	e.violation(at, "key", flaw.Quote(key), "each key once")
 	e.bad |= member
 	e.skip("value")
 	return false
@@ -305,16 +307,16 @@ func (d *decoder) ctx(s *Section) bool {
 		}
 		found := "cut short"
 		if n < len(text) {
-			found = quoteShort(text[n:])
+			found = flaw.Quote(text[n:])
 		}
 		d.violation(at, "context", found, want)
 		return false
 	case s.kind == CallCounts && !zeroLeaf(text):
-		d.violation(at, "context", quoteShort(text),
+		d.violation(at, "context", flaw.Quote(text),
 			"bytecode index 0 in the first frame, the entry of the method")
 		return false
 	case s.kind == Monitors && (string(text) != monitorContext || len(s.frames) != before+1):
-		d.violation(at, "context", quoteShort(text), strconv.Quote(monitorContext))
+		d.violation(at, "context", flaw.Quote(text), strconv.Quote(monitorContext))
 		return false
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -92,7 +93,7 @@ func (s *scanner) syntax(field, want string) {
 		return
 	}
 	if s.pos < len(s.data) {
-		s.fail(s.at(s.pos).Field(field).Got(quoteShort(s.data[s.pos:])).Want(want).Corrupt())
+		s.fail(s.at(s.pos).Field(field).Got(flaw.Quote(s.data[s.pos:])).Want(want).Corrupt())
 		return
 	}
 	found := "cut short in its " + field
@@ -100,46 +101,20 @@ func (s *scanner) syntax(field, want string) {
 	case s.section == "":
 		found = "cut short"
 	case len(last) > 0:
-		found += ", last complete entry " + short(last)
+		found += ", last complete entry " + entryText(last)
 	default:
 		found += ", no entry complete"
 	}
 	s.fail(s.at(len(s.data)).Field(cmp.Or(s.section, "file")).Got(found).Want(want).Truncated())
 }
 
-// quoteShort quotes the beginning of text.
-func quoteShort(text []byte) string {
-	if n := shortLen(text); n < len(text) {
-		return strconv.Quote(string(text[:n])) + "…"
-	}
-	return strconv.Quote(string(text))
-}
-
-// short returns the beginning of an entry, quoted unless it is plain.
-func short(text []byte) string {
-	n := shortLen(text)
-	for _, c := range text[:n] {
-		if c < ' ' || c >= 0x7f {
-			return quoteShort(text)
-		}
-	}
-	if n < len(text) {
-		return string(text[:n]) + "…"
-	}
-	return string(text)
-}
-
-// shortLen returns how many bytes of a text to put into a message.
-func shortLen(text []byte) int {
+// entryText returns an entry for a message, quoted unless it is short and plain.
+func entryText(entry []byte) string {
 	const limit = 100
-	if len(text) <= limit {
-		return len(text)
+	if len(entry) > limit || slices.ContainsFunc(entry, func(c byte) bool { return c < ' ' || c >= 0x7f }) {
+		return flaw.Quote(entry)
 	}
-	n := limit
-	for n > limit-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
+	return string(entry)
 }
 
 // peek returns the first byte after white space, 0 at the end.
@@ -300,7 +275,7 @@ func (s *scanner) escape(field string) bool {
 			}
 			r = utf16.DecodeRune(r, second)
 			if ok && r == utf8.RuneError {
-				s.fail(s.at(at).Field(field).Got(quoteShort(s.data[at:])).Want("a pair of surrogates").Corrupt())
+				s.fail(s.at(at).Field(field).Got(flaw.Quote(s.data[at:])).Want("a pair of surrogates").Corrupt())
 				return false
 			}
 		}

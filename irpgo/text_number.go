@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -82,13 +81,4 @@ func lowerASCII(s []byte) string {
 		}
 	}
 	return string(s)
-}
-
-// quoteLine shows the beginning of a line of any length.
-func quoteLine(line []byte) string {
-	const limit = 60
-	if len(line) > limit {
-		return fmt.Sprintf("%q…", line[:limit])
-	}
-	return fmt.Sprintf("%q", line)
 }

@@ -152,7 +152,7 @@ func (d *textReader) header() {
 		if !ok {
 			// Most likely one of a newer LLVM.
 			cause := &llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrUnsupported}
-			d.err = d.at(start).Field("directive").Got(quoteLine(line)).Want("one that LLVM 22 knows").Because(cause)
+			d.err = d.at(start).Field("directive").Got(flaw.Quote(line)).Want("one that LLVM 22 knows").Because(cause)
 			return
 		}
 		d.inf.Variant = d.inf.Variant&^directive.clear | directive.set
@@ -239,7 +239,7 @@ func (d *textReader) readBitmap() {
 	line := d.line()
 	n, ok := parseUint(bytes.Trim(line[1:], traceSpace), 0)
 	if !ok {
-		d.fail(d.at(start).Field("number of bitmap bytes").Got(quoteLine(line)).Want("an unsigned number").
+		d.fail(d.at(start).Field("number of bitmap bytes").Got(flaw.Quote(line)).Want("an unsigned number").
 			Because(malformed("number of bitmap bytes is not a valid integer")))
 		return
 	}
@@ -265,7 +265,7 @@ func (d *textReader) readValues() {
 		return
 	}
 	if kinds == 0 || kinds > NumValueKinds {
-		d.fail(d.at(start).Field("number of value kinds").Got(quoteLine(line)).Wantf("1 to %d", NumValueKinds).
+		d.fail(d.at(start).Field("number of value kinds").Got(flaw.Quote(line)).Wantf("1 to %d", NumValueKinds).
 			Because(malformed("number of value kinds is invalid")))
 		return
 	}
@@ -333,7 +333,7 @@ func (d *textReader) readValue(k ValueKind) {
 		v.Count, ok = parseUint(count, 10)
 	}
 	if !ok {
-		d.fail(d.at(start).Field("value").Got(quoteLine(line)).Want("VALUE:COUNT").
+		d.fail(d.at(start).Field("value").Got(flaw.Quote(line)).Want("VALUE:COUNT").
 			Because(&llvmerr.Error{Code: llvmerr.Malformed}))
 		return
 	}
@@ -426,7 +426,7 @@ func (d *textReader) number(base uint64, max uint64, atEnd llvmerr.Code, field, 
 		if base == 10 {
 			want += ", in decimal"
 		}
-		d.fail(d.at(start).Field(field).Got(quoteLine(line)).Want(want).Because(malformed(detail)))
+		d.fail(d.at(start).Field(field).Got(flaw.Quote(line)).Want(want).Because(malformed(detail)))
 		return 0
 	}
 	return v

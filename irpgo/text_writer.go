@@ -108,11 +108,11 @@ func (t *textWriter) check() error {
 func unreadable(rec *Record, i int) error {
 	switch {
 	case !isLine(rec.Name):
-		return flaw.In("text").InRecord(i).Field("function name").Got(quoteLine([]byte(rec.Name))).
+		return flaw.In("text").InRecord(i).Field("function name").Got(flaw.Quote(rec.Name)).
 			Want("one line, not empty and without NUL, that does not begin with '#'").Unsupported()
 	case i == 0 && rec.Name[0] == directiveMark:
 		return flaw.In("text").InRecord(i).Field("name of the first function").
-			Got(quoteLine([]byte(rec.Name))).Want("one that does not look like a directive").Unsupported()
+			Got(flaw.Quote(rec.Name)).Want("one that does not look like a directive").Unsupported()
 	case len(rec.Counts) == 0:
 		return flaw.In("text").InRecord(i).Field("number of counters").Got("0").Want("at least 1").Unsupported()
 	}
@@ -274,7 +274,7 @@ func (t *textWriter) functions() {
 		if i > 0 && misread(t.recs[i-1], rec.Name) {
 			if t.opt.LLVMCompat {
 				t.warn(rec.Name, flaw.In("text").InRecord(i).Field("function name").
-					Got(quoteLine([]byte(rec.Name))).
+					Got(flaw.Quote(rec.Name)).
 					Want("one that is not taken for a part of the record before").Unsupported())
 			} else {
 				t.print(noValueData)

@@ -169,7 +169,7 @@ func (r *yamlReader) mib() MIB {
 				return
 			}
 		}
-		r.s.Fail(r.s.At(r.s.Line()).Field("key of " + keyMIB).Got(llvmyaml.Short(key)).
+		r.s.Fail(r.s.At(r.s.Line()).Field("key of " + keyMIB).Got(flaw.Quote(key)).
 			Want("the name of a field, as AllocCount").Corrupt())
 	})
 	return m
@@ -185,12 +185,12 @@ func (r *yamlReader) guid(field string) uint64 {
 	case len(text) >= 2 && text[0] == '0' && text[1]|0x20 == 'x':
 		id, err := strconv.ParseUint(text[2:], 16, 64)
 		if err != nil {
-			r.s.Fail(r.s.At(line).Field(field).Got(llvmyaml.Short(text)).
+			r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
 				Want("0x and at most 16 hexadecimal digits").Corrupt())
 		}
 		return id
 	case strings.Trim(text, "0123456789") == "":
-		r.s.Fail(r.s.At(line).Field(field).Got(llvmyaml.Short(text)).
+		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
 			Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
 		id, name := GUID(text), CanonicalName(text)

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 )
 
 // BuildIDSuffix is the suffix, after the name of a .mip, of the file with the build id of
@@ -72,7 +71,7 @@ func readBuildID(r io.Reader) ([]byte, error) {
 		id, err := hex.DecodeString(strings.TrimSpace(value))
 		if err != nil || len(id) == 0 || len(id) > maxBuildID {
 			return nil, flaw.In("build id").OnLine(line).Field(buildIDKey).
-				Got(llvmyaml.Short(bytes.TrimSpace([]byte(value)))).
+				Got(flaw.Quote(bytes.TrimSpace([]byte(value)))).
 				Wantf("1 to %d bytes in hexadecimal", maxBuildID).Corrupt()
 		}
 		return id, nil

@@ -47,7 +47,7 @@ func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
 		case parts == 1 && key == keyProfiles:
 			r.start = s.Rest() // read by records
 		default:
-			s.Fail(s.At(s.Line()).Field("key").Got(llvmyaml.Short(key)).Want("Header, then Profiles").Corrupt())
+			s.Fail(s.At(s.Line()).Field("key").Got(flaw.Quote(key)).Want("Header, then Profiles").Corrupt())
 		}
 		parts++
 	})
@@ -89,7 +89,7 @@ func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 				return
 			}
 		}
-		s.Fail(s.At(line).Field(keyFileType).Got(llvmyaml.Short(v)).Want("[ .mip ]").Corrupt())
+		s.Fail(s.At(line).Field(keyFileType).Got(flaw.Quote(v)).Want("[ .mip ]").Corrupt())
 	}
 	if r.narrow = s.AtScalar(); r.narrow {
 		add()
@@ -109,7 +109,7 @@ func yamlProfileType(s *llvmyaml.Scanner) ProfileType {
 			return n.bit
 		}
 	}
-	s.Fail(s.At(line).Field(keyProfileType).Got(llvmyaml.Short(v)).
+	s.Fail(s.At(line).Field(keyProfileType).Got(flaw.Quote(v)).
 		Want("a type of profile, as Function Coverage").Corrupt())
 	return 0
 }
@@ -183,7 +183,7 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 	switch {
 	case signature != f.signature():
 		s.Fail(s.At(line).Field(keySignature).Gotf("%#x", signature).
-			Wantf("%#x, that of %s", f.signature(), llvmyaml.Short(f.Name)).Corrupt())
+			Wantf("%#x, that of %s", f.signature(), flaw.Quote(f.Name)).Corrupt())
 	case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 		s.Fail(s.At(line).Field(keyRawOffset).Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	case entry != f.EntryCovered():
@@ -262,7 +262,7 @@ func yamlName(s *llvmyaml.Scanner) string {
 	line := s.Line()
 	name := s.Scalar()
 	if strings.IndexByte(name, 0) >= 0 {
-		s.Fail(s.At(line).Field(keyFunctionName).Got(llvmyaml.Short(name)).Want("no zero byte").Corrupt())
+		s.Fail(s.At(line).Field(keyFunctionName).Got(flaw.Quote(name)).Want("no zero byte").Corrupt())
 	}
 	return name
 }

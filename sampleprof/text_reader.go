@@ -106,17 +106,8 @@ const (
 // fail keeps the first error, about a line that is not what it should be.
 func (r *textReader) fail(line []byte, field, want, words string) {
 	if r.err == nil {
-		r.err = r.at(field).Got(quoteLine(line)).Want(want).Because(llvmerr.SampleLine(words + string(line)))
+		r.err = r.at(field).Got(flaw.Quote(line)).Want(want).Because(llvmerr.SampleLine(words + string(line)))
 	}
-}
-
-// quoteLine quotes a line, or its beginning, for an error.
-func quoteLine(line []byte) string {
-	const limit = 80
-	if len(line) > limit {
-		return strconv.Quote(string(line[:limit])) + "…"
-	}
-	return strconv.Quote(string(line))
 }
 
 // name returns the Name of a text, the same for the same text.

@@ -5,6 +5,8 @@ package flaw
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -12,6 +14,19 @@ import (
 // ErrSaturated is the cause of an error about sums that are too large for their field and
 // stay at the maximum.
 var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
+
+// Quote quotes a text that was found; of a long one the beginning, as whole characters.
+func Quote[T ~string | ~[]byte](text T) string {
+	const limit = 60
+	n := len(text)
+	if n <= limit {
+		return strconv.Quote(string(text))
+	}
+	for n = limit; n > limit-utf8.UTFMax && !utf8.RuneStart(text[n]); {
+		n--
+	}
+	return strconv.Quote(string(text[:n])) + "…"
+}
 
 // Place is a [profile.Place] to build an error from. Make it with [At], [In] or
 // [File]: an unknown offset or record is -1.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -66,5 +67,17 @@ func TestInFile(t *testing.T) {
 	}
 	if err := InFile(fs.ErrNotExist, "a"); err != fs.ErrNotExist {
 		t.Errorf("another error changed: %v", err)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	long := strings.Repeat("x", 59)
+	for text, want := range map[string]string{
+		"a\tb": `"a\tb"`, long + "y": `"` + long + `y"`, long + "yz": `"` + long + `y"…`,
+		long + "ü": `"` + long + `"…`, // no half of a character
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // AtScalar reports whether the next value is a scalar in this line.
@@ -42,10 +44,10 @@ func (s *Scanner) scalar() (text string, quoted bool) {
 		}
 		return text, true
 	case '&', '*', '!', '|', '>', '%', '@', '`':
-		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a plain or quoted scalar").Unsupported())
+		s.Fail(s.At(s.line).Field("value").Got(flaw.Quote(s.rest())).Want("a plain or quoted scalar").Unsupported())
 		return "", false
 	case '[', '{', ']', '}':
-		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a scalar").Corrupt())
+		s.Fail(s.At(s.line).Field("value").Got(flaw.Quote(s.rest())).Want("a scalar").Corrupt())
 		return "", false
 	}
 	rest := s.rest()
@@ -93,7 +95,7 @@ func (s *Scanner) quoted(quote byte) string {
 		case c == '\\' && quote == '"':
 			r, n := unescape(rest[i+1:])
 			if n == 0 {
-				s.Fail(s.At(s.line).Field("escape").Got(Short(rest[i:min(len(rest), i+10)])).Want("one of YAML").
+				s.Fail(s.At(s.line).Field("escape").Got(flaw.Quote(rest[i:min(len(rest), i+10)])).Want("one of YAML").
 					Corrupt())
 				return ""
 			}
@@ -103,7 +105,7 @@ func (s *Scanner) quoted(quote byte) string {
 			out = append(out, c)
 		}
 	}
-	s.Fail(s.At(s.line).Field("quoted scalar").Got(Short(rest)).Want("its end in the same line").Unsupported())
+	s.Fail(s.At(s.line).Field("quoted scalar").Got(flaw.Quote(rest)).Want("its end in the same line").Unsupported())
 	return ""
 }
 
@@ -156,7 +158,7 @@ func (s *Scanner) Unsigned(field string, bits int) uint64 {
 		err = strconv.ErrSyntax
 	}
 	if err != nil {
-		s.Fail(s.At(line).Field(field).Got(Short(text)).Wantf("a number of at most %d bits", bits).Corrupt())
+		s.Fail(s.At(line).Field(field).Got(flaw.Quote(text)).Wantf("a number of at most %d bits", bits).Corrupt())
 	}
 	return v
 }
@@ -169,7 +171,7 @@ func (s *Scanner) Bool(field string) bool {
 		return true
 	case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N":
 	default:
-		s.Fail(s.At(line).Field(field).Got(Short(text)).Want("true or false").Corrupt())
+		s.Fail(s.At(line).Field(field).Got(flaw.Quote(text)).Want("true or false").Corrupt())
 	}
 	return false
 }

@@ -1,7 +1,6 @@
 package llvmyaml
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -93,15 +92,6 @@ func (s *Scanner) Fail(err error) {
 	}
 }
 
-// Short quotes text for an error, cut to a readable length.
-func Short[T ~string | ~[]byte](text T) string {
-	const most = 40
-	if len(text) > most {
-		return fmt.Sprintf("%q…", string(text[:most]))
-	}
-	return fmt.Sprintf("%q", string(text))
-}
-
 // Rest returns a scanner at the next value and moves s to the end of the document.
 // With it a caller reads a document in parts.
 func (s *Scanner) Rest() *Scanner {
@@ -170,14 +160,14 @@ func (s *Scanner) end() bool {
 func (s *Scanner) Finish() {
 	s.Record = -1
 	if s.err == nil && !s.end() {
-		s.Fail(s.At(s.line).Field("text").Got(Short(s.rest())).Want("the end of the document").Corrupt())
+		s.Fail(s.At(s.line).Field("text").Got(flaw.Quote(s.rest())).Want("the end of the document").Corrupt())
 	}
 	if s.err == nil && s.mark("...") {
 		s.pos += 3
 		s.blank()
 	}
 	if s.err == nil && s.pos < len(s.data) {
-		s.Fail(s.At(s.line).Field("text").Got(Short(s.rest())).Want("nothing after the end of the document").
+		s.Fail(s.At(s.line).Field("text").Got(flaw.Quote(s.rest())).Want("nothing after the end of the document").
 			Unsupported())
 	}
 }
@@ -243,7 +233,7 @@ func (s *Scanner) close(bracket byte, first bool) bool {
 		s.pos++
 		s.blank()
 	} else if c != bracket && !first {
-		s.Fail(s.At(s.line).Field("flow collection").Got(Short(s.rest())).Wantf("a comma or %q", bracket).Corrupt())
+		s.Fail(s.At(s.line).Field("flow collection").Got(flaw.Quote(s.rest())).Wantf("a comma or %q", bracket).Corrupt())
 		return true
 	}
 	if s.pos < len(s.data) && s.data[s.pos] == bracket {
@@ -259,7 +249,7 @@ func (s *Scanner) close(bracket byte, first bool) bool {
 func (s *Scanner) after() {
 	s.blank()
 	if s.err == nil && s.flow == 0 && s.inline && !s.end() {
-		s.Fail(s.At(s.line).Field("text after the value").Got(Short(s.rest())).Want("nothing or a comment").Corrupt())
+		s.Fail(s.At(s.line).Field("text after the value").Got(flaw.Quote(s.rest())).Want("nothing or a comment").Corrupt())
 	}
 }
 
@@ -276,7 +266,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	each := func(line int, key string) {
 		for _, k := range seen {
 			if k == key {
-				s.Fail(s.At(line).Field("key").Got(Short(key)).Want("each key once").Corrupt())
+				s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("each key once").Corrupt())
 				return
 			}
 		}
@@ -294,7 +284,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 		return
 	}
 	if s.flow > 0 || s.dash() || s.inline && s.parent >= 0 {
-		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a mapping").Corrupt())
+		s.Fail(s.At(s.line).Field("value").Got(flaw.Quote(s.rest())).Want("a mapping").Corrupt())
 		return
 	}
 	s.block(func() {
@@ -314,7 +304,7 @@ func (s *Scanner) Fields(keys []string, value func(key string), optional ...stri
 	s.Mapping(func(key string) {
 		i := slices.Index(keys, key)
 		if i < 0 {
-			s.Fail(s.At(s.Line()).Field("key").Got(Short(key)).Want("one of " + strings.Join(keys, ", ")).Corrupt())
+			s.Fail(s.At(s.Line()).Field("key").Got(flaw.Quote(key)).Want("one of " + strings.Join(keys, ", ")).Corrupt())
 			return
 		}
 		seen |= 1 << i
@@ -348,7 +338,7 @@ func (s *Scanner) key() string {
 		return ""
 	}
 	if s.pos >= len(s.data) || s.data[s.pos] != ':' || s.line != line {
-		s.Fail(s.At(line).Field("key").Got(Short(key)).Want("a colon after it").Corrupt())
+		s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("a colon after it").Corrupt())
 		return ""
 	}
 	s.pos++
@@ -370,7 +360,7 @@ func (s *Scanner) Sequence(item func()) {
 		return
 	}
 	if s.flow > 0 || !s.dash() || s.inline && s.parent >= 0 {
-		s.Fail(s.At(s.line).Field("value").Got(Short(s.rest())).Want("a sequence").Corrupt())
+		s.Fail(s.At(s.line).Field("value").Got(flaw.Quote(s.rest())).Want("a sequence").Corrupt())
 		return
 	}
 	s.block(func() {
