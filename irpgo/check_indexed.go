@@ -111,7 +111,7 @@ func (c *checker) sections(r *indexedReader) {
 	}
 	if r.about.Version >= 10 && r.about.Variant.Has(HasTemporal) {
 		size := uint64(16)
-		for _, t := range r.trace {
+		for _, t := range r.traceList {
 			size += 16 + 8*uint64(len(t.NameRefs))
 		}
 		parts = append(parts, part{"temporal traces", h.traces, h.traces + size})
@@ -137,15 +137,15 @@ func (c *checker) sections(r *indexedReader) {
 
 // traces checks that all functions of the temporal traces are known.
 func (c *checker) traces(r *indexedReader) {
-	if r.stream < uint64(len(r.trace)) {
+	if r.stream < uint64(len(r.traceList)) {
 		c.note(flaw.In("temporal traces").Field("trace stream size").Got(r.stream).
-			Wantf("at least the %d traces", len(r.trace)).Corrupt())
+			Wantf("at least the %d traces", len(r.traceList)).Corrupt())
 	}
-	if len(r.trace) == 0 {
+	if len(r.traceList) == 0 {
 		return
 	}
 	names := r.symbols()
-	for i, t := range r.trace {
+	for i, t := range r.traceList {
 		for _, ref := range t.NameRefs {
 			if names.Name(ref) == "" {
 				c.note(flaw.In("temporal traces").InRecord(i).Field("name reference").Gotf("%#x", ref).

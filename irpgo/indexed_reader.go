@@ -14,22 +14,18 @@ import (
 // indexedReader reads an indexed profile of any version up to
 // [IndexedVersionMax].
 type indexedReader struct {
+	decoded
 	file    string
 	data    []byte
 	opt     ReaderOptions
-	about   Info
 	table   *ondisk.Table
 	header  indexedHeader
 	memprof *memprof.IndexedReader // nil without a memprof section
 	sum     *Summary               // nil before version 4
 	csSum   *Summary               // nil without the CS variant
-	vnames  []string
-	trace   []Trace
-	stream  uint64
 	syms    *Symtab
 
 	rec     Record
-	ref     uint64 // of rec.Name, 0 if that was not checked
 	counts  []uint64
 	bitmap  []byte
 	values  valueBuffer
@@ -58,11 +54,6 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 	}
 	return r, nil
 }
-
-func (r *indexedReader) info() *Info               { return &r.about }
-func (r *indexedReader) vtableNames() []string     { return r.vnames }
-func (r *indexedReader) traces() ([]Trace, uint64) { return r.trace, r.stream }
-func (r *indexedReader) nameRef() uint64           { return r.ref }
 
 // symbols collects the names of the table on the first call.
 func (r *indexedReader) symbols() *Symtab {
@@ -240,7 +231,7 @@ func (r *indexedReader) readTraces() error {
 		if c.Err() != nil {
 			break
 		}
-		r.trace = append(r.trace, t)
+		r.traceList = append(r.traceList, t)
 	}
 	return c.Err()
 }

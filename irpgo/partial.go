@@ -234,16 +234,14 @@ func (p *partialWriter) site(t *siteSum) {
 
 // A partialReader reads a partial. newPartialReader has checked all of it.
 type partialReader struct {
-	about     Info
-	inputs    int
-	vtables   []string
-	syms      Symtab
-	heap      *Reader  // an indexed profile; nil without a heap profile
-	fields    []uint64 // see siteFields
-	traceList []rankedTrace
-	stream    uint64
-	first     cursor.Cursor // at the first record
-	n         int           // records
+	decoded
+	inputs int
+	syms   Symtab
+	heap   *Reader  // an indexed profile; nil without a heap profile
+	fields []uint64 // see siteFields
+	ranked []rankedTrace
+	first  cursor.Cursor // at the first record
+	n      int           // records
 }
 
 // partialSection is the section of a partial in errors.
@@ -261,7 +259,8 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 		return nil, flaw.At(partialSection, int64(body)).Field("SHA-256").Gotf("%x", data[body:]).
 			Wantf("%x: the file is cut off or damaged", sum).Corrupt()
 	}
-	p := &partialReader{about: Info{Format: FormatPartial, Version: partialVersion}}
+	p := &partialReader{}
+	p.about = Info{Format: FormatPartial, Version: partialVersion}
 	c := cursor.New(partialSection, 0, data[:body], binary.LittleEndian)
 	c.Skip(uint64(len(partialMagic)+1), "magic")
 	inputs := c.ULEB("number of inputs")
@@ -279,7 +278,7 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	for _, id := range readStrings(c, "binary id") {
 		p.about.BinaryIDs = append(p.about.BinaryIDs, []byte(id))
 	}
-	p.vtables = readStrings(c, "virtual table")
+	p.vnames = readStrings(c, "virtual table")
 	for range c.Count(c.ULEB("number of symbols"), 9, "number of symbols") {
 		ref := c.U64("reference of a symbol")
 		p.syms.add(ref, readString(c, "symbol"))
@@ -308,15 +307,12 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	return p, err
 }
 
-func (p *partialReader) info() *Info           { return &p.about }
-func (p *partialReader) symbols() *Symtab      { return &p.syms }
-func (p *partialReader) vtableNames() []string { return p.vtables }
-func (p *partialReader) nameRef() uint64       { return 0 }
+func (p *partialReader) symbols() *Symtab { return &p.syms }
 
 func (p *partialReader) traces() ([]Trace, uint64) {
 	var traces []Trace
-	for i := range p.traceList {
-		traces = append(traces, p.traceList[i].Trace)
+	for i := range p.ranked {
+		traces = append(traces, p.ranked[i].Trace)
 	}
 	return traces, p.stream
 }
@@ -350,7 +346,7 @@ func (p *partialReader) readTraces(c *cursor.Cursor) {
 		for range c.Count(c.ULEB("length of a trace"), 8, "length of a trace") {
 			t.NameRefs = append(t.NameRefs, c.U64("function of a trace"))
 		}
-		p.traceList = append(p.traceList, t)
+		p.ranked = append(p.ranked, t)
 	}
 }
 
@@ -427,7 +423,7 @@ func (m *Merger) addPartial(index int, name string, p *partialReader, weight uin
 			added.Skipped++
 		}
 	}
-	traces := &ranking{traces: slices.Clone(p.traceList), stream: p.stream}
+	traces := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
 	for i := range traces.traces {
 		t := &traces.traces[i]
 		t.index += index

@@ -10,17 +10,16 @@ import (
 
 // rawReader reads a file of one or more raw profiles, one after the other.
 type rawReader struct {
+	decoded
 	file   string
 	data   []byte
 	opt    ReaderOptions
-	about  Info
 	cur    *rawProfile
 	syms   Symtab
 	cache  *nameCache
 	lists  []*nameList // names of the first profile, see nameOf
 	at     struct{ list, name int }
 	stamps []timestamp
-	vnames []string
 	walked bool // records were walked once, warnings given
 	warned struct{ large, correlate bool }
 
@@ -30,7 +29,6 @@ type rawReader struct {
 	relative bool // counter pointers are relative to their record
 
 	rec      Record
-	ref      uint64 // of rec.Name, 0 if it has none
 	counts   []uint64
 	countsAt int64 // file offset of counts
 	values   valueBuffer
@@ -55,9 +53,6 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	r.about.BigEndian = p.order == binary.ByteOrder(binary.BigEndian)
 	return r, nil
 }
-
-func (r *rawReader) info() *Info     { return &r.about }
-func (r *rawReader) nameRef() uint64 { return r.ref }
 
 // symbols and vtableNames know the names of the profiles walked so far, and
 // of the first. Damage there is reported by records.

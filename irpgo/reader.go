@@ -103,6 +103,20 @@ type decoder interface {
 	nameRef() uint64
 }
 
+// decoded is what decoders know beside the records.
+type decoded struct {
+	about     Info
+	vnames    []string // of virtual tables
+	traceList []Trace
+	stream    uint64 // how many traces traceList was chosen from
+	ref       uint64 // see nameRef
+}
+
+func (d *decoded) info() *Info               { return &d.about }
+func (d *decoded) vtableNames() []string     { return d.vnames }
+func (d *decoded) traces() ([]Trace, uint64) { return d.traceList, d.stream }
+func (d *decoded) nameRef() uint64           { return d.ref }
+
 // Reader reads one profile of any format and version.
 type Reader struct {
 	name string

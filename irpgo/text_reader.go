@@ -54,15 +54,13 @@ var textDirectives = map[string]struct{ set, clear Variant }{
 // textReader decodes a text profile line by line. After the first failure
 // every get returns zero and err stays.
 type textReader struct {
+	decoded
 	data   []byte
 	pos    int
 	record int // index of the record being read, for errors; -1 in the header
 	err    error
 
-	inf        Info
-	traceList  []Trace
-	streamSize uint64
-	start      int // of the records
+	start int // of the records
 
 	rec    Record
 	values []ValueData // what the sites of rec are slices of
@@ -72,13 +70,12 @@ type textReader struct {
 	names   []string // of the records, as far as any walk came
 	hashed  int      // how many of names are in syms
 	targets map[string]textTarget
-	vtables []string // names of values of kind VTableTarget
 	syms    Symtab
 }
 
 func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error) {
 	d := &textReader{data: data, record: -1, targets: make(map[string]textTarget)}
-	d.inf.Format = FormatText
+	d.about.Format = FormatText
 	// For LLVM a zero byte is the end of the file.
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		d.data = data[:i]
@@ -96,13 +93,6 @@ func newTextReader(name string, data []byte, opt ReaderOptions) (decoder, error)
 	d.start = d.pos
 	return d, nil
 }
-
-func (d *textReader) info() *Info { return &d.inf }
-
-func (d *textReader) traces() ([]Trace, uint64) { return d.traceList, d.streamSize }
-func (d *textReader) nameRef() uint64           { return 0 }
-
-func (d *textReader) vtableNames() []string { return d.vtables }
 
 // symbols adds the names of the records only now: hashing them costs more than
 // reading them, and most callers never ask.
@@ -155,7 +145,7 @@ func (d *textReader) header() {
 			d.err = d.at(start).Field("directive").Got(flaw.Quote(line)).Want("one that LLVM 22 knows").Because(cause)
 			return
 		}
-		d.inf.Variant = d.inf.Variant&^directive.clear | directive.set
+		d.about.Variant = d.about.Variant&^directive.clear | directive.set
 		if directive.set == HasTemporal {
 			d.temporalTraces()
 		}
@@ -164,7 +154,7 @@ func (d *textReader) header() {
 
 func (d *textReader) temporalTraces() {
 	n := d.number(0, math.MaxUint32, llvmerr.EOF, "number of temporal traces", "")
-	d.streamSize = d.number(0, math.MaxUint64, llvmerr.EOF, "temporal trace stream size", "")
+	d.stream = d.number(0, math.MaxUint64, llvmerr.EOF, "temporal trace stream size", "")
 	for ; n > 0 && d.err == nil; n-- {
 		t := Trace{Weight: d.number(0, math.MaxUint64, llvmerr.EOF, "temporal trace weight", "")}
 		if d.err != nil || !d.need(llvmerr.EOF, "temporal trace") {
@@ -358,7 +348,7 @@ func (d *textReader) ref(name []byte, vtable bool) uint64 {
 	}
 	if vtable {
 		t.vtable = true
-		d.vtables = append(d.vtables, s)
+		d.vnames = append(d.vnames, s)
 	}
 	d.targets[s] = t
 	return t.ref
