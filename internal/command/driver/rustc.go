@@ -313,17 +313,21 @@ func (d *driver) rustPart(object, parts, crate string) (string, error) {
 	return part, os.Remove(printed)
 }
 
-// rustObject rewrites and assembles the assembly of an object; source is for the
-// report.
-func (d *driver) rustObject(ctx context.Context, opt instrument.Options, source, part, crate string) (string, error) {
-	object := replaceExtension(part, ".o")
-	if _, err := os.Stat(object); err == nil {
-		return object, nil // one crate can become a library of two kinds
-	}
-	if err := d.rewrite(source, part, opt); err != nil {
+// rustObject rewrites and assembles the assembly of an object that rustc has made, see
+// rustPart; "" if it has none.
+func (d *driver) rustObject(ctx context.Context, opt instrument.Options, object, parts, crate string) (string, error) {
+	part, err := d.rustPart(object, parts, crate)
+	if part == "" || err != nil {
 		return "", err
 	}
-	return object, d.rustAssemble(ctx, opt.Target, filepath.Dir(crate), part, object)
+	made := replaceExtension(part, ".o")
+	if _, err := os.Stat(made); err == nil {
+		return made, nil // one crate can become a library of two kinds
+	}
+	if err := d.rewrite(object, part, opt); err != nil {
+		return "", err
+	}
+	return made, d.rustAssemble(ctx, opt.Target, filepath.Dir(crate), part, made)
 }
 
 // replaceRustObjects replaces rustc's objects in a linker's command line.
@@ -334,16 +338,12 @@ func (j *gnuJob) replaceRustObjects(ctx context.Context, crate string) error {
 		if a.kind != argInput {
 			continue
 		}
-		part, err := j.rustPart(a.value, filepath.Dir(a.value), crate)
+		object, err := j.rustObject(ctx, j.options, a.value, filepath.Dir(a.value), crate)
 		if err != nil {
 			return err
 		}
-		if part == "" {
+		if object == "" {
 			continue
-		}
-		object, err := j.rustObject(ctx, j.options, a.value, part, crate)
-		if err != nil {
-			return err
 		}
 		a.words, a.value, replaced = []string{object}, object, true
 	}
@@ -396,16 +396,12 @@ func (d *driver) replaceMembers(ctx context.Context, archive, parts, crate strin
 	replace := []string{"ar", "rs", copied}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
-		part, err := d.rustPart(name, parts, crate)
+		object, err := d.rustObject(ctx, opt, name, parts, crate)
 		if err != nil {
 			return err
 		}
-		if part == "" {
+		if object == "" {
 			continue
-		}
-		object, err := d.rustObject(ctx, opt, name, part, crate)
-		if err != nil {
-			return err
 		}
 		// The member gets the name of its file.
 		member := filepath.Join(dir, name)
