@@ -125,9 +125,10 @@ const (
 // binary. It keeps another only when its key occurs a second time, because most
 // binaries of a large mixture occur once.
 type catalogCache struct {
-	mu   sync.Mutex
-	keys map[catalogKey]*cachedCatalogs
-	kept []*catalog
+	shared atomic.Bool // by forks of a Merger
+	mu     sync.Mutex
+	keys   map[catalogKey]*cachedCatalogs
+	kept   []*catalog
 }
 
 // cachedCatalogs are the catalogs of one key.

@@ -100,6 +100,7 @@ func NewMerger(opt MergeOptions) *Merger {
 	}
 	if opt.Like != nil {
 		m.names, m.catalogs = opt.Like.names, opt.Like.catalogs
+		m.catalogs.shared.Store(true)
 	} else {
 		m.names, m.catalogs = newNameCache(), newCatalogCache()
 	}

@@ -38,7 +38,7 @@ func (m *Merger) Finish() *Merged {
 		profile: Profile{Variant: m.variant},
 	}
 	p := &r.profile
-	p.sums = r.byName
+	p.sums = r.take
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -64,6 +64,15 @@ func (r *Merged) byName() *sumKeys {
 		r.keys = r.sums.finish(r.warn)
 	}
 	return r.keys
+}
+
+// take is byName for a view, after which nothing may be done with r: the keys may use the
+// memory of a catalog that only its own forks could have used again.
+func (r *Merged) take() *sumKeys {
+	if b := r.sums.alone(); b != nil && !r.cache.shared.Load() {
+		b.catalog.kept = false
+	}
+	return r.byName()
 }
 
 // Profile returns the merged profile, which takes over the Merger's memory:

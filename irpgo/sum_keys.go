@@ -153,26 +153,47 @@ func (b *block) finish() *sumKeys {
 }
 
 // byName returns the keys in the order of their names. All entries differ in name or hash.
+// The keys take over the entries of a catalog that no later profile can use.
 func (b *block) byName() *sumKeys {
 	b.settle()
-	from := b.catalog.entries
-	k := &sumKeys{
-		sums: &b.sums, entries: make([]entry, 0, len(from)),
-		ends: make([]int32, 0, len(from)), seqs: make([]uint64, 0, len(from)),
+	entries := b.catalog.entries
+	if b.catalog.kept {
+		entries = slices.Clone(entries)
 	}
-	name := func(i int32) string { return from[i].name }
-	order := sortedByName(len(from), name, func(x, y nameKey) int {
+	k := &sumKeys{
+		sums: &b.sums, entries: entries,
+		ends: make([]int32, 0, len(entries)), seqs: make([]uint64, 0, len(entries)),
+	}
+	name := func(i int32) string { return entries[i].name }
+	order := sortedByName(len(entries), name, func(x, y nameKey) int {
 		return cmp.Or(strings.Compare(name(x.index), name(y.index)), cmp.Compare(x.index, y.index))
 	})
 	for i, x := range order {
-		if i == 0 || from[x.index].name != from[order[i-1].index].name {
+		if i == 0 || name(x.index) != name(order[i-1].index) {
 			k.ends, k.seqs = append(k.ends, 0), append(k.seqs, uint64(b.first)<<32+uint64(x.index))
 		}
-		k.entries = append(k.entries, from[x.index])
-		k.ends[len(k.ends)-1] = int32(len(k.entries))
+		k.ends[len(k.ends)-1] = int32(i + 1)
 	}
+	arrange(entries, order)
 	k.finishSites()
 	return k
+}
+
+// arrange brings entries into an order, which it uses up. It follows the cycles of the
+// permutation, so that no entry is in memory twice.
+func arrange(entries []entry, order []nameKey) {
+	const done = -1
+	for start := range order {
+		if order[start].index == done {
+			continue
+		}
+		first, to := entries[start], start
+		for from := int(order[to].index); from != start; from = int(order[to].index) {
+			entries[to], order[to].index = entries[from], done
+			to = from
+		}
+		entries[to], order[to].index = first, done
+	}
 }
 
 // finishSites makes the sites of all entries ready to be written.

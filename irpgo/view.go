@@ -98,7 +98,6 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 	if bitmaps {
 		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
 	}
-	v.names = sync.OnceValue(v.readNames)
 	v.ranks = sync.OnceValue(p.firstCalls)
 	if !p.MemProf.Empty() {
 		heap := p.MemProf.View(name, memprof.ViewOptions{Name: v.heapName()})
@@ -116,7 +115,6 @@ type view struct {
 	identity profile.Identity
 	features profile.Features
 	stacks   []profile.StackSet // of the heap profile
-	names    func() []refName
 	ranks    func() map[uint64]rankSum
 }
 
@@ -183,12 +181,17 @@ func viewSymbol(name string, ref uint64) profile.Symbol {
 	return profile.Symbol{Name: symbol, File: file, ID: ref}
 }
 
-func (v *view) symbol(ref uint64) profile.Symbol {
-	name := findName(v.names(), ref)
-	if name == "" {
-		name = v.p.Symbols.Name(ref)
+// symbols returns what finds symbols by their references. It reads the names when it is first
+// asked, and they are garbage after the walk that asks.
+func (v *view) symbols() func(ref uint64) profile.Symbol {
+	names := sync.OnceValue(v.readNames)
+	return func(ref uint64) profile.Symbol {
+		name := findName(names(), ref)
+		if name == "" {
+			name = v.p.Symbols.Name(ref)
+		}
+		return viewSymbol(name, ref)
 	}
-	return viewSymbol(name, ref)
 }
 
 func (v *view) Identity() profile.Identity { return v.identity }
@@ -291,6 +294,7 @@ func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reuse
 // edges yields the edges that newEdge makes.
 func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
+		symbol := v.symbols()
 		for src := range v.all {
 			caller := viewSymbol(src.Name, src.Ref())
 			for _, r := range src.Records {
@@ -302,7 +306,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 							if ValueKind(kind) == MemOPSize {
 								e.Size = d.Value
 							} else if d.Value != 0 {
-								e.Target = v.symbol(d.Value)
+								e.Target = symbol(d.Value)
 							}
 							if !yield(e) {
 								return
@@ -317,10 +321,11 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {
+		symbol := v.symbols()
 		for _, src := range v.p.Traces {
 			t := &profile.Trace{Weight: src.Weight, Functions: make([]profile.Symbol, len(src.NameRefs))}
 			for i, ref := range src.NameRefs {
-				t.Functions[i] = v.symbol(ref)
+				t.Functions[i] = symbol(ref)
 			}
 			if !yield(t) {
 				return
