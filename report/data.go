@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -129,11 +130,11 @@ const (
 // the element are escaped.
 func encodeBlock(id string, data any) (block, error) {
 	w := &blockWriter{}
-	if err := json.NewEncoder(w).Encode(data); err != nil { // not Marshal, which copies the text
+	if err := w.encode(data); err != nil {
 		return block{}, fmt.Errorf("data of %s: %w", id, err)
 	}
 	if w.z == nil {
-		return block{id, plainBlock, bytes.TrimSpace(w.text.Bytes())}, nil
+		return block{id, plainBlock, w.text.Bytes()}, nil
 	}
 	err := errors.Join(w.z.Close(), w.base.Close())
 	return block{id, gzipBlock, w.text.Bytes()}, err
@@ -146,9 +147,36 @@ type blockWriter struct {
 	base io.WriteCloser // to which z writes
 }
 
-// Write begins to compress when the text becomes longer than plainLimit, with what came
+// encode writes data as JSON, a struct field by field: encoding/json holds the text of all that
+// it gets at once, and the columns of a page are long.
+func (w *blockWriter) encode(data any) error {
+	v := reflect.Indirect(reflect.ValueOf(data))
+	if v.Kind() != reflect.Struct {
+		return json.NewEncoder(w).Encode(data)
+	}
+	before := "{"
+	for i := range v.NumField() {
+		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if f := v.Field(i); option == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
+			continue
+		}
+		fmt.Fprintf(w, "%s%q:", before, name)
+		if err := json.NewEncoder(w).Encode(v.Field(i).Interface()); err != nil {
+			return err
+		}
+		before = ","
+	}
+	_, err := w.Write([]byte("}"))
+	return err
+}
+
+// Write drops the line feed with which an encoder ends. It begins to compress when the text becomes longer than plainLimit, with what came
 // before.
 func (w *blockWriter) Write(p []byte) (int, error) {
+	if text, ok := bytes.CutSuffix(p, []byte("\n")); ok {
+		_, err := w.Write(text)
+		return len(p), err
+	}
 	if w.z == nil && w.text.Len()+len(p) <= plainLimit {
 		return w.text.Write(p)
 	}

@@ -142,6 +142,37 @@ func TestCleanIsVisible(t *testing.T) {
 	}
 }
 
+// A struct that is written field by field is the JSON of encoding/json.
+func TestBlocksOfStructs(t *testing.T) {
+	type data struct {
+		Numbers []uint64  `json:"numbers"`
+		Hashes  hexColumn `json:"hashes"`
+		None    hexColumn `json:"none"`
+		Empty   []int     `json:"empty,omitempty"`
+		Flag    bool      `json:"flag,omitempty"`
+		Inner   *names    `json:"inner,omitempty"`
+		Lines   []int32   `json:"lines,omitempty"`
+	}
+	for _, d := range []any{
+		data{},
+		&data{Empty: []int{}}, &data{[]uint64{1, 1 << 63}, hexColumn{0, 255, 1 << 63}, hexColumn{}, []int{0}, true, &names{Rest: hostile[0]}, []int32{-1}},
+		documentFacts{Sets: []setFacts{{Label: hostile[0]}}},
+		[]int(nil), nil,
+	} {
+		want, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := encodeBlock("data", d)
+		if err != nil || string(b.text) != string(want) {
+			t.Errorf("%s, %v, want %s", b.text, err, want)
+		}
+	}
+	if _, err := encodeBlock("data", struct{ F func() }{}); err == nil {
+		t.Error("a function has been written")
+	}
+}
+
 func TestBlocks(t *testing.T) {
 	for _, n := range []int{1, 100, 100_000 / oracle.Step(5)} {
 		data := make([]string, n)

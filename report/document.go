@@ -68,7 +68,7 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var work sync.WaitGroup
 	var stopped error
-	for _, i := range s.starts() {
+	start := func(i int) {
 		busy <- struct{}{}
 		m := s.pages[i]
 		if progress != nil && stopped == nil {
@@ -77,7 +77,7 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 		if stopped != nil {
 			close(done[i])
 			<-busy
-			continue
+			return
 		}
 		work.Go(func() {
 			defer func() { <-busy }()
@@ -96,19 +96,34 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 			}
 		})
 	}
+	for _, late := range []bool{false, true} {
+		for range cap(busy) {
+			busy <- struct{}{} // late pages begin when none of the others is busy
+		}
+		for range cap(busy) {
+			<-busy
+		}
+		for i := range s.pages {
+			if s.pages[i].late == late {
+				start(i)
+			}
+		}
+	}
+	var ownNames block
+	var nameErr error
+	work.Go(func() {
+		<-done[len(done)-1] // all pages have put their names into the table
+		ownNames, nameErr = encodeBlock(fmt.Sprintf("names-%d", index), names.encode())
+	})
 	work.Wait()
-	if err := cmp.Or(stopped, cmp.Or(errs...)); err != nil {
+	if err := cmp.Or(stopped, cmp.Or(errs...), nameErr); err != nil {
 		return err
 	}
 	pages := slices.DeleteFunc(made, func(p *page) bool { return p == nil })
 	if len(pages) == 0 {
 		return nil
 	}
-	d.Blocks = append(d.Blocks, slices.Concat(blocks...)...)
-	// After the pages, which have put their names into the table.
-	if err := d.add(fmt.Sprintf("names-%d", index), names.encode()); err != nil {
-		return err
-	}
+	d.Blocks = append(append(d.Blocks, slices.Concat(blocks...)...), ownNames)
 	d.addSet(s, pages)
 	return nil
 }

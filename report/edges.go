@@ -11,14 +11,14 @@ import (
 // walk over those of a view is finding the names of targets.
 type edgeTable struct {
 	edges   []tableEdge
-	symbols []profile.Symbol // the callers and the targets
+	symbols numbering.Table[profile.Symbol] // the callers and the targets
 }
 
 // A tableEdge is an edge with numbers for its symbols.
 type tableEdge struct {
 	kind       profile.EdgeKind
-	caller     int32 // index of its symbol
-	target     int32 // index of its symbol; -1 if it is unknown
+	caller     int32 // number of its symbol
+	target     int32 // number of its symbol; -1 if it is unknown
 	site, line int32
 	hash       uint64
 	size       uint64
@@ -31,7 +31,7 @@ func newEdgeTable(v profile.View) *edgeTable {
 	if !v.Features().Has(profile.HasEdges) {
 		return t
 	}
-	var symbols numbering.Table[profile.Symbol]
+	symbols := &t.symbols
 	for e := range profile.ReusedEdges(v) {
 		own := tableEdge{e.Kind, 0, -1, e.Site, e.Line, e.Hash, e.Size, e.Count}
 		// Edges are grouped by caller, so most have that of the one before.
@@ -45,8 +45,16 @@ func newEdgeTable(v profile.View) *edgeTable {
 		}
 		t.edges = append(t.edges, own)
 	}
-	t.symbols = symbols.Keys
 	return t
+}
+
+// edgeName is symbolName for a symbol of the table of edges.
+func (s *source) edgeName(symbol int32) string {
+	sym := &s.edges().symbols.Keys[symbol]
+	if readable := s.readable.edges()[symbol]; readable != "" && !s.opt.Mangled {
+		return readable + clean(sym.Signature)
+	}
+	return s.symbolName(sym)
 }
 
 // An edgeView is a view with a table of its edges.
@@ -63,9 +71,9 @@ func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
 		var edge profile.Edge
 		for i := range t.edges {
 			e := &t.edges[i]
-			edge = profile.Edge{Kind: e.kind, Caller: t.symbols[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
+			edge = profile.Edge{Kind: e.kind, Caller: t.symbols.Keys[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
 			if e.target >= 0 {
-				edge.Target = t.symbols[e.target]
+				edge.Target = t.symbols.Keys[e.target]
 			}
 			if !yield(&edge) {
 				return

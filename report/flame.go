@@ -198,7 +198,7 @@ func (t *callTree) place(label int32) (group, short string) {
 	if f.label != "" {
 		return clean("(" + f.label + ")"), f.Name
 	}
-	p := t.src.pathOf(&f.Symbol, t.src.readable.symbol(f.Symbol.String()))
+	p := t.src.pathOf(&f.Symbol, t.src.readable.symbol(&f.Symbol))
 	short = t.name(label)
 	if !t.src.opt.Mangled {
 		short = p.short(t.src.java())

@@ -152,7 +152,7 @@ func (c *callers) read(t *edgeTable) {
 		if i > 0 && t.edges[i-1].caller == e.caller && t.edges[i-1].hash == e.hash {
 			c.of[i] = c.of[i-1]
 		} else {
-			c.of[i] = c.Of(functionKey{t.symbols[e.caller], e.hash})
+			c.of[i] = c.Of(functionKey{t.symbols.Keys[e.caller], e.hash})
 		}
 	}
 	c.listed = make([]bool, len(c.Keys))

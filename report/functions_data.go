@@ -14,23 +14,23 @@ import (
 // functionsData is the data of the page's script. A column has an entry for each
 // function, or none if the profile lacks it. Functions are ordered by rank.
 type functionsData struct {
-	Total    float64  `json:"total"`   // of Count, of all functions
-	Omitted  int      `json:"omitted"` // functions
-	CountOf  string   `json:"countOf"` // "blocks" or "calls"
-	Names    []int    `json:"names"`   // numbers of names
-	Files    []int    `json:"files"`   // -1 for none
-	Lines    []int32  `json:"lines"`   // where they begin; 0 for unknown
-	Count    []uint64 `json:"count"`   // what they are ranked by
-	Calls    []uint64 `json:"calls"`   // 1 or 0 if only that is known
-	Max      []uint64 `json:"max"`
-	Blocks   []int    `json:"blocks"`
-	Covered  []int    `json:"covered"` // blocks
-	First    []int    `json:"first"`   // mean rank of the first call; 0 for none
-	Sizes    []uint64 `json:"sizes"`
-	Runs     []uint64 `json:"runs"`
-	Hashes   []string `json:"hashes"` // hexadecimal
-	Heat     []heat   `json:"heat"`
-	HeatName []string `json:"heatName"` // of the numbers in Heat
+	Total    float64   `json:"total"`   // of Count, of all functions
+	Omitted  int       `json:"omitted"` // functions
+	CountOf  string    `json:"countOf"` // "blocks" or "calls"
+	Names    []int32   `json:"names"`   // numbers of names
+	Files    []int32   `json:"files"`   // -1 for none
+	Lines    []int32   `json:"lines"`   // where they begin; 0 for unknown
+	Count    []uint64  `json:"count"`   // what they are ranked by
+	Calls    []uint64  `json:"calls"`   // 1 or 0 if only that is known
+	Max      []uint64  `json:"max"`
+	Blocks   []int32   `json:"blocks"`
+	Covered  []int32   `json:"covered"` // blocks
+	First    []int     `json:"first"`   // mean rank of the first call; 0 for none
+	Sizes    []uint64  `json:"sizes"`
+	Runs     []uint64  `json:"runs"`
+	Hashes   hexColumn `json:"hashes"`
+	Heat     []heat    `json:"heat"`
+	HeatName []string  `json:"heatName"` // of the numbers in Heat
 	// Stacks are values of stacks by function.
 	Stacks []stackColumn `json:"stacks"`
 	// Labels has an entry for each label of each function.
@@ -42,6 +42,24 @@ type functionsData struct {
 	BlockOffsets []uint32 `json:"blockOffsets"`
 	Edges        edgeRows `json:"edges"`
 	EdgesOmitted int      `json:"edgesOmitted"`
+}
+
+// A hexColumn is written as strings in hexadecimal.
+type hexColumn []uint64
+
+// MarshalJSON writes null for a column that is missing.
+func (c hexColumn) MarshalJSON() ([]byte, error) {
+	if c == nil {
+		return []byte("null"), nil
+	}
+	text := []byte{'['}
+	for i, n := range c {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendUint(append(text, '"'), n, 16), '"')
+	}
+	return append(text, ']'), nil
 }
 
 // A stackColumn sums up a value over the stacks with the function on top (Self), and over
@@ -141,12 +159,12 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	d.Count = columnIf[uint64](src.heat.counts, n)
 	d.Max = columnIf[uint64](src.heat.counts && !src.summary.OfCalls, n)
 	d.Calls = columnIf[uint64](has(profile.HasCalls), n)
-	d.Blocks = columnIf[int](has(profile.HasBlocks), n)
-	d.Covered = columnIf[int](has(profile.HasBlocks), n)
+	d.Blocks = columnIf[int32](has(profile.HasBlocks), n)
+	d.Covered = columnIf[int32](has(profile.HasBlocks), n)
 	d.First = columnIf[int](has(profile.HasFirstCalls), n)
 	d.Sizes = columnIf[uint64](has(profile.HasSizes), n)
 	d.Runs = columnIf[uint64](has(profile.HasRuns), n)
-	d.Hashes = columnIf[string](has(profile.HasHashes), n)
+	d.Hashes = columnIf[uint64](has(profile.HasHashes), n)
 	d.Heat = columnIf[heat](src.features&(profile.HasCalls|profile.HasBlocks) != 0, n)
 	if has(profile.HasBlocks) {
 		w.makeBlocks()
@@ -212,14 +230,12 @@ func (w *columnWriter) add(place int, f *profile.Function) {
 	put(d.Count, row, r.count)
 	put(d.Max, row, f.Max())
 	put(d.Calls, row, f.Calls)
-	put(d.Blocks, row, len(f.Blocks))
-	put(d.Covered, row, f.CoveredBlocks())
+	put(d.Blocks, row, int32(len(f.Blocks)))
+	put(d.Covered, row, int32(f.CoveredBlocks()))
 	put(d.First, row, int(math.Round(f.FirstCall)))
 	put(d.Sizes, row, f.Size)
 	put(d.Runs, row, f.Runs)
-	if d.Hashes != nil {
-		d.Hashes[row] = strconv.FormatUint(f.Hash, 16)
-	}
+	put(d.Hashes, row, f.Hash)
 	put(d.Heat, row, heat(r.heat))
 	if int(row) < len(w.starts) {
 		for i := range f.Blocks {
@@ -236,9 +252,9 @@ func (w *columnWriter) number(names *nameTable) {
 	slices.SortStableFunc(w.labels, func(a, b rowLabel) int { return cmp.Compare(a.row, b.row) })
 	labels, d := w.labels, w.d
 	for i := range w.rows {
-		d.Names = append(d.Names, names.add(w.rows[i].name))
+		d.Names = append(d.Names, int32(names.add(w.rows[i].name)))
 		if w.files != nil {
-			d.Files = append(d.Files, names.addOrNone(w.files[i]))
+			d.Files = append(d.Files, int32(names.addOrNone(w.files[i])))
 		}
 		for ; len(labels) > 0 && int(labels[0].row) == i; labels = labels[1:] {
 			d.Labels.Function = append(d.Labels.Function, i)
@@ -307,7 +323,7 @@ func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	for _, i := range order {
 		e, target := &table.edges[i], -1
 		if e.target >= 0 {
-			target = src.names.add(src.symbolName(&table.symbols[e.target]))
+			target = src.names.add(src.edgeName(e.target))
 		}
 		r.Function = append(r.Function, int(row(i)))
 		r.Kind = append(r.Kind, e.kind)

@@ -47,8 +47,8 @@ func TestFunctionsOfFixtures(t *testing.T) {
 				}
 				continue
 			}
-			counts := d.BlockCounts[block : block+d.Blocks[i]]
-			block += d.Blocks[i]
+			counts := d.BlockCounts[block : block+int(d.Blocks[i])]
+			block += int(d.Blocks[i])
 			found := slices.IndexFunc(want[k], func(blocks []profile.Block) bool {
 				return slices.EqualFunc(blocks, counts, func(b profile.Block, count uint64) bool { return b.Count == count })
 			})

@@ -129,7 +129,7 @@ func (s *source) symbolName(sym *profile.Symbol) string {
 	if s.opt.Mangled {
 		return clean(sym.String() + sym.Signature)
 	}
-	return s.readable.symbol(sym.String()) + clean(sym.Signature)
+	return s.readable.symbol(sym) + clean(sym.Signature)
 }
 
 // functionName is symbolName for the function at a place of the view.

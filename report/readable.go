@@ -1,7 +1,6 @@
 package report
 
 import (
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,30 +10,34 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// readableNames are the demangled names of a profile. Demangling takes longer than all else
-// that is done with names, so the pages share them.
+// readableNames are the demangled names of a profile, cleaned. Demangling takes longer than all
+// else that is done with names, so the pages share them.
 type readableNames struct {
 	src       *source
-	functions func() []string // those of all functions, in the order of the view, cleaned
+	functions func() []string // those of all functions, in the order of the view
+	edges     func() []string // those of the table of edges; empty for symbols without a function
 
 	mu sync.Mutex
-	of map[string]string // by the symbol; nil until the first is asked for
+	of map[string]string // other names, by the symbol
 }
 
 // newReadableNames returns names that are demangled when they are first asked for.
 func newReadableNames(src *source) *readableNames {
-	r := &readableNames{src: src}
-	r.functions = sync.OnceValue(r.readFunctions)
+	r := &readableNames{src: src, of: make(map[string]string)}
+	r.functions, r.edges = sync.OnceValue(r.readFunctions), sync.OnceValue(r.readEdges)
 	return r
 }
 
-// symbol returns a name as people write it, cleaned. Several goroutines may call it.
-func (r *readableNames) symbol(name string) string {
+// symbol returns the name of a symbol as people write it. Several goroutines may call it.
+func (r *readableNames) symbol(s *profile.Symbol) string {
+	if r.src.view != nil { // not coverage alone
+		if n := r.src.edges().symbols.Find(*s); n >= 0 && r.edges()[n] != "" {
+			return r.edges()[n]
+		}
+	}
+	name := s.String()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == nil {
-		r.readEdges()
-	}
 	readable, ok := r.of[name]
 	if !ok {
 		readable = clean(symbols.Demangle(name))
@@ -43,27 +46,21 @@ func (r *readableNames) symbol(name string) string {
 	return readable
 }
 
-// readEdges takes over the names of the functions in edges, most of what symbol is asked for.
-func (r *readableNames) readEdges() {
-	r.of = make(map[string]string)
-	if r.src.view == nil {
-		return // the source is coverage alone
-	}
-	for _, s := range r.src.edges().symbols {
-		// Empty until the function of that name is met; types and names of other programs stay so.
-		r.of[s.String()] = ""
-	}
-	if len(r.of) == 0 {
-		return
+// readEdges takes over the names of the functions that edges begin or end at.
+func (r *readableNames) readEdges() []string {
+	table := &r.src.edges().symbols
+	names := make([]string, len(table.Keys)) // types and functions of other programs stay without
+	if len(names) == 0 {
+		return names
 	}
 	place := 0
 	for f := range profile.ReusedFunctions(r.src.view) {
-		if _, ok := r.of[f.Symbol.String()]; ok {
-			r.of[f.Symbol.String()] = r.functions()[place]
+		if n := table.Find(f.Symbol); n >= 0 {
+			names[n] = r.functions()[place]
 		}
 		place++
 	}
-	maps.DeleteFunc(r.of, func(_, readable string) bool { return readable == "" })
+	return names
 }
 
 // readFunctions demangles the names of all functions, with a worker for each CPU.
@@ -99,6 +96,11 @@ func (r *readableNames) readFunctions() []string {
 // demangle replaces names. It keeps those that change in one piece of memory.
 func demangle(names []string) {
 	var text strings.Builder
+	size := 0
+	for _, name := range names {
+		size += len(name)
+	}
+	text.Grow(size) // readable names are about as long
 	ends := make([]int, len(names))
 	for i, name := range names {
 		// Names of C stay as they are, and share the memory of the profile.

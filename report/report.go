@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/profile"
@@ -45,24 +43,22 @@ type Options struct {
 }
 
 // pageFuncs make the pages of one profile, in the order of the tabs. A function
-// returns nil if the profile has nothing to show on its page.
+// returns nil if the profile has nothing to show on its page. Pages that are late are begun
+// when the others, of which the treemap takes most memory, have given theirs back.
 var pageFuncs = []struct {
 	id   string
+	late bool
 	make func(*source) (*page, error)
 }{
-	{"overview", overviewPage},
-	{"functions", functionsPage},
-	{"flame", flamePage},
-	{"treemap", treemapPage},
-	{"timeline", timelinePage},
-	{"values", valuesPage},
-	{"allocations", allocationsPage},
-	{coverageID, coveragePage},
+	{"overview", false, overviewPage},
+	{"functions", true, functionsPage},
+	{"flame", true, flamePage},
+	{"treemap", false, treemapPage},
+	{"timeline", false, timelinePage},
+	{"values", true, valuesPage},
+	{"allocations", false, allocationsPage},
+	{coverageID, false, coveragePage},
 }
-
-// startFirst are the pages that are begun first: the treemap takes most memory, and gives it
-// back before the rows of functions come.
-var startFirst = []string{"treemap", "overview", "flame"}
 
 // coverageID names the page of coverage.
 const coverageID = "coverage"
@@ -83,6 +79,7 @@ type set struct {
 // the given table.
 type pageMaker struct {
 	id   string
+	late bool
 	make func(names *nameTable) (*page, error)
 }
 
@@ -125,38 +122,22 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 			if src.view == nil && f.id != coverageID {
 				continue
 			}
-			s.add(f.id, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
+			s.add(f.id, f.late, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
 		}
 		sets = append(sets, s)
 	}
 	if len(all) == 2 && all[0].view != nil && all[1].view != nil {
 		a, b := all[0], all[1]
 		s := &set{label: "Comparison", about: a.label + " and " + b.label, pair: true}
-		s.add(comparisonID, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })
+		s.add(comparisonID, false, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })
 		sets = append(sets, s)
 	}
 	return sets, nil
 }
 
-// starts returns the indexes of the pages in the order in which they are begun.
-func (s *set) starts() []int {
-	order := make([]int, len(s.pages))
-	for i := range order {
-		order[i] = i
-	}
-	rank := func(i int) int {
-		if at := slices.Index(startFirst, s.pages[i].id); at >= 0 {
-			return at
-		}
-		return len(startFirst)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
-	return order
-}
-
 // add adds a page.
-func (s *set) add(id string, make func(*nameTable) (*page, error)) {
-	s.pages = append(s.pages, pageMaker{id, func(names *nameTable) (*page, error) {
+func (s *set) add(id string, late bool, make func(*nameTable) (*page, error)) {
+	s.pages = append(s.pages, pageMaker{id, late, func(names *nameTable) (*page, error) {
 		p, err := make(names)
 		if err != nil {
 			return nil, fmt.Errorf("page %s of %s: %w", id, s.label, err)

@@ -80,16 +80,10 @@ type treemap struct {
 	src     *source
 	data    *treemapData
 	weights *weightTree
-	boxes   numbering.Table[treemapBox] // of the nodes without the root
-	last    namePath                    // of the last function, with its nodes
+	labels  numbering.Table[treemapLabel]
+	last    namePath // of the last function, with its nodes
 	nodes   []int32
 	heats   map[profile.Symbol]heat
-}
-
-// A treemapBox is the node of a parent with a label.
-type treemapBox struct {
-	parent int32
-	treemapLabel
 }
 
 // A treemapLabel is a part of names, and the whole name if it is a function's.
@@ -120,7 +114,7 @@ func newTreemap(src *source) *treemap {
 	functions := int(src.summary.Functions)
 	nodes := functions*2 + functions/8 // there may be a class for each
 	m.weights.expect(nodes, functions)
-	m.boxes.Expect(nodes)
+	m.labels.Expect(nodes)
 	amounts, place := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
@@ -179,7 +173,7 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 				h = heatOfWord(l.Value)
 			}
 		}
-		m.weights.add(m.leaf(m.src.pathOf(symbol, m.src.readable.symbol(symbol.String())), m.src.symbolName(symbol)), uint8(h), amounts)
+		m.weights.add(m.leaf(m.src.pathOf(symbol, m.src.readable.symbol(symbol)), m.src.symbolName(symbol)), uint8(h), amounts)
 	}
 }
 
@@ -204,20 +198,11 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 	}
 	m.nodes = m.nodes[:same]
 	for _, part := range groups[same:] {
-		node = m.down(node, treemapLabel{part: part})
+		node = m.weights.down(node, m.labels.Of(treemapLabel{part: part}))
 		m.nodes = append(m.nodes, node)
 	}
 	m.last = groups
-	return m.down(node, treemapLabel{path[len(path)-1], full})
-}
-
-// down returns the child of a node with a label and creates it if necessary.
-func (m *treemap) down(parent int32, l treemapLabel) int32 {
-	box := m.boxes.Of(treemapBox{parent, l})
-	if node := box + 1; int(node) < len(m.weights.parent) {
-		return node
-	}
-	return m.weights.node(parent, box)
+	return m.weights.down(node, m.labels.Of(treemapLabel{path[len(path)-1], full}))
 }
 
 // pathOf returns the path of a function with the demangled name readable.
@@ -228,6 +213,7 @@ func (s *source) pathOf(symbol *profile.Symbol, readable string) namePath {
 // finish lays out the heaviest part of the tree and drops the rest.
 func (m *treemap) finish() *treemapData {
 	d := m.data
+	m.labels.Shrink()
 	grown := m.weights.grow(maxTreemapNodes)
 	shareOut([]*grownTree{grown}, maxTreemapNodes)
 	for v := range d.Values {
@@ -241,12 +227,12 @@ func (m *treemap) finish() *treemapData {
 		if label < 0 {
 			return ""
 		}
-		return m.boxes.Keys[label].part
+		return m.labels.Keys[label].part
 	})
 	var kept numbering.Table[treemapLabel]
 	for i, label := range d.Tree.Label {
 		if label >= 0 {
-			d.Tree.Label[i] = kept.Of(m.boxes.Keys[label].treemapLabel)
+			d.Tree.Label[i] = kept.Of(m.labels.Keys[label])
 		}
 	}
 	names, l := m.src.names, &d.Labels

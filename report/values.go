@@ -19,7 +19,7 @@ type siteTable struct {
 // A valueSite is one place and the functions called, or the values seen, there.
 type valueSite struct {
 	kind    profile.EdgeKind
-	caller  profile.Symbol
+	caller  int32 // symbol of the table of edges
 	hash    uint64
 	site    int32
 	line    int32
@@ -33,13 +33,12 @@ type valueSite struct {
 
 // A valueTarget is a function or value at a site, with its count.
 type valueTarget struct {
-	symbol profile.Symbol
+	symbol int32  // of the table of edges; -1 if it is only known that it was something else
 	size   uint64 // of a memory operation
 	count  uint64
 }
 
-// unknown: it is only known that it was something else.
-func (t *valueTarget) unknown() bool { return t.symbol.Name == "" && t.symbol.ID == 0 }
+func (t *valueTarget) unknown() bool { return t.symbol < 0 }
 
 // A kindTotal sums up the sites of one kind.
 type kindTotal struct {
@@ -62,8 +61,9 @@ func newSiteTable(src *source) *siteTable {
 	}
 	t := &siteTable{}
 	at := make(map[key]int) // of one caller, whose edges follow each other
-	caller, table := int32(-1), src.edges()
-	for _, e := range table.edges {
+	caller, edges := int32(-1), src.edges().edges
+	for i := range edges {
+		e := &edges[i]
 		if e.caller != caller {
 			caller = e.caller
 			t.callers++
@@ -75,15 +75,11 @@ func newSiteTable(src *source) *siteTable {
 		if !ok {
 			i = len(t.sites)
 			at[k] = i
-			t.sites = append(t.sites, valueSite{kind: e.kind, caller: table.symbols[caller], hash: e.hash, site: e.site, line: e.line})
+			t.sites = append(t.sites, valueSite{kind: e.kind, caller: caller, hash: e.hash, site: e.site, line: e.line})
 		}
 		s := &t.sites[i]
 		s.total = saturate.Add(s.total, e.count)
-		target := valueTarget{size: e.size, count: e.count}
-		if e.target >= 0 {
-			target.symbol = table.symbols[e.target]
-		}
-		s.targets = append(s.targets, target)
+		s.targets = append(s.targets, valueTarget{e.target, e.size, e.count})
 	}
 	if len(t.sites) == 0 {
 		return nil
@@ -107,7 +103,7 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	// For so few a list is faster than a map.
 	const few = 16
 	type key struct {
-		symbol profile.Symbol
+		symbol int32
 		size   uint64
 	}
 	out := targets[:0]

@@ -171,7 +171,7 @@ func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	case t.unknown():
 		return "unknown"
 	}
-	return src.symbolName(&t.symbol)
+	return src.edgeName(t.symbol)
 }
 
 // sizeText names the range of lengths that a length belongs to.
@@ -189,7 +189,7 @@ func sizeText(size uint64) string {
 // row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
-		Kind: kindTitles[s.kind], Name: src.symbolName(&s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
+		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
 		Total: s.total, Fate: s.fate.String(), Promoted: s.fate == isPromoted,
 	}
 	direct := s.promotedTargets()
@@ -221,7 +221,7 @@ func (t *siteTable) data(src *source) *valuesData {
 	lines, judged := false, false
 	for i := range t.sites[:min(len(t.sites), maxSites)] {
 		s := &t.sites[i]
-		d.Kind, d.Caller = append(d.Kind, kinds[s.kind]), append(d.Caller, src.names.add(src.symbolName(&s.caller)))
+		d.Kind, d.Caller = append(d.Kind, kinds[s.kind]), append(d.Caller, src.names.add(src.edgeName(s.caller)))
 		d.Place, d.Line, d.Total = append(d.Place, s.site), append(d.Line, s.line), append(d.Total, float64(s.total))
 		d.Fate, d.Promoted = append(d.Fate, int(s.fate)), append(d.Promoted, s.promoted)
 		d.First, d.Number = append(d.First, len(d.Target)), append(d.Number, len(s.targets))
@@ -236,7 +236,7 @@ func (t *siteTable) data(src *source) *valuesData {
 			case target.unknown():
 				d.Target = append(d.Target, -1)
 			default:
-				d.Target = append(d.Target, int64(src.names.add(src.symbolName(&target.symbol))))
+				d.Target = append(d.Target, int64(src.names.add(src.edgeName(target.symbol))))
 			}
 		}
 	}

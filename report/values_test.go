@@ -17,8 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// callSite is a site of indirect calls with the given counts; a name beginning
-// with "?" is not known.
+// callSite is a site of indirect calls of the given names and counts; "?" is not known.
 func callSite(targets ...any) *valueSite {
 	s := &valueSite{kind: profile.IndirectCall}
 	for i := 0; i < len(targets); i += 2 {
@@ -26,9 +25,9 @@ func callSite(targets ...any) *valueSite {
 		if !ok {
 			count = uint64(targets[i+1].(int))
 		}
-		t := valueTarget{count: count}
-		if name := targets[i].(string); name[0] != '?' {
-			t.symbol = profile.Symbol{Name: name, ID: irpgo.NameRef(name)}
+		t := valueTarget{symbol: int32(i), count: count}
+		if targets[i] == "?" {
+			t.symbol = -1
 		}
 		s.total += t.count
 		s.targets = append(s.targets, t)
@@ -80,17 +79,21 @@ func TestPromotionIsLLVMs(t *testing.T) {
 		for i := range 300 {
 			s := randomSite(rnd, func(k int) valueTarget {
 				if k == targets {
-					return valueTarget{}
+					return valueTarget{symbol: -1}
 				}
-				name := fmt.Sprint("t", k)
-				return valueTarget{symbol: profile.Symbol{Name: name, ID: irpgo.NameRef(name)}}
+				return valueTarget{symbol: int32(k)}
 			}, targets+1, 3)
 			s.kind = profile.IndirectCall
 			sites = append(sites, s)
 			fmt.Fprintf(&ir, "define void @f%d(ptr %%p) {\n  call void %%p(), !prof !%d\n  ret void\n}\n", i, i)
 		}
 		for i, s := range sites {
-			writeValues(&ir, i, 0, s, 3, func(v *valueTarget) uint64 { return v.symbol.ID })
+			writeValues(&ir, i, 0, s, 3, func(v *valueTarget) uint64 {
+				if v.unknown() {
+					return 0
+				}
+				return irpgo.NameRef(fmt.Sprint("t", v.symbol))
+			})
 		}
 		for i, body := range optimized(t, opt, "pgo-icall-prom", ir.String(), len(sites)) {
 			s, want := sites[i], strings.Count(body, "call void @t")
@@ -218,12 +221,17 @@ func TestSiteTable(t *testing.T) {
 		{Kind: profile.MemOpSize, Caller: s[1], Site: 1, Size: 10, Count: 1 << 63},
 		{Kind: profile.Receiver, Caller: s[0], Site: 1, Target: s[1], Count: 5},
 	}}
-	table := newSiteTable(made(v))
+	src := made(v)
+	table := newSiteTable(src)
 	var got []string
 	for _, s := range table.sites {
-		line := fmt.Sprintf("%v %s %d: %d", s.kind, s.caller.Name, s.site, s.total)
+		line := fmt.Sprintf("%v %s %d: %d", s.kind, src.edgeName(s.caller), s.site, s.total)
 		for _, target := range s.targets {
-			line += fmt.Sprintf(" %s%d=%d", target.symbol.Name, target.size, target.count)
+			name := ""
+			if !target.unknown() {
+				name = src.edgeName(target.symbol)
+			}
+			line += fmt.Sprintf(" %s%d=%d", name, target.size, target.count)
 		}
 		got = append(got, line+" "+s.fate.String())
 	}
@@ -255,7 +263,7 @@ func TestValuesData(t *testing.T) {
 	}
 	for i := range table.sites {
 		s := &table.sites[i]
-		if src.names.Keys[d.Caller[i]] != src.symbolName(&s.caller) || d.Total[i] != float64(s.total) || d.Number[i] != len(s.targets) || d.Kinds[d.Kind[i]] != kindTitles[s.kind] {
+		if src.names.Keys[d.Caller[i]] != src.edgeName(s.caller) || d.Total[i] != float64(s.total) || d.Number[i] != len(s.targets) || d.Kinds[d.Kind[i]] != kindTitles[s.kind] {
 			t.Errorf("site %d is not %+v", i, s)
 		}
 		sum := 0.0
@@ -264,7 +272,7 @@ func TestValuesData(t *testing.T) {
 			sum += d.Count[at]
 			switch n := d.Target[at]; {
 			case s.kind == profile.MemOpSize && uint64(-2-n) != s.targets[k].size,
-				s.kind != profile.MemOpSize && n >= 0 && src.names.Keys[n] != src.symbolName(&s.targets[k].symbol),
+				s.kind != profile.MemOpSize && n >= 0 && src.names.Keys[n] != src.edgeName(s.targets[k].symbol),
 				s.kind != profile.MemOpSize && n == -1 && !s.targets[k].unknown():
 				t.Errorf("target %d of site %d is %d, want %+v", k, i, n, s.targets[k])
 			}

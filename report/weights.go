@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -20,9 +21,8 @@ type weightTree struct {
 	classes int
 
 	// Nodes; 0 is the root and has no label. Parents come before children.
-	parent, label []int32
-	own           []int32           // first entry of the node, -1 if none
-	child         map[edgeKey]int32 // those that down has made
+	nodes numbering.Table[treeNode]
+	own   []int32 // first entry of the node, -1 if none
 
 	// Entries: what ends at a node, once for each class.
 	entryClass []uint8
@@ -30,39 +30,29 @@ type weightTree struct {
 	entryValue []uint64 // len(values) for each
 }
 
-// An edgeKey is the way from a node to its child with a label.
-type edgeKey struct{ parent, label int32 }
+// A treeNode is the child of a node with a label.
+type treeNode struct{ parent, label int32 }
 
 // newWeightTree returns a tree that has only its root.
 func newWeightTree(values []profile.ValueType, classes int) *weightTree {
-	t := &weightTree{values: values, classes: max(classes, 1), child: make(map[edgeKey]int32)}
-	t.node(-1, -1)
+	t := &weightTree{values: values, classes: max(classes, 1)}
+	t.down(-1, -1)
 	return t
 }
 
 // expect makes room for nodes and for entries.
 func (t *weightTree) expect(nodes, entries int) {
-	for _, list := range []*[]int32{&t.parent, &t.label, &t.own} {
-		*list = slices.Grow(*list, nodes)
-	}
+	t.nodes.Expect(nodes)
+	t.own = slices.Grow(t.own, nodes)
 	t.entryClass, t.entryNext = slices.Grow(t.entryClass, entries), slices.Grow(t.entryNext, entries)
 	t.entryValue = slices.Grow(t.entryValue, entries*len(t.values))
 }
 
-// node makes a child of a node.
-func (t *weightTree) node(parent, label int32) int32 {
-	n := int32(len(t.parent))
-	t.parent, t.label, t.own = append(t.parent, parent), append(t.label, label), append(t.own, -1)
-	return n
-}
-
 // down returns the child of a node and creates it if necessary.
 func (t *weightTree) down(parent, label int32) int32 {
-	key := edgeKey{parent, label}
-	n, ok := t.child[key]
-	if !ok {
-		n = t.node(parent, label)
-		t.child[key] = n
+	n, fresh := t.nodes.Add(treeNode{parent, label})
+	if fresh {
+		t.own = append(t.own, -1)
 	}
 	return n
 }
@@ -141,23 +131,28 @@ func (t *weightTree) ends(node int32, col column) (sum combined) {
 
 // totals returns for each node the sum of the values that end there or below.
 func (t *weightTree) totals(col column) []uint64 {
-	how := t.values[col.value].Combine
-	totals := make([]uint64, len(t.parent))
+	return t.totalsIn(make([]uint64, len(t.own)), col)
+}
+
+// totalsIn is totals in the memory of a list with an element for each node.
+func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
+	how, nodes := t.values[col.value].Combine, t.nodes.Keys
+	clear(totals)
 	if how == profile.Sum {
 		for n := len(totals) - 1; n >= 0; n-- {
 			totals[n] = saturate.Add(totals[n], t.ends(int32(n), col).value)
-			if p := t.parent[n]; p >= 0 {
+			if p := nodes[n].parent; p >= 0 {
 				totals[p] = saturate.Add(totals[p], totals[n])
 			}
 		}
 		return totals
 	}
-	sums := make([]combined, len(t.parent))
+	sums := make([]combined, len(totals))
 	for n := len(totals) - 1; n >= 0; n-- {
 		if own := t.ends(int32(n), col); own.some {
 			sums[n].add(how, own.value)
 		}
-		if p := t.parent[n]; p >= 0 && sums[n].some {
+		if p := nodes[n].parent; p >= 0 && sums[n].some {
 			sums[p].add(how, sums[n].value)
 		}
 		totals[n] = sums[n].value
@@ -168,12 +163,12 @@ func (t *weightTree) totals(col column) []uint64 {
 // shares returns the greatest share that each node has of any additive value:
 // no child has more than its parent.
 func (t *weightTree) shares() []float64 {
-	shares := make([]float64, len(t.parent))
+	shares, totals := make([]float64, len(t.own)), make([]uint64, len(t.own))
 	for v := range t.values {
 		if t.values[v].Combine != profile.Sum {
 			continue
 		}
-		totals := t.totals(column{v, -1})
+		t.totalsIn(totals, column{v, -1})
 		if totals[0] == 0 {
 			continue
 		}
@@ -188,15 +183,15 @@ func (t *weightTree) shares() []float64 {
 // path once even if it passes the label several times, and what ended there.
 func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	total, self = make([]uint64, labels), make([]uint64, labels)
-	totals := t.totals(column{value, -1})
-	first, next := make([]int32, len(t.parent)), make([]int32, len(t.parent)) // children, as a list; 0 for none
-	for n := 1; n < len(t.parent); n++ {
-		p := t.parent[n]
+	totals, nodes := t.totals(column{value, -1}), t.nodes.Keys
+	first, next := make([]int32, len(t.own)), make([]int32, len(t.own)) // children, as a list; 0 for none
+	for n := 1; n < len(t.own); n++ {
+		p := nodes[n].parent
 		first[p], next[n] = int32(n), first[p]
 	}
 	on := make([]int32, labels) // nodes of the label on the way here
 	for n := first[0]; n > 0; {
-		l := t.label[n]
+		l := nodes[n].label
 		if on[l] == 0 {
 			total[l] = saturate.Add(total[l], totals[n])
 		}
@@ -207,8 +202,8 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 			continue
 		}
 		for n > 0 && next[n] == 0 {
-			if n = t.parent[n]; n > 0 {
-				on[t.label[n]]--
+			if n = nodes[n].parent; n > 0 {
+				on[nodes[n].label]--
 			}
 		}
 		if n > 0 {
@@ -305,8 +300,9 @@ func (t *weightTree) heaviest(limit int) []int32 {
 // grow takes up to limit nodes, by share, of equal ones those that were made first. No
 // node has a greater share than its parent, so parents come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
-	order := t.heaviest(limit)
-	within := make([]int32, len(t.parent)) // the taken node that has the values of each
+	t.nodes.Shrink()
+	order, nodes := t.heaviest(limit), t.nodes.Keys
+	within := make([]int32, len(t.own)) // the taken node that has the values of each
 	for n := range within {
 		within[n] = -1
 	}
@@ -315,19 +311,19 @@ func (t *weightTree) grow(limit int) *grownTree {
 	}
 	for n := range within {
 		if within[n] < 0 {
-			within[n] = within[t.parent[n]]
+			within[n] = within[nodes[n].parent]
 		}
 	}
 	g := &grownTree{kids: make([]int32, len(order))}
 	for _, node := range order {
-		parent := t.parent[node]
+		parent := nodes[node].parent
 		if parent >= 0 {
 			parent = within[parent]
 		}
-		g.parent, g.label = append(g.parent, parent), append(g.label, t.label[node])
+		g.parent, g.label = append(g.parent, parent), append(g.label, nodes[node].label)
 	}
-	for n := 1; n < len(t.parent); n++ {
-		if p := within[t.parent[n]]; order[p] == t.parent[n] {
+	for n := 1; n < len(t.own); n++ {
+		if p := within[nodes[n].parent]; order[p] == nodes[n].parent {
 			g.kids[p]++
 		}
 	}

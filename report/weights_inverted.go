@@ -58,7 +58,7 @@ func (t *weightTree) invert(limit int) *grownTree {
 	g.other = make([][]uint64, len(in.other))
 	in.grand = make([]uint64, len(t.values))
 	var all []cursor
-	for n := range t.parent {
+	for n := range t.own {
 		if t.own[n] >= 0 {
 			all = append(all, cursor{int32(n), int32(n)})
 			in.sum(in.grand, int32(n))
@@ -95,7 +95,7 @@ func (in *inverter) sum(sums []uint64, node int32) {
 
 // take moves a candidate into the tree and makes its children candidates.
 func (in *inverter) take(c *candidate, next *frontier) {
-	t, g := in.t, in.g
+	t, g, nodes := in.t, in.g, in.t.nodes.Keys
 	at := int32(len(g.parent))
 	g.parent, g.label = append(g.parent, c.parent), append(g.label, c.node)
 	for i, col := range in.additive {
@@ -103,7 +103,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 		for _, m := range c.group {
 			own := t.ends(m.from, col).value
 			total = saturate.Add(total, own)
-			if c.parent >= 0 && t.parent[m.at] == 0 || m.at == 0 {
+			if c.parent >= 0 && nodes[m.at].parent == 0 || m.at == 0 {
 				self = saturate.Add(self, own)
 			}
 		}
@@ -125,12 +125,12 @@ func (in *inverter) take(c *candidate, next *frontier) {
 	for _, m := range c.group {
 		to := m.at // below the root come the ends themselves
 		if c.parent >= 0 {
-			to = t.parent[m.at]
+			to = nodes[m.at].parent
 		}
 		if to <= 0 {
 			continue
 		}
-		l := t.label[to]
+		l := nodes[to].label
 		k := int(groups.Of(l))
 		if k == len(found) {
 			found = append(found, candidate{node: l, parent: at, seq: in.seq})

@@ -38,8 +38,11 @@ func (t *Table[K]) Add(key K) (n int32, fresh bool) {
 
 // Find returns the number of a key, -1 if it has none.
 func (t *Table[K]) Find(key K) int32 {
-	if len(t.slots) == 0 {
+	if len(t.Keys) == 0 {
 		return -1
+	}
+	if len(t.slots) == 0 {
+		t.Expect(len(t.Keys))
 	}
 	return t.slots[t.slot(key)] - 1
 }
@@ -65,3 +68,6 @@ func (t *Table[K]) Expect(size int) {
 		t.slots[t.slot(key)] = int32(i + 1)
 	}
 }
+
+// Shrink gives back the memory that only finding keys needs. The next search makes it anew.
+func (t *Table[K]) Shrink() { t.slots = nil }

@@ -31,6 +31,9 @@ func TestTable(t *testing.T) {
 			if got, fresh := table.Add(key); got != n || fresh == known || table.Of(key) != n || table.Keys[n] != key {
 				t.Fatalf("%d, new %t, for %s, want %d", got, fresh, key, n)
 			}
+			if random.IntN(1000) == 0 {
+				table.Shrink()
+			}
 		}
 		if len(table.Keys) != len(want) {
 			t.Errorf("%d keys, want %d", len(table.Keys), len(want))

@@ -12,6 +12,7 @@ import (
 	"path"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +75,40 @@ func CollectOften(percent int) (end func()) {
 		debug.SetGCPercent(usual)
 	}
 	return func() { debug.SetGCPercent(usual) }
+}
+
+// CollectAbove lets the memory grow to size bytes, and where most of that is in use by percent,
+// until the function that it returns is called. It suits a process that holds much and leaves
+// much garbage. It sets Go's limit after each collection, by which Go also gives memory back.
+func CollectAbove(size int64, percent int64) (end func()) {
+	usual := debug.SetGCPercent(-1)
+	if usual < 0 {
+		return func() {} // the collector is off
+	}
+	limit := debug.SetMemoryLimit(-1)
+	var mu sync.Mutex
+	ended := false
+	var pace func(int)
+	pace = func(int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return
+		}
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		inUse := int64(live[0].Value.Uint64())
+		debug.SetMemoryLimit(min(limit, max(size, inUse+inUse/100*percent)))
+		runtime.AddCleanup(new([64]byte), pace, 0) // for after the next collection
+	}
+	pace(0)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(usual)
+	}
 }
 
 // A growth says how much the heap may grow while profiles of one kind are added up. Each

@@ -105,3 +105,52 @@ func TestCollect(t *testing.T) {
 	Profile(300 << 20)
 	want("a large profile", 10)
 }
+
+// TestCollectAbove: the limit follows what is in use from the size on, and never exceeds the
+// usual one.
+func TestCollectAbove(t *testing.T) {
+	const usual = 1 << 30
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(usual))
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	for _, c := range []struct {
+		size      int64
+		low, high int64 // of the limit, in bytes
+	}{
+		{400 << 20, 400 << 20, 400 << 20},
+		{40 << 20, 100 << 20, 200 << 20}, // 100 MiB are in use
+		{2 << 30, usual, usual},
+	} {
+		held := make([]byte, 100<<20)
+		end := CollectAbove(c.size, 25)
+		got := int64(0)
+		for range 200 {
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond) // cleanups run after a collection
+			if got = debug.SetMemoryLimit(-1); c.low <= got && got <= c.high {
+				break
+			}
+		}
+		runtime.KeepAlive(held)
+		if got < c.low || got > c.high {
+			t.Errorf("above %d: the limit is %d, want %d to %d", c.size, got, c.low, c.high)
+		}
+		end()
+		runtime.GC()
+		time.Sleep(50 * time.Millisecond)
+		if got := debug.SetMemoryLimit(-1); got != usual {
+			t.Errorf("afterwards the limit is %d", got)
+		}
+		if got := debug.SetGCPercent(100); got != 100 {
+			t.Errorf("afterwards the heap grows by %d %%", got)
+		}
+	}
+	debug.SetGCPercent(-1)
+	end := CollectAbove(1<<20, 25)
+	if got := debug.SetMemoryLimit(-1); got != usual {
+		t.Errorf("without a collector the limit is %d", got)
+	}
+	end()
+	if got := debug.SetGCPercent(100); got != -1 {
+		t.Errorf("the collector that was off collects at %d %%", got)
+	}
+}
