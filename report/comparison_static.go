@@ -31,8 +31,8 @@ type staticList struct {
 
 // A changeRow is a function or stack with its bar.
 type changeRow struct {
-	Name, File     string
-	Base, New      string // shares
+	Name, File string
+	Base, New  string // shares
 	// In percentage points, with a sign.
 	Points         string
 	Before, After  string
