@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/interrupt"
 	"github.com/profuse-pgo/profuse/internal/screen"
 )
 
@@ -46,12 +46,7 @@ func (c *coverageRun) runCommand(ctx context.Context, env *cli.Env) (folder stri
 		remove()
 		return "", nil, nil, ctx.Err()
 	case errors.As(err, &exit):
-		// ExitCode is -1 for a process that a signal ended.
-		code := exit.ExitCode()
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			code = 128 + int(status.Signal()) // as shells do
-		}
-		return folder, remove, &cli.ExitError{Code: code, Err: fmt.Errorf("%s: %s", c.command[0], exit)}, nil
+		return folder, remove, &cli.ExitError{Code: interrupt.CodeOf(exit.ProcessState), Err: fmt.Errorf("%s: %s", c.command[0], exit)}, nil
 	case err != nil:
 		remove()
 		return "", nil, nil, err

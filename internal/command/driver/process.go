@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/profuse-pgo/profuse/internal/command/interrupt"
 	"github.com/profuse-pgo/profuse/internal/responsefile"
 	"github.com/profuse-pgo/profuse/internal/screen"
 )
@@ -66,23 +67,10 @@ func (d *driver) wait(ctx context.Context, cmd *exec.Cmd) error {
 		return context.Cause(ctx)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return &ExitError{exitCode(exit.ProcessState)}
+		return &ExitError{interrupt.CodeOf(exit.ProcessState)}
 	}
 	return err
 }
-
-// exitCode returns the exit code of the process; for a process that a signal ended,
-// the code that shells give.
-func exitCode(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return signalCode(status.Signal())
-	}
-	return state.ExitCode()
-}
-
-// signalCode returns the exit code that shells give to a process that a signal
-// ends.
-func signalCode(s syscall.Signal) int { return 128 + int(s) }
 
 // maxArguments is the size in bytes from which arguments go into a response
 // file; the lowest limit of a supported system is about that.

@@ -41,6 +41,15 @@ func Code(ctx context.Context) int {
 	return (&Signal{syscall.SIGINT}).Code()
 }
 
+// CodeOf returns the exit code of a process that has ended; if a signal ended it, the code that
+// shells give.
+func CodeOf(process *os.ProcessState) int {
+	if status, ok := process.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return (&Signal{status.Signal()}).Code()
+	}
+	return process.ExitCode()
+}
+
 // key is the key of the grace, an *atomic.Int64 of nanoseconds, in contexts.
 type key struct{}
 
