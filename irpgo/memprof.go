@@ -188,7 +188,7 @@ func memProfVersion(indexed uint32, p *memprof.Profile) int {
 	case indexed >= 13 && p.NeedsVersion4():
 		return 4
 	}
-	return memprof.DefaultVersion
+	return 0 // the default
 }
 
 // arrangeMemProf prepares the section and warns of what it cannot hold.

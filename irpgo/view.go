@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/memprof"
 	"github.com/profuse-pgo/profuse/profile"
@@ -270,7 +271,7 @@ func (v *view) heapName() func(guid uint64) string {
 		names := make(map[uint64]string)
 		for f := range v.all {
 			_, name := SplitName(f.Name)
-			names[memprof.GUID(name)] = memprof.CanonicalName(name)
+			names[memprof.GUID(name)] = guid.Canonical(name)
 		}
 		return names
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -249,12 +250,12 @@ func isCanonical(p *Profile) bool {
 		return true
 	}
 	for _, s := range p.DataAccess.ColdSymbols {
-		if CanonicalName(s) != s {
+		if guid.Canonical(s) != s {
 			return false
 		}
 	}
 	for _, r := range p.DataAccess.Records {
-		if CanonicalName(r.Symbol) != r.Symbol {
+		if guid.Canonical(r.Symbol) != r.Symbol {
 			return false
 		}
 	}

@@ -13,14 +13,14 @@ import (
 // Version0 stands for section version 0 in [WriteOptions].
 const Version0 = -1
 
-// DefaultVersion is the version of the section that LLVM 20 to 22 write unless
+// defaultVersion is the version of the section that LLVM 20 to 22 write unless
 // told otherwise. clang 19 and later read it, if the file around it allows.
-const DefaultVersion = 3
+const defaultVersion = 3
 
 // WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata
 // 22 does by default.
 type WriteOptions struct {
-	// Version is 1 to 4, Version0, or 0 for DefaultVersion.
+	// Version is 1 to 4, Version0, or 0 for 3, which LLVM 20 to 22 write unless told otherwise.
 	Version int
 	// Schema has the fields to write. A field that a MIB lacks is written as
 	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
@@ -37,7 +37,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 	version := o.Version
 	switch version {
 	case 0:
-		version = DefaultVersion
+		version = defaultVersion
 	case Version0:
 		version = 0
 	}

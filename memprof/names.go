@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -107,10 +108,10 @@ func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64]
 	any := false
 	for s := range symbols {
 		any = true
-		if guid := GUID(s.Name); unknown[guid] {
-			to.Names[guid] = CanonicalName(s.Name)
+		if id := GUID(s.Name); unknown[id] {
+			to.Names[id] = guid.Canonical(s.Name)
 			pieces = append(pieces, piece{s.Addr, max(s.Size, 1)})
-			delete(unknown, guid)
+			delete(unknown, id)
 		}
 	}
 	if !any {

@@ -4,12 +4,7 @@ import "github.com/profuse-pgo/profuse/internal/guid"
 
 // GUID returns the 64-bit identity of a function: the first eight bytes, read
 // as little-endian, of the MD5 of its canonical linkage name.
-func GUID(name string) uint64 { return guid.Of(CanonicalName(name)) }
-
-// CanonicalName removes the suffixes that optimizers append to the name of a function
-// that they promote or split: ".llvm." and ".part." with the component after it
-// (sampleprof::FunctionSamples::getCanonicalFnName). It keeps ".__uniq.".
-func CanonicalName(name string) string { return guid.Canonical(name) }
+func GUID(name string) uint64 { return guid.Of(guid.Canonical(name)) }
 
 // Frame is one level of a call stack, inlined calls being levels of their own.
 type Frame struct {

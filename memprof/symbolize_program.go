@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -107,7 +108,7 @@ func (p *program) guid(name string) uint64 {
 		g = GUID(name)
 		p.guids[name] = g
 		if _, ok := p.names[g]; !ok {
-			p.names[g] = CanonicalName(name)
+			p.names[g] = guid.Canonical(name)
 		}
 	}
 	return g

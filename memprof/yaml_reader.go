@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/guid"
 	"github.com/profuse-pgo/profuse/internal/llvmyaml"
 )
 
@@ -193,7 +194,7 @@ func (r *yamlReader) guid(field string) uint64 {
 		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
 			Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
-		id, name := GUID(text), CanonicalName(text)
+		id, name := GUID(text), guid.Canonical(text)
 		if _, known := r.p.Names[id]; !known {
 			if r.p.Names == nil {
 				r.p.Names = make(map[uint64]string)
@@ -227,7 +228,7 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 			r.s.Record = -1
 		case keyColdSymbols:
 			r.s.Sequence(func() {
-				name := CanonicalName(r.s.Scalar())
+				name := guid.Canonical(r.s.Scalar())
 				if _, twice := cold[name]; !twice {
 					cold[name] = struct{}{}
 					d.ColdSymbols = append(d.ColdSymbols, name)
@@ -254,7 +255,7 @@ func (r *yamlReader) sample() DataAccessRecord {
 	r.s.Fields(sampleKeys, func(key string) {
 		switch key {
 		case keySymbol:
-			rec.Symbol = CanonicalName(r.s.Scalar())
+			rec.Symbol = guid.Canonical(r.s.Scalar())
 			named = named || rec.Symbol != ""
 		case keyHash:
 			rec.Hash = r.s.Unsigned(keyHash, 64)
