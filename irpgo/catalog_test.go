@@ -336,7 +336,10 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		if i > 0 {
 			opt.Like = contexts[0]
 		}
-		if contexts[i] = NewMerger(opt); byRecord {
+		contexts[i] = NewMerger(opt)
+	}
+	for i := range contexts {
+		if byRecord {
 			contexts[i].catalogs = nil
 		}
 	}
