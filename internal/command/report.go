@@ -107,13 +107,13 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err := console.RefuseTerminal(env, c.output, "a report", ""); err != nil {
 		return err
 	}
-	end := memory.CollectAbove(250<<20, 25) // the files are in memory, too
+	end := memory.CollectAbove(250 << 20) // the files are in memory, too
 	sources, err := c.open(env, args)
 	end()
 	if err != nil {
 		return err
 	}
-	defer memory.CollectAbove(345<<20, 25)()
+	defer memory.CollectAbove(345 << 20)()
 	// An output that is one of the inputs is refused.
 	ins := make([]inputs.Input, len(args))
 	for i, arg := range args {

@@ -117,11 +117,12 @@ func TestCollectAbove(t *testing.T) {
 		low, high int64 // of the limit, in bytes
 	}{
 		{400 << 20, 400 << 20, 400 << 20},
-		{40 << 20, 100 << 20, 200 << 20}, // 100 MiB are in use
+		{100 << 20, 125 << 20, 135 << 20}, // 100 MiB are in use, and little more
+		{10 << 20, 147 << 20, 160 << 20},
 		{2 << 30, usual, usual},
 	} {
 		held := make([]byte, 100<<20)
-		end := CollectAbove(c.size, 25)
+		end := CollectAbove(c.size)
 		got := int64(0)
 		for range 200 {
 			runtime.GC()
@@ -145,7 +146,7 @@ func TestCollectAbove(t *testing.T) {
 		}
 	}
 	debug.SetGCPercent(-1)
-	end := CollectAbove(1<<20, 25)
+	end := CollectAbove(1 << 20)
 	if got := debug.SetMemoryLimit(-1); got != usual {
 		t.Errorf("without a collector the limit is %d", got)
 	}
