@@ -190,15 +190,7 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 	if !isProgram(g.base) {
 		return nil, nil
 	}
-	in, err := sources.One(env, file)
-	if err != nil {
-		return nil, err
-	}
-	var r inputs.Reader
-	defer r.Close()
-	// An archive of several profiles cannot be compared with a program as one.
-	read := false
-	err = in.Each(&r, func(d *inputs.Data) error {
+	err = sources.ReadOne(env, file, func(d *inputs.Data) error {
 		at, _, err := familyOf(d.Name(), d.Bytes())
 		if err != nil {
 			return err
@@ -207,10 +199,6 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 			return flaw.File(g.base).Field("format").Got("a program").Want("the last good profile").
 				Hint("only sample profiles are compared with programs").Mismatch()
 		}
-		if read {
-			return cli.Usagef("%s holds several files; want one profile: merge them first", file)
-		}
-		read = true
 		program, err := symbolize.Open(g.base, symbolize.Options{Arch: g.programs.Arch, Inputs: sources.Options(env), Workers: g.programs.Workers})
 		if err != nil {
 			return err

@@ -222,9 +222,9 @@ func (c *coverageRun) checkPaths() error {
 	}
 	patterns := func(option string, list []string) (all []*regexp.Regexp, err error) {
 		for _, text := range list {
-			re, err := regexp.Compile(text)
+			re, err := console.Pattern(option, text)
 			if err != nil {
-				return nil, cli.Usagef("option --%s: %v", option, err)
+				return nil, err
 			}
 			all = append(all, re)
 		}

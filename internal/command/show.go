@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/cli"
@@ -169,9 +168,8 @@ func (c *showRun) check(args []string) (*family.ShowOptions, error) {
 	}
 	if c.function != "" || c.counts || c.values {
 		var err error
-		if opt.Choose, err = regexp.Compile(c.function); err != nil {
-			return opt, cli.Usagef("option --function: %v", err)
-		}
+		opt.Choose, err = console.Pattern("function", c.function)
+		return opt, err
 	}
 	return opt, nil
 }

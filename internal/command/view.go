@@ -70,18 +70,8 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 // readView reads the view of the one profile that an argument names. look, if not nil, gets the
 // same bytes at the same time, and both end before they are unmapped.
 func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name string, data []byte)) (profile.View, error) {
-	in, err := sources.One(env, arg)
-	if err != nil {
-		return nil, err
-	}
 	var v profile.View
-	var r inputs.Reader
-	defer r.Close()
-	err = in.Each(&r, func(d *inputs.Data) (err error) {
-		// An archive may hold several profiles; a view is of one.
-		if v != nil {
-			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
-		}
+	err := sources.ReadOne(env, arg, func(d *inputs.Data) (err error) {
 		// The bytes are valid only within this function, so it waits for look.
 		var looking sync.WaitGroup
 		var lookErr error

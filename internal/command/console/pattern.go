@@ -7,21 +7,21 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// FunctionPattern returns nil for an option that was not given. A wrong expression is an
-// error of usage that names the option.
-func FunctionPattern(option, pattern string) (*regexp.Regexp, error) {
-	if pattern == "" {
-		return nil, nil
-	}
-	re, err := regexp.Compile(pattern)
+// Pattern compiles the value of an option. A wrong expression is an error of usage.
+func Pattern(option, value string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(value)
 	if err != nil {
-		dashes := "--"
-		if len(option) == 1 {
-			dashes = "-"
-		}
-		return nil, cli.Usagef("option %s%s: %v", dashes, option, err)
+		return nil, cli.Usagef("option --%s: %v", option, err)
 	}
 	return re, nil
+}
+
+// FunctionPattern is [Pattern] that returns nil for an option that was not given.
+func FunctionPattern(option, value string) (*regexp.Regexp, error) {
+	if value == "" {
+		return nil, nil
+	}
+	return Pattern(option, value)
 }
 
 // MatchesFunction tries a name as it is and as people write it.

@@ -1,6 +1,7 @@
 package merging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -216,11 +217,8 @@ func (j *Job) finish(cause error) error {
 
 // joinErrors is [errors.Join] but returns a single error unchanged.
 func joinErrors(a, b error) error {
-	if a == nil {
-		return b
-	}
-	if b == nil {
-		return a
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
 	return errors.Join(a, b)
 }

@@ -138,6 +138,22 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	return inputs.Input{}, err
 }
 
+// ReadOne calls read with the one file that an argument names, which may be alone in an archive.
+func ReadOne(env *cli.Env, arg string, read func(*inputs.Data) error) error {
+	in, err := One(env, arg)
+	if err != nil {
+		return err
+	}
+	seen := false
+	return in.Each(nil, func(d *inputs.Data) error {
+		if seen {
+			return cli.Usagef("%s holds several files; want one profile: merge them first", arg)
+		}
+		seen = true
+		return read(d)
+	})
+}
+
 // PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the
 // input can be read only once. If unpack is set it looks into compressed files and archives,
 // for the first member with a known format.
