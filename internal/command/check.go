@@ -30,7 +30,7 @@ func checkCommand() *cli.Command {
 it and one for each finding. FILE may be anything that "profuse merge" takes, including
 folders and archives. A remark is about data that sound profiles
 seldom have. With four or more files, check also compares their functions, and
-makes a remark on a file that alone differs from the rest: it is of an older
+makes a remark on a file that alone differs from the rest: it may be of an older
 program, or damaged.
 
 --against also compares FILE with the last good profile, of any format, and fails if they differ too much, for example to stop a pipeline before it ships a

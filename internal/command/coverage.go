@@ -99,7 +99,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 	}
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
 	c.to.Value = string(coverage.LCOV)
-	f.Var(&c.to, "to", "`FORMAT` of OUTPUT: "+c.to.Words()+"; \"profuse help export\" describes them")
+	f.Var(&c.to, "to", "`FORMAT` format of OUTPUT: "+c.to.Words()+"; \"profuse help export\" describes them")
 	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file, or as index.html into a folder")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 	c.declareSources(f)

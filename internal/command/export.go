@@ -48,7 +48,7 @@ wrong.`,
 			f.BoolVar(&c.opt.Lines, "lines", false, "distinguish lines of a function in folded stacks and speedscope")
 			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write no apostrophe before texts that spreadsheets take for formulas")
 			f.StringVar(&c.function, "function", "", "`REGEX` for formats of coverage: write only functions whose mangled or demangled name matches REGEX")
-			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` for formats of coverage: folder of the sources, put before relative file names")
+			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` folder of the sources, put before relative file names; for formats of coverage")
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
 			f.BoolVar(&c.quiet, "q", false, "do not list what is lost")

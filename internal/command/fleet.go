@@ -24,8 +24,8 @@ func fleetCommand() *cli.Command {
 		Name:  "fleet",
 		Args:  "COMMAND [OPTION]... [ARGUMENT]...",
 		Short: "merge profiles on many machines, as job arrays of any scheduler",
-		Long: `Merges the profiles of folders and buckets with an array of tasks, which a scheduler
-starts: any one with job arrays; render writes the definitions for ` + cli.AnyOf(fleet.Schedulers) + `.
+		Long: `Merges the profiles of folders and buckets with an array of tasks, which any
+scheduler of job arrays can start; render writes the definitions for ` + cli.AnyOf(fleet.Schedulers) + `.
 The result has the bytes of one merge of all profiles. JOB is a new folder, or a URL such as s3://bucket/jobs/monday,
 that all tasks share; see docs/fleet.md.
 
@@ -60,11 +60,11 @@ type fleetPlan struct {
 func (c *fleetPlan) declare(f *cli.Flags) {
 	// The help text names the default, since a size prints as "".
 	c.shard = 1 << 30
-	f.Var(&c.shard, "shard-size", "`SIZE` of the objects of a shard at most, such as 256MiB (default 1GiB)")
+	f.Var(&c.shard, "shard-size", "`SIZE` at most SIZE bytes of objects in a shard, such as 256MiB (default 1GiB)")
 	f.IntVar(&c.objects, "shard-objects", 50_000, "`N` at most N objects in a shard")
-	f.StringVar(&c.labels, "labels", "", "`PATTERN` of paths below SOURCE, such as {region}/{day}/*; the parts in braces become labels, for reduce")
+	f.StringVar(&c.labels, "labels", "", "`PATTERN` pattern of the paths below SOURCE, such as {region}/{day}/*; the parts in braces become labels, for reduce")
 	f.BoolVar(&c.byDay, "by-day", false, "give each object the label day, the day of its last change in UTC")
-	f.StringVar(&c.programs, "programs", "", "`URL` of a folder with programs under their build ids, and MIP maps under module-HASH")
+	f.StringVar(&c.programs, "programs", "", "`URL` folder with programs under their build ids, and MIP maps under module-HASH")
 	f.Var(&c.after, "after", "`JOB` leave out the objects of JOB and of the jobs before it; repeatable")
 }
 

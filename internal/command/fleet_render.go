@@ -27,10 +27,10 @@ and then its reduce.`,
 			// Definition has the options as the templates of the schedulers use them.
 			d := fleet.Definition{}
 			var size, scratch cli.ByteSize = 4 << 30, 0
-			f.StringVar(&d.Output, "o", "", "`OUTPUT` of reduce")
-			f.StringVar(&d.Name, "name", "", "`NAME` of the job in the scheduler (default profuse- and the last word of JOB)")
+			f.StringVar(&d.Output, "o", "", "`OUTPUT` output of reduce")
+			f.StringVar(&d.Name, "name", "", "`NAME` name of the job in the scheduler (default profuse- and the last word of JOB)")
 			f.StringVar(&d.Image, "image", "", "`IMAGE` container image with profuse; for all but Slurm")
-			f.StringVar(&d.Program, "path", "", "`PATH` of the program (default profuse-fleet, and its own path for Slurm)")
+			f.StringVar(&d.Program, "path", "", "`PATH` path of the program (default profuse-fleet, and its own path for Slurm)")
 			f.IntVar(&d.Tasks, "tasks", 1000, "`N` at most N tasks; if there are more shards, each task merges several")
 			f.IntVar(&d.Parallelism, "parallelism", 50, "`N` tasks at the same time")
 			f.IntVar(&d.CPU, "cpu", 2, "`N` CPUs of a task")

@@ -29,7 +29,7 @@ type fleetMerge struct {
 
 // declare declares the options of all families, as "profuse watch" has them.
 func (c *fleetMerge) declare(f *cli.Flags) {
-	f.StringVar(&c.scratch, "scratch", "", "`DIR` for copies of objects (default TMPDIR or the folder of the system)")
+	f.StringVar(&c.scratch, "scratch", "", "`DIR` folder for copies of objects (default TMPDIR, or else the system's folder for temporary files)")
 	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time (default one per CPU)")
 	c.adders.declare(f, true) // without options that need all inputs at once
 }

@@ -30,8 +30,8 @@ compressed with gzip or zstd and packed with tar.
 ` + mergesOfFamilies() + `The name of OUTPUT, --format or else the first INPUT that is a profile decides what
 to merge.
 
-merge leaves out unusable inputs within a loss budget and lists them. It replaces an
-existing OUTPUT whole or leaves it unchanged.
+merge leaves out inputs that it cannot use, up to a loss budget, and lists them. It
+replaces an existing OUTPUT whole or leaves it unchanged.
 
 The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
 if the command line is wrong, and 1 for any other failure.`,
@@ -87,7 +87,7 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 			}
 		}
 	}
-	f.Lookup("format").Usage = "`FORMAT` of OUTPUT: " + c.adders.formats() + ". A partial sum can be added up further without loss (default " + cli.AnyOf(defaults) + ")"
+	f.Lookup("format").Usage = "`FORMAT` format of OUTPUT: " + c.adders.formats() + ". A partial sum can be added up further without loss (default " + cli.AnyOf(defaults) + ")"
 }
 
 // run checks what can be checked without inputs; the family, and with it the options that apply,

@@ -35,11 +35,10 @@ function of its own; every run needs _start and the sections .init, .fini and .p
 first calls, divided by the number of first calls. Functions of PROGRAM that an
 ORDER does not list follow in their present order.
 
-Of functions that the traces' profiles do not have, such as those of libraries that were
-compiled without instrumentation, it is unknown whether they run. Column "maybe" has the
-pages that they touch, beside those touched for certain, if all of them do. Another build
-in which other calls are inlined, such as one with -fprofile-use, runs other functions than
-the profile has; eval says so where called functions are missing.`,
+A profile says nothing about functions that it does not have, such as those of libraries
+compiled without instrumentation. Column "maybe" has the further pages that would be touched
+if all of these ran. A build that inlines other calls, such as one with -fprofile-use, may
+lack functions that the traces call; eval then says how many.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}

@@ -26,9 +26,9 @@ const (
 // criteria are the values of option --by, and what the help text says of each. Their order is that
 // in which they are tried without the option.
 var criteria = [][2]string{
-	{byTraces, "those first called at about the same time in as many runs as possible together (balanced partitioning, as llvm-profdata order has it)"},
+	{byTraces, "functions that many runs first call at about the same time stand together (balanced partitioning, as in llvm-profdata order)"},
 	{byCalls, "by the mean rank of first calls"},
-	{byEdges, "callees after their most frequent callers, the densest groups first (call-chain clustering, C3)"},
+	{byEdges, "callees stand after their most frequent callers, the densest groups first (call-chain clustering, C3)"},
 	{byLink, "as the linker ordered them in the program that ran (MIP)"},
 	{byHeat, "the hottest first"},
 }

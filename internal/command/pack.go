@@ -39,8 +39,8 @@ func packCommand() *cli.Command {
 		Args:  "-o OUTPUT INPUT...",
 		Short: "put many profiles into one file, to send or to store them",
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
-.tar.zst or .tar.gz. All commands read such archives as they read the profiles, byte for
-byte, and the archive of the same profiles is the same. Each object in a bucket costs
+.tar.zst or .tar.gz. All commands read such an archive as they read the profiles in it,
+and equal profiles make equal archives. Each object in a bucket costs
 time and money: turn 10 million profiles of 2 kB into some thousands of packs.
 
 A pack says of each profile which program it is of, and the build id. LLVM's profiles
@@ -48,9 +48,9 @@ have build ids; for raw MIP profiles, which have none, --program names the progr
 "profuse merge" then leaves out raw MIP profiles of other builds of a program, which
 nothing else may tell apart. "profuse show" and "profuse check" print both.
 
-With --privacy raw MIP profiles of function coverage leave the machine with noise: the
-coverage of each function is false with the probability 1/(1+e^EPSILON), independently
-of all others. That is EPSILON-differential privacy for each function, and n times
+--privacy adds noise to raw MIP profiles of function coverage before they leave the
+machine: the coverage of each function is false with the probability 1/(1+e^EPSILON),
+independently of all others. That is EPSILON-differential privacy for each function, and n times
 EPSILON for n functions together. "profuse merge" adds such profiles up as they are;
 "profuse show" and all other commands estimate without bias how many profiles ran a
 function, with the standard error sqrt(N f (1-f)) / (1-2f) for N profiles and the

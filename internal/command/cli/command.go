@@ -196,7 +196,7 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 	if c.Profiles {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
-			"(default 16G, of text 512M; less if few bytes are decompressed, or on small machines)")
+			"(default 16G, of text 512M; less for small compressed files and on small machines)")
 	}
 	if c.Profiles {
 		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only those that are profiles by name or contents")

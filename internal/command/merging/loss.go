@@ -45,8 +45,8 @@ func (o *LossOptions) Declare(f *cli.Flags, parts bool) {
 	f.Var(&o.inputs, maxLostInputs, "`N|P%` fail if more than N inputs, or P % of them, are unusable")
 	f.Var(&o.functions, maxLostFunctions, "`P%` fail if more than P % of the functions are lost because only unusable inputs have them")
 	o.mode.Allowed = []string{failAny, failAll, failWarn}
-	f.Var(&o.mode, "failure-mode", "`MODE` sets both limits: any allows no loss; all, any loss as long as one input is usable; "+
-		"warn, any loss at all")
+	f.Var(&o.mode, "failure-mode", "`MODE` sets both limits: any fails if anything is lost; all fails only if no input is usable; "+
+		"warn never fails because of losses")
 	if parts {
 		f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input that is lost, wholly or in part, with the reason")
 		return
