@@ -36,7 +36,7 @@ release:
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure. Fleets wait more
 # than they compute, so other tests run beside them.
-test browsertest fleettest packagetest: export PROFUSE_SLOW_TESTS = 1
+test browsertest fleettest packagetest cover: export PROFUSE_SLOW_TESTS = 1
 
 test: oracles lint build
 	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \

@@ -2,12 +2,12 @@
 # Prints how much of each package is run by all tests together: its own, those
 # of its users, and the scripts that start profuse. Each line has the share of
 # statements that ran, the number of statements that never ran, and the package.
+# "make cover" runs slow tests, too.
 #
 #   scripts/coverage.sh [PROFILE]
 #
-# PROFILE is kept, for "go tool cover -html PROFILE". Slow tests count with
-# PROFUSE_SLOW_TESTS=1. Processes that are killed, or that another program
-# replaces, do not count.
+# PROFILE is kept, for "go tool cover -html PROFILE". Processes that are killed, or that
+# another program replaces, do not count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +23,7 @@ packages=$(go list ./... | grep -v -e /bench/ -e /internal/oracle$ -e /internal/
 # The tests' own processes write into a folder that the Go tool names to them;
 # what they ran is in the profile.
 failed=0
-go test -coverpkg="${packages//$'\n'/,}" -coverprofile="$profile" ./... | sed 's/\tcoverage: .*//' >&2 || failed=1
+go test -timeout 25m -coverpkg="${packages//$'\n'/,}" -coverprofile="$profile" ./... | sed 's/\tcoverage: .*//' >&2 || failed=1
 
 # The profile has each block once per test binary: FILE:PLACE STATEMENTS COUNT.
 awk -v module="$(go list -m)/" '
