@@ -187,9 +187,6 @@ type Options struct {
 	// Function selects functions with their lines and branches; nil selects
 	// all.
 	Function func(*profile.Symbol) bool
-	// Branches collects branches too, which means reading all stacks of the
-	// view.
-	Branches bool
 }
 
 // Collect returns the coverage of the program that a profile recorded. A view with a
@@ -197,15 +194,13 @@ type Options struct {
 func Collect(v profile.View, opt Options) *Coverage {
 	if own, ok := v.(interface{ Coverage() *Coverage }); ok {
 		if known := own.Coverage(); known != nil {
-			return known.choose(opt)
+			return known.choose(opt.Function)
 		}
 	}
 	c := &collector{view: v, opt: opt, files: make(map[string]*File)}
 	c.functions()
 	c.lines()
-	if opt.Branches {
-		c.branches()
-	}
+	c.branches()
 	return c.finish()
 }
 

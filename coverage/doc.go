@@ -3,7 +3,7 @@
 // profile of any format, reads tracefiles of lcov, adds coverages up, and writes them for
 // other tools.
 //
-//	c := coverage.Collect(view, coverage.Options{Branches: true})
+//	c := coverage.Collect(view, coverage.Options{})
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
 //	err := coverage.Write(w, c, coverage.LCOV, coverage.WriteOptions{})
 //

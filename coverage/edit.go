@@ -207,23 +207,16 @@ func (f *File) renamed(path func(string) string) *File {
 	return &own
 }
 
-// choose returns the part of a coverage that the options select: files without branches,
-// unless they are asked for, and functions with the lines from their first to the next
-// function's.
-func (c *Coverage) choose(opt Options) *Coverage {
-	if opt.Function == nil && opt.Branches {
+// choose returns the functions that are chosen, nil for all, with the lines from their first to
+// the next function's.
+func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
+	if function == nil {
 		return c
 	}
 	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits}
 	for _, f := range c.Files {
 		own := *f
-		if !opt.Branches {
-			own.Branches = nil
-		}
-		if opt.Function != nil {
-			own.chooseFunctions(opt.Function)
-		}
-		if len(own.Functions) > 0 || opt.Function == nil {
+		if own.chooseFunctions(function); len(own.Functions) > 0 {
 			part.Files = append(part.Files, &own)
 		}
 	}

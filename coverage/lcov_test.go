@@ -20,7 +20,7 @@ import (
 func tracefile(t *testing.T, v profile.View, opt coverage.WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := coverage.Write(&b, coverage.Collect(v, coverage.Options{Branches: true}), coverage.LCOV, opt); err != nil {
+	if err := coverage.Write(&b, coverage.Collect(v, coverage.Options{}), coverage.LCOV, opt); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

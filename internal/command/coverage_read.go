@@ -36,7 +36,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 		if err != nil {
 			return nil, err
 		}
-		cov := coverage.Collect(v, coverage.Options{Branches: true})
+		cov := coverage.Collect(v, coverage.Options{})
 		if len(cov.Files) == 0 && c.Programs.Mappings == nil {
 			return nil, c.noSources(v)
 		}
