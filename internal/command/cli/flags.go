@@ -207,7 +207,8 @@ func (f *Flags) explain(arg, next string, err error) error {
 	}
 	var known []string
 	f.VisitAll(func(o *flag.Flag) {
-		if f.alias[o.Name] == "" {
+		of := f.alias[o.Name] // "" but for synonyms and former names, of which the long synonyms are suggested
+		if of == "" || len(o.Name) > 1 && synonym(f.Lookup(of)) == o.Name {
 			known = append(known, o.Name)
 		}
 	})

@@ -92,6 +92,7 @@ func TestParseErrors(t *testing.T) {
 		{[]string{"--number=99999999999999999999"}, `option --number: invalid value "99999999999999999999": want a number`},
 		{[]string{"--choice=four"}, `option --choice: invalid value "four": want one, two or three`},
 		{[]string{"---o"}, "unknown option ---o; did you mean -o?"},
+		{[]string{"--outptu", "x"}, "unknown option --outptu; did you mean --output?"},
 		{[]string{"-="}, "unknown option -="},
 	}
 	for _, test := range tests {
