@@ -2,6 +2,7 @@ package command
 
 import (
 	"flag"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -26,13 +27,20 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%s: its family %s is one of %d families of commands, want 1", f, f.Family(), n)
 		}
 	}
+	fleets, err := os.ReadFile("../../docs/fleet.md") // its table of files lists those of partial sums
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, known := range families {
 		if known.Help.Merge == "" || len(known.Help.Show) == 0 {
 			t.Errorf("family %v: the help texts of merge and show say nothing of it", known.Kinds)
 		}
-		exact := func(r merging.Result) bool { return r.Exact != "" }
-		if !slices.ContainsFunc(known.Adder().Results(), exact) {
+		results := known.Adder().Results()
+		exact := slices.IndexFunc(results, func(r merging.Result) bool { return r.Exact != "" })
+		if exact < 0 {
 			t.Errorf("family %v: no result is exact", known.Kinds)
+		} else if suffix := results[exact].Exact; !strings.Contains(string(fleets), suffix+"`") {
+			t.Errorf("family %v: docs/fleet.md has no partial sum *%s", known.Kinds, suffix)
 		}
 	}
 }

@@ -304,7 +304,6 @@ func (l *ltoLink) linkAgain(ctx context.Context, objects, loaded []string) error
 		}
 		line = append(line, words...)
 	}
-	load(after[-1], byNeed)
 	// lld loads the code of bitcode last, the others where the first bitcode stood.
 	last := l.linker == layout.LLD
 	for i, w := range l.words {

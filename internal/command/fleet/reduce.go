@@ -410,12 +410,8 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 	run.Family = f.exact().Family
 	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Run: &run}
 	if r.isFolder() {
-		suffix := f.exact().Exact
 		// The result is a profile and no partial sum.
-		if suffix == ".profpart" {
-			suffix = ".profdata"
-		}
-		res.Path = store.Below(r.Run.Output, k.name()+suffix)
+		res.Path = store.Below(r.Run.Output, k.name()+cmp.Or(f.exact().Whole, f.exact().Exact))
 	}
 	run.Output = res.Path
 	var texts []string

@@ -74,7 +74,7 @@ func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatIndexed, Family: formats.IRPGO},
 		{Name: formatText, Family: formats.IRPGO, Text: true},
-		{Name: formatPartial, Family: formats.IRPGO, Exact: ".profpart"},
+		{Name: formatPartial, Family: formats.IRPGO, Exact: ".profpart", Whole: ".profdata"},
 		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true},
 		{Name: formatHeapYAML, Family: formats.MemProf, Text: true},
 	}

@@ -53,6 +53,8 @@ type Result struct {
 	// Exact is the suffix of files of this format if they lose nothing: sums of such
 	// sums are those of all inputs. Of the formats of each family one has it.
 	Exact string
+	// Whole is the suffix of the profile that such sums become; "" if it is Exact.
+	Whole string
 }
 
 // A Sum is the result of an Adder, ready to be written.
