@@ -208,7 +208,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Info().FileType == mip.FileRaw {
+		if r.Info().Format == mip.FormatRaw {
 			continue // nothing without its map
 		}
 		p, err := r.Profile()

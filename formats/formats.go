@@ -148,15 +148,15 @@ func Detect(data []byte) (Format, bool) {
 	}
 	if t, ok := mip.Detect(data); ok {
 		switch t {
-		case mip.FileRaw:
+		case mip.FormatRaw:
 			return MIPRaw, true
-		case mip.FileRet:
+		case mip.FormatRet:
 			return MIPRet, true
-		case mip.FileMap:
+		case mip.FormatMap:
 			return MIPMap, true
-		case mip.FileProfile:
+		case mip.FormatProfile:
 			return MIPProfile, true
-		case mip.FileYAML:
+		case mip.FormatYAML:
 			return MIPYAML, true
 		}
 	}

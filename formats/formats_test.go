@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 		}
 	}
 	// MIP's files are named the same in its package.
-	for f, m := range map[formats.Format]mip.FileType{
-		formats.MIPRaw: mip.FileRaw, formats.MIPRet: mip.FileRet, formats.MIPMap: mip.FileMap, formats.MIPProfile: mip.FileProfile,
+	for f, m := range map[formats.Format]mip.Format{
+		formats.MIPRaw: mip.FormatRaw, formats.MIPRet: mip.FormatRet, formats.MIPMap: mip.FormatMap, formats.MIPProfile: mip.FormatProfile,
 	} {
 		if suffixes[f][0] != m.String() {
 			t.Errorf("%v: suffix %s, package mip has %v", f, suffixes[f][0], m)

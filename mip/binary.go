@@ -43,8 +43,8 @@ func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 		return m, info, flaw.InFile(err, name)
 	}
 	h, err := parseHeader(data)
-	if err == nil && h.fileType != FileMap {
-		err = flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FileMap.String()).
+	if err == nil && h.fileType != FormatMap {
+		err = flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FormatMap.String()).
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
 	}
 	if err != nil {

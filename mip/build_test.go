@@ -141,20 +141,20 @@ func TestRoundTrips(t *testing.T) {
 
 func wantDetected(t *testing.T, v variant) {
 	t.Helper()
-	want := FileProfile
+	want := FormatProfile
 	switch {
 	case v.raw:
-		want = FileRaw
+		want = FormatRaw
 	case v.maps:
-		want = FileMap
+		want = FormatMap
 	case v.name == "yaml":
-		want = FileYAML
+		want = FormatYAML
 	}
 	if got, ok := Detect(v.data); !ok || got != want {
 		t.Errorf("%s: detected %v, %v", v.name, got, ok)
 	}
 	r, err := NewReader("v", v.data, ReaderOptions{})
-	if err != nil || r.Info().FileType != want {
+	if err != nil || r.Info().Format != want {
 		t.Errorf("%s: %v", v.name, err)
 	}
 }

@@ -38,7 +38,7 @@ func edgesRun(t testing.TB) *Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := r.Info(); in.FileType != FileRet || in.PointerSize != 8 || in.Type != edgesType {
+	if in := r.Info(); in.Format != FormatRet || in.PointerSize != 8 || in.Type != edgesType {
 		t.Errorf("info %+v", in)
 	}
 	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})

@@ -82,7 +82,7 @@ func TestStopReading(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", v.name, err)
 		}
-		if fileType := r.Info().FileType; fileType == FileRaw || fileType == FileRet {
+		if fileType := r.Info().Format; fileType == FormatRaw || fileType == FormatRet {
 			continue
 		}
 		whole := read(t, v.data)

@@ -194,7 +194,7 @@ func TestGenerationA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := r.Info(); i.Generation != generationA || i.Version != 7 || i.FileType != FileMap {
+	if i := r.Info(); i.Generation != generationA || i.Version != 7 || i.Format != FormatMap {
 		t.Errorf("info %+v", i)
 	}
 	// Generation A's YAML has a scalar for the type.

@@ -9,23 +9,23 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A FileType is a type of MIP file.
-type FileType int
+// A Format is a kind of MIP file (FileType of the header).
+type Format int
 
 const (
-	FileRaw     FileType = iota + 1 // .mipraw, as an instrumented process writes it
-	FileRet                         // .mipret, samples of return addresses; alone or at the end of a .mipraw
-	FileMap                         // .mipmap, the functions of a linked binary
-	FileProfile                     // .mip, merged
-	FileYAML                        // a merged profile as YAML
+	FormatRaw     Format = iota + 1 // .mipraw, as an instrumented process writes it
+	FormatRet                       // .mipret, samples of return addresses; alone or at the end of a .mipraw
+	FormatMap                       // .mipmap, the functions of a linked binary
+	FormatProfile                   // .mip, merged
+	FormatYAML                      // a merged profile as YAML
 )
 
 // String returns the usual suffix of the file's name, as in ".mipraw".
-func (t FileType) String() string {
-	if t < FileRaw || t > FileYAML {
+func (f Format) String() string {
+	if f < FormatRaw || f > FormatYAML {
 		return "unknown"
 	}
-	return [...]string{FileRaw: ".mipraw", FileRet: ".mipret", FileMap: ".mipmap", FileProfile: ".mip", FileYAML: ".yaml"}[t]
+	return [...]string{FormatRaw: ".mipraw", FormatRet: ".mipret", FormatMap: ".mipmap", FormatProfile: ".mip", FormatYAML: ".yaml"}[f]
 }
 
 // A generation is one of the two forms of the format with version number 8: A or B.
@@ -40,7 +40,7 @@ const (
 type header struct {
 	generation generation
 	version    uint16
-	fileType   FileType
+	fileType   Format
 	typeWord   uint16 // FileType as in the file
 	ptr        int    // bytes of an address: 4, 8, or 0 if the file does not say
 	typ        ProfileType
@@ -71,9 +71,9 @@ func generationOf(data []byte) generation {
 	return generationB
 }
 
-var fileTypes = map[generation][fileTypeKindBits + 1]FileType{
-	generationA: {fileTypeARaw: FileRaw, fileTypeAMap: FileMap, fileTypeAMIP: FileProfile, fileTypeARet: FileRet},
-	generationB: {fileTypeBRaw: FileRaw, fileTypeBRet: FileRet, fileTypeBMap: FileMap, fileTypeBMIP: FileProfile},
+var fileTypes = map[generation][fileTypeKindBits + 1]Format{
+	generationA: {fileTypeARaw: FormatRaw, fileTypeAMap: FormatMap, fileTypeAMIP: FormatProfile, fileTypeARet: FormatRet},
+	generationB: {fileTypeBRaw: FormatRaw, fileTypeBRet: FormatRet, fileTypeBMap: FormatMap, fileTypeBMIP: FormatProfile},
 }
 
 // parseHeader decodes and checks the header of a MIP file.
@@ -116,7 +116,7 @@ func parseHeader(data []byte) (h header, err error) {
 	if err := h.check(); err != nil {
 		return h, err
 	}
-	raw, merged := h.fileType == FileRaw && files == 0, h.fileType == FileProfile && files > 0
+	raw, merged := h.fileType == FormatRaw && files == 0, h.fileType == FormatProfile && files > 0
 	if flip > 0 && flip < flipOne/2 && h.typ == FunctionCoverage && (raw || merged) {
 		h.noise, h.reserved = noise{flip, files}, 0
 	}

@@ -252,11 +252,11 @@ func TestWriters(t *testing.T) {
 
 func TestStrings(t *testing.T) {
 	for got, want := range map[string]string{
-		FileRaw.String() + FileRet.String() + FileMap.String() + FileProfile.String() + FileYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
-		FileType(0).String() + string(generationA):                                                        "unknownA",
-		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():                             "noneFunction Coverage, Block Coverage",
-		(&llvmerr.MIPError{Code: llvmerr.MIPRawMismatch, Found: "20"}).Error():                            "Corrupt raw profile near offset 0x20",
-		(&llvmerr.MIPError{Code: llvmerr.MIPModuleHash, Found: "20"}).Error():                             "Invalid module hash",
+		FormatRaw.String() + FormatRet.String() + FormatMap.String() + FormatProfile.String() + FormatYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
+		Format(0).String() + string(generationA):                               "unknownA",
+		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():  "noneFunction Coverage, Block Coverage",
+		(&llvmerr.MIPError{Code: llvmerr.MIPRawMismatch, Found: "20"}).Error(): "Corrupt raw profile near offset 0x20",
+		(&llvmerr.MIPError{Code: llvmerr.MIPModuleHash, Found: "20"}).Error():  "Invalid module hash",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -116,7 +116,7 @@ func TestTruncation(t *testing.T) {
 			checkError(t, s.name, err)
 			// A map may end after any record; YAML needs no end mark.
 			kind, _ := Detect(s.data)
-			if err == nil && kind != FileMap && kind != FileYAML {
+			if err == nil && kind != FormatMap && kind != FormatYAML {
 				t.Errorf("%s: readable when cut at %d of %d", s.name, n, len(s.data))
 			}
 		}
@@ -280,7 +280,7 @@ func withoutCounts(p *Profile) *Profile {
 	return p
 }
 
-func fuzzSeeds(f *testing.F, kinds ...FileType) {
+func fuzzSeeds(f *testing.F, kinds ...Format) {
 	for _, s := range hostileSeeds(f) {
 		if kind, _ := Detect(s.data); slices.Contains(kinds, kind) {
 			f.Add(s.data)
@@ -289,17 +289,17 @@ func fuzzSeeds(f *testing.F, kinds ...FileType) {
 }
 
 func FuzzMap(f *testing.F) {
-	fuzzSeeds(f, FileMap)
+	fuzzSeeds(f, FormatMap)
 	f.Fuzz(checkRewritten)
 }
 
 func FuzzMip(f *testing.F) {
-	fuzzSeeds(f, FileProfile)
+	fuzzSeeds(f, FormatProfile)
 	f.Fuzz(checkRewritten)
 }
 
 func FuzzYAML(f *testing.F) {
-	fuzzSeeds(f, FileYAML)
+	fuzzSeeds(f, FormatYAML)
 	for _, tt := range yamlAccepted {
 		f.Add([]byte(tt.in))
 	}
@@ -314,7 +314,7 @@ func FuzzYAML(f *testing.F) {
 // same.
 func FuzzRaw(f *testing.F) {
 	for _, s := range hostileSeeds(f) {
-		if kind, _ := Detect(s.data); kind == FileRaw {
+		if kind, _ := Detect(s.data); kind == FormatRaw {
 			m, err := appendMap(nil, s.base, mapOptions{})
 			if err != nil {
 				f.Fatal(err)

@@ -161,10 +161,10 @@ func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 // of blocks, and functions that agree in these by their order. It warns of functions
 // without a match and skips them.
 func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
-	switch r.Info().FileType {
-	case FileRaw:
+	switch r.Info().Format {
+	case FormatRaw:
 		return m.AddRaw(r.name, r.data, weight)
-	case FileRet:
+	case FormatRet:
 		if err := checkWeight(weight); err != nil {
 			return Added{}, flaw.InFile(err, r.name)
 		}

@@ -74,7 +74,7 @@ func Randomize(name string, raw []byte, epsilon float64, random func() uint32) e
 	switch {
 	case err != nil:
 		return flaw.InFile(err, name)
-	case h.fileType != FileRaw || h.typ != FunctionCoverage || h.generation != generationB:
+	case h.fileType != FormatRaw || h.typ != FunctionCoverage || h.generation != generationB:
 		return flaw.InFile(flaw.In("header").Field("FileType and ProfileType").Gotf("%v of %v", h.fileType, h.typ).
 			Want("a raw profile of function coverage alone").Unsupported(), name)
 	case h.noise.flip != 0:

@@ -18,10 +18,10 @@ type partReader struct {
 
 func (r *partReader) records(yield func(*Function, error) bool) {
 	want := "a map or profile that says where its records are"
-	if r.FileType == FileRet {
+	if r.Format == FormatRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.FileType.String()).Want(want).
+	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.Format.String()).Want(want).
 		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
@@ -32,9 +32,9 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (
 	if err != nil {
 		return n, err
 	}
-	if h.fileType != FileRaw {
+	if h.fileType != FormatRaw {
 		return n, flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FileRaw.String()).
+			Want(FormatRaw.String()).
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Info is the header of a file.
 type Info struct {
-	FileType    FileType
+	Format      Format
 	Generation  string // "A" or "B", two forms of version 8; "" for YAML
 	Version     int    // of the header, at most 8; 0 for YAML
 	PointerSize int    // 4 or 8 bytes; 0 if the file does not say, as a .mip
@@ -51,13 +51,13 @@ type Reader struct {
 }
 
 // Detect returns the type of the MIP file that data begins with.
-func Detect(data []byte) (FileType, bool) {
+func Detect(data []byte) (Format, bool) {
 	switch {
 	case hasMagic(data) && len(data) >= fileTypeAt+2:
 		t := fileTypes[generationOf(data)][le.Uint16(data[fileTypeAt:])&fileTypeKindBits]
 		return t, t != 0
 	case looksLikeYAML(data):
-		return FileYAML, true
+		return FormatYAML, true
 	}
 	return 0, false
 }
@@ -89,9 +89,9 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 		warn(odd)
 	}
 	switch h.fileType {
-	case FileMap:
+	case FormatMap:
 		return newMapReader(h, data)
-	case FileProfile:
+	case FormatProfile:
 		return newMIPReader(h, data)
 	}
 	return &partReader{h.info(), h.typeWord}, nil
@@ -99,7 +99,7 @@ func newDecoder(data []byte, warn func(error)) (decoder, error) {
 
 func (h *header) info() Info {
 	return Info{
-		FileType: h.fileType, Generation: h.generation, Version: int(h.version), PointerSize: h.ptr,
+		Format: h.fileType, Generation: h.generation, Version: int(h.version), PointerSize: h.ptr,
 		Type: h.typ, ModuleHash: h.moduleHash, RawSectionOffset: h.rawSection, Flip: h.noise.probability(), Files: h.noise.files, Functions: -1,
 	}
 }

@@ -11,7 +11,7 @@ import (
 // begins; nil if there is none.
 func (s *shape) retPart(raw []byte) (part []byte, at int) {
 	for off := (s.rawSize + retAlign - 1) / retAlign * retAlign; off < s.rawSize+rawSlack+retAlign && off < uint64(len(raw)); off += retAlign {
-		if t, ok := Detect(raw[off:]); ok && t == FileRet {
+		if t, ok := Detect(raw[off:]); ok && t == FormatRet {
 			return raw[off:], int(off)
 		}
 	}
@@ -33,9 +33,9 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 	if err != nil {
 		return 0, err
 	}
-	if h.fileType != FileRet {
+	if h.fileType != FormatRet {
 		return 0, flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FileRet.String()).
+			Want(FormatRet.String()).
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
 	}
 	if err := s.checkModule(h.typ, h.moduleHash); err != nil {

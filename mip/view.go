@@ -35,7 +35,7 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		v.identity.BuildIDs = [][]byte{opt.BuildID}
 	}
 	if info := opt.Info; info != nil {
-		v.identity.Format = info.FileType.String()
+		v.identity.Format = info.Format.String()
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprintf("%d%v", info.Version, info.Generation)
 		}

@@ -37,7 +37,7 @@ func looksLikeYAML(data []byte) bool {
 }
 
 func newYAMLReader(data []byte, warn func(error)) (decoder, error) {
-	r := &yamlReader{Info: Info{FileType: FileYAML, Functions: -1}}
+	r := &yamlReader{Info: Info{Format: FormatYAML, Functions: -1}}
 	s := llvmyaml.NewScanner(data)
 	parts := 0
 	s.Mapping(func(key string) {

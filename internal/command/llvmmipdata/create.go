@@ -25,7 +25,7 @@ func (t *tool) create() error {
 	p, err := t.load(inputs.File(path, t.Inputs()), func(data []byte) (*mip.Profile, error) {
 		// FindMap finds the map in an image; any other file must be a map itself.
 		if !object.IsImage(data) {
-			if err := checkKind(path, data, mip.FileMap); err != nil {
+			if err := checkKind(path, data, mip.FormatMap); err != nil {
 				return nil, err
 			}
 		}

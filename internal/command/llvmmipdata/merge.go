@@ -131,7 +131,7 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 	adders := make([]merge.Adder, len(mergers))
 	for i, m := range mergers {
 		adders[i] = func(p *merge.Profile) (*merge.Contribution, error) {
-			err := checkKind(p.Name, p.Data, mip.FileRaw)
+			err := checkKind(p.Name, p.Data, mip.FormatRaw)
 			if err == nil {
 				p.Adding()
 				_, err = m.AddRaw(p.Name, p.Data, 1)

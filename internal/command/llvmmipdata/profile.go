@@ -52,7 +52,7 @@ func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error
 func (t *tool) readProfile() (*mip.Profile, error) {
 	name := t.opt.profile
 	return t.load(inputs.File(name, t.Inputs()), func(data []byte) (*mip.Profile, error) {
-		if err := checkKind(name, data, mip.FileProfile); err != nil {
+		if err := checkKind(name, data, mip.FormatProfile); err != nil {
 			return nil, err
 		}
 		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
@@ -112,12 +112,12 @@ var magic = []byte("\xfbMIP")
 
 // fileTypeBits are the values of FileType in generation B, without the width. They appear in
 // messages only.
-var fileTypeBits = map[mip.FileType]uint16{mip.FileProfile: 8, mip.FileMap: 4, mip.FileRaw: 1}
+var fileTypeBits = map[mip.Format]uint16{mip.FormatProfile: 8, mip.FormatMap: 4, mip.FormatRaw: 1}
 
 // checkKind refuses a file of another type than want, with checks in the original's
 // order. Package mip would accept other types, and recognizes a file too short for a
 // header by its first bytes.
-func checkKind(name string, data []byte, want mip.FileType) error {
+func checkKind(name string, data []byte, want mip.Format) error {
 	fail := func(field, found, wanted string, err *llvmerr.MIPError) error {
 		return flaw.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)
 	}

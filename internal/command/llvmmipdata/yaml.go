@@ -54,7 +54,7 @@ func (t *tool) yaml2mip() error {
 	read := false
 	p, err := t.load(in, func(data []byte) (*mip.Profile, error) {
 		read = true
-		if kind, ok := mip.Detect(data); !ok || kind != mip.FileYAML {
+		if kind, ok := mip.Detect(data); !ok || kind != mip.FormatYAML {
 			return nil, notYAML(name, kind)
 		}
 		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
@@ -69,7 +69,7 @@ func (t *tool) yaml2mip() error {
 }
 
 // notYAML returns the error about a file of another kind, 0 if unknown.
-func notYAML(name string, kind mip.FileType) error {
+func notYAML(name string, kind mip.Format) error {
 	found := ""
 	if kind != 0 {
 		found = kind.String()

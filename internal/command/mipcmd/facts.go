@@ -156,7 +156,7 @@ func (f *fileFacts) header(in *mip.Info) {
 	if in.Flip > 0 {
 		f.Privacy = &privacyFacts{max(in.Files, 1), in.Flip, math.Log(1/in.Flip - 1)}
 	}
-	if in.FileType != 0 {
+	if in.Format != 0 {
 		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
 	}
 }

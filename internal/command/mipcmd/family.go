@@ -47,7 +47,7 @@ func originOf(name string, data []byte) (o family.Origin) {
 	}
 	about := r.Info()
 	o.Program, o.Kind = programKey(about), fmt.Sprintf("type-%x", uint32(about.Type))
-	if about.FileType == mip.FileRaw {
+	if about.Format == mip.FormatRaw {
 		o.Needs = []string{o.Program}
 	}
 	return o
@@ -126,7 +126,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		return res
 	}
 	res.Version = r.Info().Version
-	if r.Info().FileType == mip.FileRaw {
+	if r.Info().Format == mip.FormatRaw {
 		return res // only its map says what the counters mean
 	}
 	p, err := r.Profile()
