@@ -13,7 +13,7 @@ import (
 // sampled reads a sample profile.
 func sampled(t *testing.T, text string) profile.View {
 	t.Helper()
-	p, err := sampleprof.Read("sampled", []byte(text), sampleprof.ReadOptions{})
+	p, err := sampleprof.Read("sampled", []byte(text), sampleprof.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,7 +226,7 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 
 // viewSample returns the view of a sample profile, which needs no program.
 func viewSample(name string, data []byte) (profile.View, error) {
-	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ var le = binary.LittleEndian
 type binaryReader struct {
 	builder
 	data []byte
-	opt  *ReadOptions
+	opt  *ReaderOptions
 	mask uint32
 	// lines is the greatest line of samples and of frames: LLVM's binary reader accepts
 	// smaller ones than its text reader.
@@ -48,7 +48,7 @@ type binaryReader struct {
 
 // newBinaryReader returns a reader of a format. The other two binary formats do not say which bits of
 // discriminators they have.
-func newBinaryReader(data []byte, format Format, opt *ReadOptions) *binaryReader {
+func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryReader {
 	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
 	if format != FormatExtended { // which says itself what discriminators it has
 		r.mask = opt.mask()

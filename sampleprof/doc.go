@@ -9,7 +9,7 @@
 //	for _, name := range names {
 //		data, err := os.ReadFile(name)
 //		...
-//		_, err = m.AddFile(name, data, sampleprof.ReadOptions{}, 1)
+//		_, err = m.AddFile(name, data, sampleprof.ReaderOptions{}, 1)
 //		...
 //	}
 //	err := m.Finish().Write(w, sampleprof.WriteOptions{})

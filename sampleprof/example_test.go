@@ -10,7 +10,7 @@ import (
 
 func Example() {
 	text := "main:184:1\n 1: 4 parse:4\n 2: 30\n 3: loop:150\n  1: 150\nparse:12:4\n 1: 12\n"
-	p, err := sampleprof.Read("app.prof", []byte(text), sampleprof.ReadOptions{})
+	p, err := sampleprof.Read("app.prof", []byte(text), sampleprof.ReaderOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

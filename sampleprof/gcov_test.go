@@ -54,7 +54,7 @@ func TestGCov(t *testing.T) {
 		if n < len(magicGCov) {
 			continue
 		}
-		if _, err := Read("", gcovProfile()[:n], ReadOptions{}); err == nil {
+		if _, err := Read("", gcovProfile()[:n], ReaderOptions{}); err == nil {
 			t.Errorf("read the first %d bytes", n)
 		}
 	}

@@ -108,7 +108,7 @@ func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error)
 
 // AddFile reads a profile, as [Read] does, and adds it, as [Merger.AddProfile] does, in a fraction
 // of the time and memory of both.
-func (m *Merger) AddFile(name string, data []byte, opt ReadOptions, weight uint64) (Added, error) {
+func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uint64) (Added, error) {
 	if m.opt.Rename == nil {
 		known, named := len(m.sums.names), len(m.sums.named)
 		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {

@@ -54,7 +54,7 @@ type span struct {
 
 // readPlain reads a plain file. p is nil if it is none; else functions are those of p, in the
 // order of the file.
-func readPlain(data []byte, opt *ReadOptions, table *nameTable, memory []byte) (p *Profile, f *filePacker) {
+func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte) (p *Profile, f *filePacker) {
 	format, _ := Detect(data)
 	if format != FormatExtended && format != FormatBinary {
 		return nil, nil

@@ -29,7 +29,7 @@ func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add func(m *Merger, d
 // writing its profile.
 func TestAddFile(t *testing.T) {
 	addFile := func(m *Merger, data []byte, weight uint64) error {
-		_, err := m.AddFile("", data, ReadOptions{}, weight)
+		_, err := m.AddFile("", data, ReaderOptions{}, weight)
 		return err
 	}
 	addProfile := func(m *Merger, data []byte, weight uint64) error {
@@ -47,7 +47,7 @@ func TestAddFile(t *testing.T) {
 		var files [][]byte
 		for i := range uint64(4) {
 			data := mustWrite(t, mustRead(t, randomText(seed*4+i, int(seed)+2, kind, vtables)), opt)
-			if p, _ := readPlain(data, &ReadOptions{}, new(nameTable), nil); p != nil {
+			if p, _ := readPlain(data, &ReaderOptions{}, new(nameTable), nil); p != nil {
 				plain++
 			}
 			files = append(files, data)
@@ -109,7 +109,7 @@ func TestManyBatches(t *testing.T) {
 		return labels
 	}
 	a := merged(func(m *Merger, data []byte) error {
-		_, err := m.AddFile("", data, ReadOptions{}, 1)
+		_, err := m.AddFile("", data, ReaderOptions{}, 1)
 		return err
 	})
 	b := merged(func(m *Merger, data []byte) error {
@@ -124,7 +124,7 @@ func TestManyBatches(t *testing.T) {
 // TestFlowDiscriminators: what the caller says of a file that does not say it is kept of the sum.
 func TestFlowDiscriminators(t *testing.T) {
 	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
-	opt := ReadOptions{FlowDiscriminators: true}
+	opt := ReaderOptions{FlowDiscriminators: true}
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddFile("", data, opt, 1); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestFlowDiscriminators(t *testing.T) {
 func TestAddFileRefused(t *testing.T) {
 	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
 	m := NewMerger(MergeOptions{})
-	if _, err := m.AddFile("", data[:len(data)-3], ReadOptions{}, 1); err == nil || len(m.sums.names) > 0 || m.any {
+	if _, err := m.AddFile("", data[:len(data)-3], ReaderOptions{}, 1); err == nil || len(m.sums.names) > 0 || m.any {
 		t.Errorf("%v, %d names", err, len(m.sums.names))
 	}
 }
@@ -181,7 +181,7 @@ func FuzzAddFile(f *testing.F) {
 	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, 0, false)), WriteOptions{}))
 	first := mustWrite(f, mustRead(f, randomText(7, 5, 0, false)), WriteOptions{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, opt := range []ReadOptions{{}, {Lenient: true}} {
+		for _, opt := range []ReaderOptions{{}, {Lenient: true}} {
 			a, b := NewMerger(MergeOptions{LLVMCompat: opt.Lenient}), NewMerger(MergeOptions{LLVMCompat: opt.Lenient})
 			for _, m := range []*Merger{a, b} {
 				if _, err := m.AddFile("", first, opt, 1); err != nil {

@@ -99,7 +99,7 @@ var kinds = []Kind{
 
 func mustRead(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p, err := Read("", data, ReadOptions{})
+	p, err := Read("", data, ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

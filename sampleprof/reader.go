@@ -22,8 +22,8 @@ const (
 	FormatGCov     Format = "gcov"              // for GCC, written by create_gcov of AutoFDO
 )
 
-// ReadOptions adjust reading. The zero value is right for most uses.
-type ReadOptions struct {
+// ReaderOptions adjust reading. The zero value is right for most uses.
+type ReaderOptions struct {
 	// Lenient accepts what llvm-profdata 22 accepts.
 	Lenient bool
 	// FlowDiscriminators says that a text or binary profile has flow-sensitive
@@ -34,7 +34,7 @@ type ReadOptions struct {
 	DiscriminatorBits int
 }
 
-func (o *ReadOptions) mask() uint32 {
+func (o *ReaderOptions) mask() uint32 {
 	if o.DiscriminatorBits <= 0 || !o.FlowDiscriminators {
 		return math.MaxUint32
 	}
@@ -42,7 +42,7 @@ func (o *ReadOptions) mask() uint32 {
 }
 
 // mark notes the format of a profile, and the kind that the format does not say.
-func (o *ReadOptions) mark(p *Profile, format Format) {
+func (o *ReaderOptions) mark(p *Profile, format Format) {
 	p.format = format
 	if o.FlowDiscriminators && format != FormatExtended {
 		p.Kind |= FlowDiscriminators
@@ -95,7 +95,7 @@ func Sections(name string, data []byte) ([]Section, error) {
 // errors.
 //
 // The error is a *[profile.FormatError].
-func Read(name string, data []byte, opt ReadOptions) (*Profile, error) {
+func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	p, err := read(data, &opt)
 	if err != nil {
 		return nil, flaw.InFile(err, name)
@@ -103,7 +103,7 @@ func Read(name string, data []byte, opt ReadOptions) (*Profile, error) {
 	return p, nil
 }
 
-func read(data []byte, opt *ReadOptions) (*Profile, error) {
+func read(data []byte, opt *ReaderOptions) (*Profile, error) {
 	format, ok := Detect(data)
 	if !ok {
 		return nil, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
@@ -129,7 +129,7 @@ func read(data []byte, opt *ReadOptions) (*Profile, error) {
 // ReadSorted reads a profile as [Read] does, but returns its functions one by one, in
 // their order: each is valid until the next one. Of most profiles p has no functions then, which
 // takes a third of the time and memory.
-func ReadSorted(name string, data []byte, opt ReadOptions) (p *Profile, functions iter.Seq[*Function], err error) {
+func ReadSorted(name string, data []byte, opt ReaderOptions) (p *Profile, functions iter.Seq[*Function], err error) {
 	if p, f := readPlain(data, &opt, new(nameTable), nil); p != nil {
 		return p, f.sorted(), nil
 	}

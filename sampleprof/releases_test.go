@@ -150,7 +150,7 @@ func TestCompilers(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := NewMerger(MergeOptions{})
-			if _, err := m.AddFile(c.from, data, ReadOptions{}, 1); err != nil {
+			if _, err := m.AddFile(c.from, data, ReaderOptions{}, 1); err != nil {
 				t.Fatal(err)
 			}
 			r := m.Finish()

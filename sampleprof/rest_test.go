@@ -35,7 +35,7 @@ func finished(t testing.TB, files [][]byte, weight uint64) *Merged {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for _, data := range files {
-		if _, err := m.AddFile("", data, ReadOptions{}, weight); err != nil {
+		if _, err := m.AddFile("", data, ReaderOptions{}, weight); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRestErrors(t *testing.T) {
 		"want at most 0 more":                  profiles(write(byLine, WriteOptions{Compress: true})),
 		"version is 104":                       profiles(bytes.Replace(good, []byte{103}, []byte{104}, 1)),
 	} {
-		_, err := Read("x", write(byLine, WriteOptions{rest: rest}), ReadOptions{})
+		_, err := Read("x", write(byLine, WriteOptions{rest: rest}), ReaderOptions{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}

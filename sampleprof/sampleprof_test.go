@@ -215,7 +215,7 @@ func TestTextErrors(t *testing.T) {
 		"f:1:1\n 1: 18446744073709551615\n 1: 1\n": "a sum of 2^64 and more",
 		"f:1:1\n\x00":                              "a zero byte",
 	} {
-		_, err := Read("p", []byte(text), ReadOptions{})
+		_, err := Read("p", []byte(text), ReaderOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -237,7 +237,7 @@ func TestDamage(t *testing.T) {
 	for name, data := range fixtures(t) {
 		try := func(b []byte) {
 			for _, lenient := range []bool{false, true} {
-				p, err := Read(name, b, ReadOptions{Lenient: lenient})
+				p, err := Read(name, b, ReaderOptions{Lenient: lenient})
 				if err != nil {
 					if profile.ClassOf(err) == profile.Unreadable {
 						t.Fatalf("%s: %v has no class", name, err)
@@ -270,8 +270,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(gcovProfile())
 	f.Add([]byte("[f:100000.1 @ g]:0:0\n 70000.1: 5 g:3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		Read("", data, ReadOptions{Lenient: true})
-		p, err := Read("", data, ReadOptions{})
+		Read("", data, ReaderOptions{Lenient: true})
+		p, err := Read("", data, ReaderOptions{})
 		if err != nil {
 			return
 		}
@@ -315,13 +315,13 @@ func TestDoubts(t *testing.T) {
 		for bit := range 8 * len(data) {
 			b := slices.Clone(data)
 			b[bit/8] ^= 1 << (bit % 8)
-			p, err := Read(name, b, ReadOptions{})
+			p, err := Read(name, b, ReaderOptions{})
 			if err != nil || text(t, p) == want || len(p.Check()) > 0 {
 				continue
 			}
 			silent++
 			m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { unmerged++ }})
-			if _, err := m.AddFile(name, b, ReadOptions{}, 1); err != nil || unmerged > 0 {
+			if _, err := m.AddFile(name, b, ReaderOptions{}, 1); err != nil || unmerged > 0 {
 				t.Fatalf("%s, bit %d: merging doubts what check does not: %v", name, bit, err)
 			}
 		}
@@ -344,7 +344,7 @@ func TestDoubts(t *testing.T) {
 	}
 	var warned []string
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.Err.Error()) }})
-	if _, err := m.AddFile("f", b, ReadOptions{}, 1); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "function offsets") {
+	if _, err := m.AddFile("f", b, ReaderOptions{}, 1); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "function offsets") {
 		t.Errorf("%v, %q", err, warned)
 	}
 }

@@ -50,7 +50,7 @@ type textReader struct {
 	err      error
 }
 
-func readText(data []byte, opt *ReadOptions) (*Profile, error) {
+func readText(data []byte, opt *ReaderOptions) (*Profile, error) {
 	r := &textReader{builder: newBuilder(), data: data, names: make(map[string]Name), mask: opt.mask(), lenient: opt.Lenient}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		if !opt.Lenient {

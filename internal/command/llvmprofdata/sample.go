@@ -40,7 +40,7 @@ const (
 // readSample reads a sample profile that is not of a refused format. It words all failures as LLVM does.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
 	memory.CollectLate(256 << 20) // most of what is read is kept
-	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReadOptions) (err error) {
+	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReaderOptions) (err error) {
 		p, err = sampleprof.Read(name, data, opt)
 		return err
 	})
@@ -50,14 +50,14 @@ func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *samplep
 // useSample passes the bytes of a sample profile to what reads it. A failure says whether
 // LLVM finds it when it opens the profile, and whether it ends the run in every failure
 // mode.
-func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReadOptions) error) error {
+func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReaderOptions) error) error {
 	o := &t.opt.sample
 	var format sampleprof.Format
 	err := t.read(name, func(data []byte) error {
 		if format, _ = sampleprof.Detect(data); slices.Contains(refused, format) {
 			return &failure{whence: name, message: llvmerr.SampleFormat.Text}
 		}
-		return use(data, sampleprof.ReadOptions{
+		return use(data, sampleprof.ReaderOptions{
 			Lenient: true, FlowDiscriminators: o.flowSensitive, DiscriminatorBits: o.discriminatorBits,
 		})
 	})
@@ -119,7 +119,7 @@ func (t *tool) mergeSamples(list worklist) error {
 	}})
 	for _, in := range list {
 		var kinds *llvmerr.SampleError
-		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReadOptions) error {
+		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReaderOptions) error {
 			_, err := m.AddFile(in.name, data, opt, in.weight)
 			// Kinds that differ end the run in every failure mode, with a message of their
 			// own.

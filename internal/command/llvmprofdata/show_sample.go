@@ -81,7 +81,7 @@ func (t *tool) readToShow(whole bool) (p *sampleprof.Profile, functions iter.Seq
 		}
 		return p, slices.Values(p.Functions), nil
 	}
-	err = t.useSample(name, nil, func(data []byte, opt sampleprof.ReadOptions) (err error) {
+	err = t.useSample(name, nil, func(data []byte, opt sampleprof.ReaderOptions) (err error) {
 		p, functions, err = sampleprof.ReadSorted(name, data, opt)
 		return err
 	})

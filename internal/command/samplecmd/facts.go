@@ -79,7 +79,7 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
 		Sections: []sectionFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
 	}
-	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return f, f.End(err)
 	}

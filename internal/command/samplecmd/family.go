@@ -48,7 +48,7 @@ func (check) Admit(string, []byte) error             { return nil }
 // doubts is only a remark, because compilers use such a profile. Records are functions or contexts.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
-	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		res.Note(err)
 		return res

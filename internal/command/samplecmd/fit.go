@@ -72,7 +72,7 @@ type functionStale struct {
 // fitOf compares a profile with a program. Damage in the program's debug information is a warning
 // as long as anything could be compared.
 func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
-	p, err := sampleprof.Read(name, data, sampleprof.ReadOptions{})
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}

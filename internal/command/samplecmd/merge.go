@@ -199,7 +199,7 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
-	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReadOptions{}, in.Weight)
+	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReaderOptions{}, in.Weight)
 	if err != nil {
 		return nil, err
 	}
