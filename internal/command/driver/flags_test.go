@@ -58,6 +58,11 @@ func TestParseFlags(t *testing.T) {
 		{args: "-fmachine-profile-use=x.mip,", fails: "file name is missing"},
 		{args: "-fmachine-profile-use", fails: "unknown flag"},
 		{args: "-fmachine-profile-nonsense", fails: "unknown flag"},
+		{args: "-fmachine-profile-nonsense=1", fails: "unknown flag"},
+		{args: g + "-fmachine-profile-function-coverage -fmachine-profile-small-runtime=x", profile: mip.FunctionCoverage},
+		{args: g + "-fmachine-profile-small-runtime=x", fails: "needs -fmachine-profile-function-coverage"},
+		{args: g + "-fmachine-profile-function-coverage -fmachine-profile-signals -fmachine-profile-small-runtime=x", fails: "excludes -fmachine-profile-signals"},
+		{args: g + "-fmachine-profile-function-coverage -fmachine-profile-small-runtime=", fails: "file name is missing"},
 		{args: "-fno-machine-profile-link-unit-name=x", fails: "unknown flag"},
 	} {
 		f, rest, err := parseFlags(strings.Fields(c.args))

@@ -34,23 +34,23 @@ func (l *ltoLink) readWords() error {
 	var states []loading // --push-state
 	for i := 0; i < len(l.words); i++ {
 		path := l.words[i]
-		switch {
+		switch option := longOption(path); {
 		case path == "-o", path == "--output":
 			i++
 			continue
-		case path == "--start-lib":
+		case option == "--start-lib":
 			state = fromLib
-		case path == "--whole-archive":
+		case option == "--whole-archive":
 			state = wholly
-		case path == "--end-lib", path == "--no-whole-archive":
+		case option == "--end-lib", option == "--no-whole-archive":
 			state = byNeed
 		// --push-state saves the state of --whole-archive among others.
-		case path == "--push-state":
+		case option == "--push-state":
 			states = append(states, state)
-		case path == "--pop-state" && len(states) > 0:
+		case option == "--pop-state" && len(states) > 0:
 			state, states = states[len(states)-1], states[:len(states)-1]
-		case strings.HasPrefix(path, "--library="):
-			path = libraries.find(i, strings.TrimPrefix(path, "--library="))
+		case strings.HasPrefix(option, "--library="):
+			path = libraries.find(i, strings.TrimPrefix(option, "--library="))
 		case strings.HasPrefix(path, "-l"):
 			path = libraries.find(i, path[2:])
 		}
@@ -67,6 +67,15 @@ func (l *ltoLink) readWords() error {
 		l.inputs[i], l.loads[i] = known[path], state
 	}
 	return l.refuse(known)
+}
+
+// longOption returns an option of the linker with two dashes: linkers take one for two, but for
+// options of one letter.
+func longOption(word string) string {
+	if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") {
+		return "-" + word
+	}
+	return word
 }
 
 // refuse returns an error for what the second link cannot do like the first.
@@ -266,18 +275,23 @@ type search struct {
 func librarySearch(words []string) search {
 	s := search{static: make([]bool, len(words))}
 	static, sysroot := false, ""
+	var statics []bool // --push-state saves -Bstatic, too
 	for i, w := range words {
 		folder := ""
-		switch {
-		case w == "-Bstatic", w == "-static", w == "-dn", w == "-non_shared", w == "--static":
+		switch option := longOption(w); {
+		case option == "--Bstatic", option == "--static", option == "--dn", option == "--non_shared":
 			static = true
-		case w == "-Bdynamic", w == "-dy", w == "-call_shared":
+		case option == "--Bdynamic", option == "--dy", option == "--call_shared":
 			static = false
-		case strings.HasPrefix(w, "--sysroot="):
-			sysroot = strings.TrimPrefix(w, "--sysroot=")
-		case strings.HasPrefix(w, "--library-path="):
-			folder = strings.TrimPrefix(w, "--library-path=")
-		case (w == "-L" || w == "--library-path") && i+1 < len(words):
+		case option == "--push-state":
+			statics = append(statics, static)
+		case option == "--pop-state" && len(statics) > 0:
+			static, statics = statics[len(statics)-1], statics[:len(statics)-1]
+		case strings.HasPrefix(option, "--sysroot="):
+			sysroot = strings.TrimPrefix(option, "--sysroot=")
+		case strings.HasPrefix(option, "--library-path="):
+			folder = strings.TrimPrefix(option, "--library-path=")
+		case (w == "-L" || option == "--library-path") && i+1 < len(words):
 			folder = words[i+1]
 		case strings.HasPrefix(w, "-L"):
 			folder = w[2:]
