@@ -259,6 +259,25 @@ f:
 	ret
 	.size f, .-f
 `, []string{"raw skipped: defined in inline assembly", "f {LP}"}},
+		{"type without a comma, outlined code", elf, `
+	.type f @function
+f:
+	call OUTLINED_FUNCTION_0
+	ret
+	.size f, .-f
+	.type OUTLINED_FUNCTION_0, @function
+OUTLINED_FUNCTION_0:
+	ret
+	.size OUTLINED_FUNCTION_0, .-OUTLINED_FUNCTION_0
+`, []string{"f {LP}", "OUTLINED_FUNCTION_0 skipped: made by the outliner"}},
+		{"entry inside of a function", apple, `
+	.globl _f
+_f:
+	nop
+	.alt_entry _g
+_g:
+	ret
+`, []string{"_f {LP}"}},
 		{"Apple", apple, `
 	.section __TEXT,__text,regular,pure_instructions
 	.globl _f ; -- Begin function f
@@ -315,6 +334,9 @@ g:
 h:
 	.section .text
 i:
+	.section .text.f,"axG",@progbits,f,comdat
+	.section .text.same,"ax?",@progbits
+same:
 `
 	f := &File{Src: []byte(text), Target: Target{X86_64, ELF}}
 	if err := f.lex(); err != nil {
@@ -336,6 +358,7 @@ i:
 		"c": ".rodata.str  comdat:false code:false loaded:true",
 		"d": ".text.f f comdat:true code:true loaded:true",
 		"e": ".data  comdat:false code:false loaded:true",
+		"same": ".text.same f comdat:true code:true loaded:true",
 		"g": ".text.g  comdat:false code:true loaded:true",
 		"h": ".text  comdat:false code:true loaded:true",
 		"i": ".text  comdat:false code:true loaded:true",
@@ -372,6 +395,101 @@ func TestTargets(t *testing.T) {
 	for _, triple := range []string{"i686-linux-gnu", "x86_64-pc-windows-msvc", "x86_64-linux-gnux32", "armeb-linux-gnueabi", "riscv64-linux-gnu", "armv7-apple-ios"} {
 		if got, err := ParseTriple(triple); err == nil {
 			t.Errorf("%s: %v", triple, got)
+		}
+	}
+}
+
+// TestStatements: where statements begin and end, whatever comments, strings and characters are
+// in them.
+func TestStatements(t *testing.T) {
+	for _, c := range []struct {
+		target Target
+		text   string
+		want   string // the statements' texts, each in brackets
+	}{
+		{Target{X86_64, ELF}, "\tmovb\t$'#', %al # say\n\tret", "[movb\t$'#', %al][ret]"},
+		{Target{X86_64, ELF}, "\tmovb\t$'\\'', %al; ret\n", "[movb\t$'\\'', %al][ret]"},
+		{Target{X86_64, ELF}, "\tmovb\t$';, %al\n\tret\n", "[movb\t$';, %al][ret]"},
+		{Target{X86_64, ELF}, "\tmovb\t$'\n\tret\n", "[movb\t$'][ret]"},
+		{Target{X86_64, ELF}, "\tmovl\t/* to */ %eax, %ebx /* and\n more */\n\tret\n", "[movl\t/* to */ %eax, %ebx][ret]"},
+		{Target{X86_64, ELF}, "f: ;; ret; nop\nx = 5\n/* ret */\n/* ret", "[f][ret][nop][x = 5]"},
+		{Target{AArch64, ELF}, "\tmov\tw0, #1 // ret\n\tret; nop", "[mov\tw0, #1][ret][nop]"},
+		{Target{AArch64, MachO}, "_f: ret %% nop ; ret", "[_f][ret][nop]"},
+		{Target{ARM, ELF}, "\tmov\tr0, #1 @ ret\n\tbx\tlr", "[mov\tr0, #1][bx\tlr]"},
+	} {
+		f := &File{Src: []byte(c.text), Target: c.target}
+		if err := f.lex(); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i := range f.Stmts {
+			got += "[" + string(f.Text(&f.Stmts[i])) + "]"
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestUses: a symbol is used where it stands alone.
+func TestUses(t *testing.T) {
+	for text, want := range map[string]bool{"call f": true, "f": true, "call ff\n jmp f2": false, "jmp ff; jmp f": true, "": false, "call a.f": false, "(f)": true} {
+		if got := (&File{Src: []byte(text)}).Uses("f"); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+// TestFlow: what ends a block on x86_64 and AArch64, and how.
+func TestFlow(t *testing.T) {
+	for ins, want := range map[string]FlowKind{
+		"jne,pn\t.L1": FlowBranch, "loop\t.L1": FlowBranch, "loopne\t.L1": FlowBranch, "jrcxz\t.L1": FlowBranch, "jmp\t.L1": FlowJump, "jmp\t*%rax": FlowIndirect,
+		"notrack jmp\t*(%rax)": FlowIndirect, "jmp": FlowIndirect, "bnd call\tf": FlowCall, "lcall\t*(%rax)": FlowCall, "repz ret": FlowReturn,
+		"lretq": FlowTrap, "iretq": FlowTrap, "ud2": FlowTrap, "ljmp\t*(%rax)": FlowTrap, "xbegin\t.L1": FlowBranch, "xabort\t$1": FlowLeave, "syscall": FlowLeave,
+		"lock incl\t(%rax)": FlowNone, ",x": FlowNone, "movl\t%eax, %ebx": FlowNone,
+	} {
+		if got, _ := X86_64.Flow([]byte(ins), AttPrefix); got != want {
+			t.Errorf("%s: %d, want %d", ins, got, want)
+		}
+	}
+	for ins, want := range map[string]FlowKind{"jmp\trax": FlowIndirect, "jmp\tr16": FlowIndirect, "jmp\tQWORD PTR x[rip]": FlowIndirect, "jmp\t[rax]": FlowIndirect, "jmp\t.L1": FlowJump} {
+		if got, _ := X86_64.Flow([]byte(ins), IntelNoPrefix); got != want {
+			t.Errorf("%s: %d, want %d", ins, got, want)
+		}
+	}
+	for ins, want := range map[string]FlowKind{
+		"b\t.L1": FlowJump, "b.eq\t.L1": FlowBranch, "tbz\tw0, #1, .L1": FlowBranch, "bl\tf": FlowCall, "blr\tx1": FlowCall, "br\tx1": FlowIndirect, "ret": FlowReturn,
+		"svc\t#0": FlowLeave, "hvc\t#1": FlowLeave, "brk\t#1": FlowTrap, "mov\tx0, x1": FlowNone,
+	} {
+		if got, _ := AArch64.Flow([]byte(ins), 0); got != want {
+			t.Errorf("%s: %d, want %d", ins, got, want)
+		}
+	}
+}
+
+// TestDetectTarget: the instruction set of a text whose target nobody says.
+func TestDetectTarget(t *testing.T) {
+	for text, want := range map[string]string{
+		"\tpushq\t%rbp\n": "x86_64-elf", "\tadd\t$8, %rsp\n": "x86_64-elf", "\tstp\tx29, x30, [sp]\n": "aarch64-elf", "\tmov\tx0, x1\n": "aarch64-elf",
+		"\tbx\tlr\n": "arm-elf", "\tpush\t{r4, lr}\n": "arm-elf", "\tmov\tr0, #1\n": "arm-elf", "\tmov\tpc, lr\n": "arm-elf",
+	} {
+		if got, err := DetectTarget([]byte(text)); err != nil || got.String() != want {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	if got, err := DetectTarget([]byte("\tnop\n")); err == nil {
+		t.Errorf("a text without a target is of %v", got)
+	}
+	if got, err := ParseTriple(""); err != nil || got != (Target{}) {
+		t.Errorf("no triple: %v, %v", got, err)
+	}
+}
+
+// TestFragments: the names of cold parts, and functions that a compiler made of common code.
+func TestFragments(t *testing.T) {
+	for name, want := range map[string]bool{"f.cold": true, "f.cold.1": true, "f.cold.": false, "f.cold.x": false, "f.colder": false, ".cold": false, "f": false} {
+		if IsFragment(name) != want {
+			t.Errorf("%s is a cold part: %t", name, !want)
 		}
 	}
 }
