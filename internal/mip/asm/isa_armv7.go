@@ -40,7 +40,7 @@ func (armv7) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 		return FlowCall, rest
 	case "tbb", "tbh":
 		return FlowIndirect, rest
-	case "udf", "bkpt", "hlt", "eret":
+	case "udf", "bkpt", "hlt", "eret", "rfe", "rfeia", "rfefd":
 		return FlowTrap, nil
 	case "svc", "swi", "smc", "hvc":
 		return FlowLeave, nil
@@ -64,14 +64,12 @@ func (armv7) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 func armWritesPC(word, rest []byte) (FlowKind, []byte) {
 	kind, target := FlowNone, []byte(nil)
 	base, conditional := ArmWord(word, "pop", "ldm", "ldmfd", "ldmia", "ldmdb", "ldmea", "ldmib", "ldmda", "ldmed", "ldmfa",
-		"mov", "movs", "ldr", "add", "adds", "sub", "subs", "and", "orr", "eor", "bic", "mvn", "rsb", "rfeia", "rfefd")
+		"mov", "movs", "ldr", "add", "adds", "sub", "subs", "and", "orr", "eor", "bic", "mvn", "rsb")
 	switch base {
 	case "pop", "ldm", "ldmfd", "ldmia", "ldmdb", "ldmea", "ldmib", "ldmda", "ldmed", "ldmfa":
 		if list := bytes.IndexByte(rest, '{'); list >= 0 && HasWord(rest[list:], "pc") {
 			kind = FlowReturn
 		}
-	case "rfeia", "rfefd":
-		kind = FlowTrap
 	case "mov", "movs", "ldr", "add", "adds", "sub", "subs", "and", "orr", "eor", "bic", "mvn", "rsb":
 		dest, sources, _ := bytes.Cut(rest, []byte(","))
 		if string(bytes.TrimSpace(dest)) != "pc" {

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func TestARMFlow(t *testing.T) {
 		"ldr\tpc, [r0, r1, lsl #2]": asm.FlowIndirect, "mov\tpc, lr": asm.FlowReturn, "moveq\tpc, lr": asm.FlowBranch, "mov\tpc, r0": asm.FlowIndirect,
 		"add\tpc, r0": asm.FlowIndirect, "add\tr0, pc": asm.FlowNone, "add\tr0, pc, r0": asm.FlowNone, "ldr\tr0, [pc, #8]": asm.FlowNone,
 		"tbb\t[pc, r0]": asm.FlowIndirect, "subs\tpc, lr, #4": asm.FlowTrap, "udf\t#0": asm.FlowTrap, "svc\t#0": asm.FlowLeave, "str\tpc, [r0]": asm.FlowNone,
-		"it\teq": asm.FlowNone, "strb\tr0, [r1]": asm.FlowNone, "vldr\td0, .L1": asm.FlowNone,
+		"rfeia\tsp!": asm.FlowTrap, "it\teq": asm.FlowNone, "strb\tr0, [r1]": asm.FlowNone, "vldr\td0, .L1": asm.FlowNone,
 	} {
 		if got, _ := asm.ARM.Flow([]byte(ins), 0); got != want {
 			t.Errorf("%s: %d, want %d", ins, got, want)
@@ -155,6 +156,16 @@ func TestARMAnchors(t *testing.T) {
 	}
 }
 
+// TestARMStaysFirst: the marker of a branch target stays at the very beginning.
+func TestARMStaysFirst(t *testing.T) {
+	text, _ := rewriteARM(t, coverage, true, "\tpacbti\tr12, lr, sp", "\tmovs\tr0, #1", "\tbx\tlr")
+	_, body, _ := strings.Cut(text, "\nf:\n")
+	marker, probe, code := strings.Index(body, "\tpacbti"), strings.Index(body, "\tpush"), strings.Index(body, "\tmovs\tr0, #1")
+	if marker < 0 || probe < marker || code < probe {
+		t.Error(text)
+	}
+}
+
 // TestARMProbes: the entry probes.
 func TestARMProbes(t *testing.T) {
 	for profile, want := range map[mip.ProfileType]string{
@@ -189,6 +200,109 @@ func TestARMProbes(t *testing.T) {
 		probe, _, _ = strings.Cut(probe, "\tbx\tlr")
 		if diff := cmp.Diff(want, probe); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// TestARMVersions: probes need ARMv7, so what is compiled for older processors is left alone.
+func TestARMVersions(t *testing.T) {
+	for directive, want := range map[string]asm.Reason{
+		".arch armv5te": asm.SkipInstructionSet, ".arch armv6": asm.SkipInstructionSet, ".arch armv6t2": "", ".arch armv7-a": "", ".arch armv8-a": "",
+		".cpu arm926ej-s": asm.SkipInstructionSet, ".cpu cortex-m0plus": asm.SkipInstructionSet, ".cpu cortex-m1": asm.SkipInstructionSet, ".cpu cortex-a9": "", ".cpu cortex-m33": "",
+		".eabi_attribute 6, 6": asm.SkipInstructionSet, ".eabi_attribute 6, 10": "", ".eabi_attribute 6, 11": asm.SkipInstructionSet, ".eabi_attribute 20, 1": "",
+	} {
+		_, report, err := Rewrite(nil, []byte("\t"+directive+"\n"+armFunction(true, "\tbx\tlr")), Options{
+			Target: asm.Target{Arch: asm.ARM, Format: asm.ELF}, Profile: coverage,
+		})
+		if err != nil || report[0].Skipped != want {
+			t.Errorf("%s: %v, %q; want %q", directive, err, report[0].Skipped, want)
+		}
+	}
+}
+
+// TestARMSizes: what data among the code takes at most, and how far instructions reach.
+func TestARMSizes(t *testing.T) {
+	for text, want := range map[string]int{
+		".byte 1, 2": 2, ".short 1, 2": 4, ".word 1": 4, ".quad 1, 2": 16, ".asciz \"abc\"": 5, ".space 4": 32, ".space x": armCondRange, ".skip -1": armCondRange,
+		".p2align 2": alignmentMax, ".loc 1 2": 0,
+	} {
+		if got := armDataSize([]byte(text)); got != want {
+			t.Errorf("%s: %d bytes, want %d", text, got, want)
+		}
+	}
+	for ins, want := range map[string]int{
+		"b.n\t.L1": armNarrowJump, "bne.n\t.L1": armNarrowBranch, "bne\t.L1": armCondRange, "b\t.L1": 0, "pld\t.L1": armShortLiteral, "ldr\tr0, .L1": armLiteralRange,
+		"ldr.n\tr0, .L1": armWideLiteral, "ldr\tr0, [r1]": 0,
+	} {
+		if got, _ := armReach([]byte(ins), true); got != want {
+			t.Errorf("%s reaches %d bytes, want %d", ins, got, want)
+		}
+	}
+}
+
+// TestAArch64Scratch: block probes take x16 or x17 where the block writes it before it reads it,
+// and else save x16, on Mach-O below the red zone.
+func TestAArch64Scratch(t *testing.T) {
+	for _, tt := range []struct {
+		block string
+		regs  string // the probe's, and the room for the one saved
+	}{
+		{"mov x16, x0; ret", "x16"},
+		{"mov w16, w17; ret", "x16"},
+		{"ldr ip0, [x0]; ret", "x16"},
+		{"add x16, x16, #1; mov x17, #1; ret", "x17"},
+		{"ldr x0, [x16]; bl g; ret", "x17"},
+		{"bl g; add x16, x16, x17; ret", "x16"},
+		{"ret", "x16"},
+		{"add x16, x16, x17; ret", "x16 16"},
+		{"movk x16, #1, lsl #16; movk x17, #1; ret", "x16 16"},
+		{"ldp x16, x17, [sp]; ret", "x16 16"},
+		{"mov x0, x1; b g", "x16 16"},
+	} {
+		for _, target := range []asm.Target{{Arch: asm.AArch64, Format: asm.ELF}, {Arch: asm.AArch64, Format: asm.MachO}} {
+			text := "\t.text\n\t.globl f\n\t.type f, %function\nf:\n\tcbz\tx0, .L2\n"
+			end := ".L2:\n\tadd\tx0, x16, x17\n\tret\n\t.size f, .-f\n"
+			want := tt.regs
+			if target.Format == asm.MachO {
+				text, end = "\t.globl _f\n_f:\n\tcbz\tx0, LBB0_2\n", "LBB0_2:\n\tadd\tx0, x16, x17\n\tret\n"
+				want = strings.Replace(want, " 16", " 144", 1)
+			}
+			first := "\t" + strings.ReplaceAll(tt.block, "; ", "\n\t") + "\n"
+			out, _, err := Rewrite(nil, []byte(text+first+end), Options{Target: target, Profile: coverage | mip.BlockCoverage, AllBlockProbes: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			probe, _, _ := strings.Cut(string(out), first)
+			probe = probe[strings.LastIndex(probe, "cbz"):]
+			got := ""
+			for line := range strings.Lines(probe) {
+				word, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+				switch reg, at, _ := strings.Cut(rest, ", "); word {
+				case "adrp":
+					got = reg + got
+				case "str":
+					got = " " + strings.TrimSuffix(strings.TrimPrefix(at, "[sp, #-"), "]!")
+				}
+			}
+			if got != want {
+				t.Errorf("%v: %s: %s, want %s\n%s", target, tt.block, got, want, probe)
+			}
+		}
+	}
+}
+
+// TestSpecialCaseLists: what a list must not say.
+func TestSpecialCaseLists(t *testing.T) {
+	for list, want := range map[string]string{
+		"# none\n[mip": "line 2: section without ]", "[[]": "line 1: section [[]: syntax error", "fun:a\nfun:[a": `line 2: pattern "[a": syntax error`, "main": `line 1: "main" is not KIND:PATTERN`,
+	} {
+		if _, err := ParseSpecialCaseList([]byte(list)); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", list, err, want)
+		}
+	}
+	for text, want := range map[string]int{"abc": 3, `a\101b\n`: 4, `\\\"`: 2, `\7`: 1, `\`: 1, `\18`: 2} {
+		if got := stringLength(text); got != want {
+			t.Errorf("%q: length %d, want %d", text, got, want)
 		}
 	}
 }

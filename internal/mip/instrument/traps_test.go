@@ -254,6 +254,7 @@ func TestRefusals(t *testing.T) {
 	for _, opt := range []instrument.Options{
 		{},
 		{Profile: coverage | counts},
+		{Profile: coverage | mip.ReturnAddress},
 		{Profile: withBB},
 		{Profile: coverage, GroupCount: 2, SelectedGroup: 2},
 		{Profile: coverage, SelectedGroup: 1},

@@ -1,6 +1,7 @@
 package split_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,11 +163,99 @@ func TestStays(t *testing.T) {
 		{"restored but not remembered", replace("\t.cfi_remember_state\n", ""), []bool{true, true, false}, asm.UseUnwind},
 		{"data", replace("\tret\n", "\tret\n\t.quad\t.L1\n"), []bool{true, true, false}, asm.UseDirective},
 		{"inline assembly", replace("\tmovl\t$1, %esi\n", "#APP\n\tmovl\t$1, %esi\n#NO_APP\n"), []bool{true, true, false}, ""},
+		{"assignment", replace("\tret\n", "\tret\n\tx = 5\n"), []bool{true, true, false}, asm.UseDirective},
+		{"section without flags", replace(`,"ax",@progbits`, ""), []bool{true, true, false}, asm.UseSection},
+		{"no section", replace("\t.section\t.text.bail,\"ax\",@progbits\n", ""), []bool{true, true, false}, asm.UseSection},
+		{"unknown unwinding", replace("\t.cfi_offset 3, -16\n", "\t.cfi_escape 0x16\n"), []bool{true, true, false}, asm.UseUnwind},
+		{"register without another", replace("\t.cfi_offset 3, -16\n", "\t.cfi_register 3\n"), []bool{true, true, false}, asm.UseUnwind},
+		{"no offset", replace("\t.cfi_offset 3, -16\n", "\t.cfi_def_cfa 7\n"), []bool{true, true, false}, asm.UseUnwind},
+		{"branch of one byte", replace("\tjs\t.L2\n", "\tjrcxz\t.L2\n"), []bool{true, true, false}, ""},
 		{"labels of this package", replace("message(", split.UseStem+"message("), []bool{true, true, false}, asm.UseOpaque},
 	} {
 		out, moved, why := cut(t, tc.text, tc.ran...)
 		if moved != 0 || why != tc.why || out != tc.text {
 			t.Errorf("%s: %d blocks moved, %q, want %q\n%s", tc.name, moved, why, tc.why, out)
+		}
+	}
+}
+
+// TestUnwinding: the cold part begins with the state in effect where its code stood.
+func TestUnwinding(t *testing.T) {
+	for directives, want := range map[string]string{
+		".cfi_adjust_cfa_offset 8; .cfi_rel_offset 3, 0": ".cfi_def_cfa_offset 16; .cfi_offset 3, -16",
+		".cfi_def_cfa 6, 16; .cfi_register 3, 12":        ".cfi_def_cfa 6, 16; .cfi_register 3, 12",
+		".cfi_def_cfa_register 6; .cfi_undefined 3":      ".cfi_def_cfa 6, 8; .cfi_undefined 3",
+		".cfi_same_value 12; .cfi_undefined 3":           ".cfi_undefined 3; .cfi_same_value 12",
+		".cfi_offset 3, -16; .cfi_offset 3, -24":         ".cfi_offset 3, -24",
+		".cfi_offset 3, -16; .cfi_restore 3":             "",
+	} {
+		lines := func(list string) string { return "\t" + strings.ReplaceAll(list, "; ", "\n\t") + "\n" }
+		out, moved, why := cut(t, strings.Replace(bail, lines(".cfi_def_cfa_offset 16; .cfi_offset 3, -16"), lines(directives), 1), true, true, false)
+		_, cold, _ := strings.Cut(out, ".Lmipuse_0_2:\n.L2:\n")
+		cold, _, _ = strings.Cut(cold, "\tleaq")
+		// The order of registers is that of their names.
+		got, wanted := strings.Split(strings.TrimSpace(strings.ReplaceAll(cold, "\n\t", "; ")), "; "), strings.Split(want, "; ")
+		slices.Sort(got)
+		slices.Sort(wanted)
+		if moved != 1 || why != "" || !slices.Equal(got, wanted) {
+			t.Errorf("%s: %d blocks moved, %q; cold part begins with %q, want %q", directives, moved, why, got, wanted)
+		}
+	}
+}
+
+// TestIntelSyntax: the cold part stands in the syntax of its function, whatever is in effect at the
+// end of the file.
+func TestIntelSyntax(t *testing.T) {
+	att := strings.NewReplacer("pushq\t%rbx", "push\trbx", "testl\t%edi, %edi", "test\tedi, edi", "movl\t%edi, %eax", "mov\teax, edi", "popq\t%rbx", "pop\trbx",
+		"leaq\tmessage(%rip), %rdi", "lea\trdi, message[rip]", "movl\t$1, %esi", "mov\tesi, 1", "movl\t$2, %edx", "mov\tedx, 2")
+	for end, want := range map[string]bool{"": false, "\t.att_syntax\n": true, "\t.att_syntax prefix\n": true, "\t.att_syntax\n\t.intel_syntax noprefix\n": false} {
+		out, moved, why := cut(t, "\t.intel_syntax noprefix\n"+att.Replace(bail)+end, true, true, false)
+		_, cold, _ := strings.Cut(out, "bail.cold:\n")
+		cold, _, _ = strings.Cut(cold, "lea\trdi, message[rip]")
+		_, tail, _ := strings.Cut(out, ".size\tbail, .-bail\n")
+		if got := strings.Contains(tail[len(end):], ".intel_syntax noprefix"); moved != 1 || why != "" || got != want || cold == "" {
+			t.Errorf("%q: %d blocks moved, %q; switches the syntax: %t, want %t\n%s", end, moved, why, got, want, tail)
+		}
+	}
+}
+
+// TestExceptionTable: a table of call sites is read if it has the form of compilers; else the function
+// stays whole.
+func TestExceptionTable(t *testing.T) {
+	const table = `	.section	.gcc_except_table,"a",@progbits
+.LLSDA0:
+	.byte	0xff
+	.byte	0xff
+	.byte	0x1
+	.uleb128 .LLSDACSE0-.LLSDACSB0
+.LLSDACSB0:
+	.uleb128 .LEHB0-.LFB0
+	.uleb128 .LEHE0-.LEHB0
+	.uleb128 0
+	.uleb128 0
+.LLSDACSE0:
+`
+	text := strings.NewReplacer("bail:\n\t.cfi_startproc\n", "bail:\n.LFB0:\n\t.cfi_startproc\n\t.cfi_personality 0x3,__gxx_personality_v0\n\t.cfi_lsda 0x3,.LLSDA0\n",
+		"\tcall\treport\n", ".LEHB0:\n\tcall\treport\n.LEHE0:\n").Replace(bail) + table
+	if _, moved, why := cut(t, text, true, true, false); moved != 1 || why != "" {
+		t.Errorf("%d blocks moved, %q", moved, why)
+	}
+	for _, c := range [][2]string{
+		{".cfi_lsda 0x3,.LLSDA0", ".cfi_lsda 0x3"},
+		{".cfi_lsda 0x3,.LLSDA0", ".cfi_lsda 0x3,.LLSDA9"},
+		{".LLSDA0:\n\t.byte\t0xff", ".LLSDA0:\n\t.byte\t0"},
+		{".LLSDA0:\n\t.byte\t0xff", ".LLSDA0:\n\t.byte\t0xfg"},
+		{"\t.byte\t0x1\n", "\t.byte\t0x3\n"},
+		{"\t.uleb128 .LLSDACSE0-.LLSDACSB0\n", "\t.uleb128 .LLSDACSE0\n"},
+		{"\t.uleb128 .LLSDACSE0-.LLSDACSB0\n", "\t.uleb128 .LLSDACSE0-.LLSDACSB9\n"},
+		{"\t.uleb128 .LEHB0-.LFB0\n", "\t.long .LEHB0-.LFB0\n"},
+		{".LEHE0-.LEHB0", ".LEHE0-.LFB0"},
+		{"\t.uleb128 0\n\t.uleb128 0\n", ""},
+		{table[strings.Index(table, "\t.uleb128 .LEHB0"):], "\t.text\n.LLSDACSE0:\n"},
+	} {
+		damaged := strings.Replace(text, c[0], c[1], 1)
+		if out, moved, why := cut(t, damaged, true, true, false); moved != 0 || why != asm.UseTable || out != damaged {
+			t.Errorf("%q for %q: %d blocks moved, %q", c[1], c[0], moved, why)
 		}
 	}
 }
