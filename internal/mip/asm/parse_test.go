@@ -353,15 +353,15 @@ same:
 		}
 	}
 	want := map[string]string{
-		"a": ".data  comdat:false code:false loaded:true",
-		"b": ".text.f f comdat:true code:true loaded:true",
-		"c": ".rodata.str  comdat:false code:false loaded:true",
-		"d": ".text.f f comdat:true code:true loaded:true",
-		"e": ".data  comdat:false code:false loaded:true",
+		"a":    ".data  comdat:false code:false loaded:true",
+		"b":    ".text.f f comdat:true code:true loaded:true",
+		"c":    ".rodata.str  comdat:false code:false loaded:true",
+		"d":    ".text.f f comdat:true code:true loaded:true",
+		"e":    ".data  comdat:false code:false loaded:true",
 		"same": ".text.same f comdat:true code:true loaded:true",
-		"g": ".text.g  comdat:false code:true loaded:true",
-		"h": ".text  comdat:false code:true loaded:true",
-		"i": ".text  comdat:false code:true loaded:true",
+		"g":    ".text.g  comdat:false code:true loaded:true",
+		"h":    ".text  comdat:false code:true loaded:true",
+		"i":    ".text  comdat:false code:true loaded:true",
 	}
 	for name, w := range want {
 		if got[name] != w {
