@@ -217,7 +217,7 @@ func (d *decoder) document() {
 	}
 	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
 		if !d.keys[key] {
-			d.violation(d.pos, "key "+key, "missing", "it, as every file has it")
+			d.violation(d.pos, "key "+key, "missing", "it in every file")
 		}
 	}
 }

@@ -29,8 +29,8 @@ func TestReadErrors(t *testing.T) {
 		{"other text", "mode: set", `f: line 1, column 1: file is "mode: set", want a JSON object: unrecognized profile format`},
 		{"array", " [1]", `f: line 1, column 2: file is "[1]", want a JSON object: unrecognized profile format`},
 		{"brace", "{", `f: line 1, column 2: file is cut short, want a string: truncated profile`},
-		{"missing tables", `{"version":"1.0.0"}`, `f: line 1, column 20: key types is missing, want it, as every file has it: corrupt profile`},
-		{"missing version", `{"types":[],"methods":[]}`, `f: line 1, column 26: key version is missing, want it, as every file has it: corrupt profile`},
+		{"missing tables", `{"version":"1.0.0"}`, `f: line 1, column 20: key types is missing, want it in every file: corrupt profile`},
+		{"missing version", `{"types":[],"methods":[]}`, `f: line 1, column 26: key version is missing, want it in every file: corrupt profile`},
 		{"version number", `{"version":1}`, `f: line 1, column 12: version is "1", want a string: corrupt profile`},
 		{"version dots", `{"version":"1x0x0"}`, `f: line 1, column 12: version is "1x0x0", want three numbers as in 1.0.0: corrupt profile`},
 		{

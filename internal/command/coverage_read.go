@@ -206,7 +206,7 @@ func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 			cli.Quantity(uint64(n), "function", "functions"), cli.Count(uint64(causes[most])), console.Printable(most))
 	}
 	if u := cov.Unplaced.Functions; u.Total > 0 {
-		fmt.Fprintf(env.Stderr, "note: of %s in the profile, of which %s ran, the source is not known\n",
+		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran\n",
 			cli.Quantity(uint64(u.Total), "function", "functions"), cli.Count(uint64(u.Covered)))
 	}
 }

@@ -25,7 +25,7 @@ func fleetCommand() *cli.Command {
 		Args:  "COMMAND [OPTION]... [ARGUMENT]...",
 		Short: "merge profiles on many machines, as job arrays of any scheduler",
 		Long: `Merges the profiles of folders and buckets with an array of tasks, which any
-scheduler of job arrays can start; render writes the definitions for ` + cli.AnyOf(fleet.Schedulers) + `.
+scheduler with job arrays can start; render writes the definitions for ` + cli.AnyOf(fleet.Schedulers) + `.
 The result has the bytes of one merge of all profiles. JOB is a new folder, or a URL such as s3://bucket/jobs/monday,
 that all tasks share; see docs/fleet.md.
 

@@ -48,7 +48,7 @@ be merged, and 2 if the command line is wrong.`,
 			f.StringVar(&c.Output, "o", "", "`OUTPUT` profile to add to or create")
 			f.BoolVar(&c.delete, "delete", false, "delete merged profiles")
 			f.StringVar(&c.archive, "archive", "", "`DIR` move merged profiles to DIR")
-			f.StringVar(&c.quarantine, "quarantine", "", "`DIR` move files to DIR that cannot be merged, or only in part")
+			f.StringVar(&c.quarantine, "quarantine", "", "`DIR` move files that cannot be merged, wholly or in part, to DIR")
 			f.BoolVar(&c.once, "once", false, "merge the profiles in DIR and end")
 			f.Var(&c.settle, "settle", "`TIME` merge a file once it has not changed for TIME")
 			f.Var(&c.every, "every", "`TIME` write OUTPUT at most once per TIME, unless --batch files wait")

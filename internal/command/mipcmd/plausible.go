@@ -75,7 +75,7 @@ func (c *plausible) sums(i int, f *mip.Function) {
 	case counts && tooMany(f.CallCount, profiles, 1<<32-1):
 		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "at most 2^32-1 for each profile with a call")
 	case !counts && f.CallCount > 1:
-		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "0 or 1, as coverage has it")
+		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "0 or 1 in coverage")
 	}
 	if counts && (f.TimestampSum < profiles || tooMany(f.TimestampSum, profiles, functions)) {
 		c.remark(i, f.Name, "sum of the ranks of first calls").text("%d", f.TimestampSum, "1 to the number of functions for each profile with a call")
