@@ -249,3 +249,53 @@ func TestExclude(t *testing.T) {
 		t.Error("markers in a source without any", err)
 	}
 }
+
+// TestUnionOfParts: the parts of functions, uses of macros, and decisions are added up by place; a
+// condition that one input shows to decide is shown.
+func TestUnionOfParts(t *testing.T) {
+	part := func(count uint64) *File {
+		return &File{Path: "a", Lines: []Line{{1, count}}, Regions: []Region{{Line: 1, EndLine: 1, Count: count}}}
+	}
+	macro := func(column uint32, count uint64) Expansion {
+		return Expansion{Line: 2, Column: column, EndLine: 2, Of: part(count)}
+	}
+	one := &File{
+		Path: "a", Functions: []Function{{Symbol: profile.Symbol{Name: "f"}, Part: part(1)}, {Symbol: profile.Symbol{Name: "g"}}},
+		Regions: []Region{{Line: 1, EndLine: 3, Count: 1}}, Expansions: []Expansion{macro(4, 1), macro(9, 1)},
+		Decisions: []Decision{
+			{Line: 3, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5, Have: "TF:F", Wanted: "TT:T"}}, Vectors: []string{"TF:F", "F-:F"}},
+			{Line: 4, Conditions: Ratio{2, 0}},
+			{Line: 5, Conditions: Ratio{2, 0}, Operands: make([]Condition, 2)},
+		},
+	}
+	other := &File{
+		Path: "a", Functions: []Function{{Symbol: profile.Symbol{Name: "f"}, Part: part(2)}, {Symbol: profile.Symbol{Name: "g"}, Part: part(3)}},
+		Regions: []Region{{Line: 1, EndLine: 3, Count: 5}, {Line: 2, EndLine: 2, Count: 1}}, Expansions: []Expansion{macro(4, 7)},
+		Decisions: []Decision{
+			{Line: 3, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Have: "TT:T", Wanted: "F-:F"}, {Column: 5, Covered: true}}, Vectors: []string{"TT:T", "TF:F"}},
+			{Line: 4, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5}}, Vectors: []string{"T-:T"}},
+			{Line: 5, Conditions: Ratio{3, 1}},
+		},
+	}
+	u := Union(&Coverage{Files: []*File{one}}, &Coverage{Files: []*File{other}}).Files[0]
+	if got := u.Functions; len(got) != 2 || got[0].Part.Lines[0].Count != 3 || got[1].Part.Lines[0].Count != 3 || one.Functions[0].Part.Lines[0].Count != 1 {
+		t.Errorf("functions %+v", got)
+	}
+	if want := []Region{{Line: 1, EndLine: 3, Count: 6}, {Line: 2, EndLine: 2, Count: 1}}; !reflect.DeepEqual(u.Regions, want) {
+		t.Errorf("regions %+v", u.Regions)
+	}
+	if got := u.Expansions; len(got) != 2 || got[0].Of.Lines[0].Count != 8 || got[1].Of.Lines[0].Count != 1 {
+		t.Errorf("expansions %+v", got)
+	}
+	want := []Decision{
+		{Line: 3, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5, Covered: true}}, Vectors: []string{"TF:F", "F-:F", "TT:T"}},
+		{Line: 4, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5}}, Vectors: []string{"T-:T"}},
+		{Line: 5, Conditions: Ratio{3, 1}, Operands: make([]Condition, 2)},
+	}
+	if !reflect.DeepEqual(u.Decisions, want) {
+		t.Errorf("decisions %+v", u.Decisions)
+	}
+	if len(one.Decisions[0].Vectors) != 2 || one.Decisions[0].Operands[1].Covered {
+		t.Errorf("the input has changed: %+v", one.Decisions[0])
+	}
+}

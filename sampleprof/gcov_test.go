@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -57,5 +58,25 @@ func TestGCov(t *testing.T) {
 		if _, err := Read("", gcovProfile()[:n], ReaderOptions{}); err == nil {
 			t.Errorf("read the first %d bytes", n)
 		}
+	}
+}
+
+// TestGCovDamaged: what is damaged is told with its place; a function that comes again counts once.
+func TestGCovDamaged(t *testing.T) {
+	for word, want := range map[int]string{
+		1: "tag is 0x9, want", 13: "tag is 0x9, want", 18: "name is 9, want less than 3, the number of names", 25: "kind of targets is 9, want",
+	} {
+		data := gcovProfile()
+		le.PutUint32(data[len(magicGCov)+4*word:], 9)
+		if _, err := Read("", data, ReaderOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("word %d: error %v, want %q", word, err, want)
+		}
+	}
+	// The second function is named as the first: only its head counts.
+	data := gcovProfile()
+	le.PutUint32(data[len(data)-28:], 0)
+	const want = "main:8589934603:12\n 3.2: 8589934592 called:5\n 4: inlined:11\n  1: 11\n"
+	if got := mustWrite(t, mustRead(t, data), WriteOptions{Format: FormatText}); string(got) != want {
+		t.Errorf("%s", got)
 	}
 }

@@ -394,3 +394,104 @@ func TestDebugLink(t *testing.T) {
 		}
 	}
 }
+
+// TestMembers: archives in the forms of GNU and BSD, and those that are damaged.
+func TestMembers(t *testing.T) {
+	member := func(name, data string) string {
+		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n%s%s", name, 0, 0, 0, 0o644, len(data), data, strings.Repeat("\n", len(data)%2))
+	}
+	long := member("//", "a-very-long-name.o/\nother.o/\n")
+	for _, c := range []struct{ archive, want string }{
+		{"!<arch>\n", ""},
+		{"!<arch>\n" + member("/", "index") + member("a.o/", "one") + member("b.o/", "two2"), "a.o=one b.o=two2 "},
+		{"!<arch>\n" + member("/SYM64/", "index") + long + member("/0", "one") + member("/20", "two"), "a-very-long-name.o=one other.o=two "},
+		{"!<arch>\n" + member("__.SYMDEF", "index") + member("#1/8", "a b.o\x00\x00\x00one") + member("#1/20", "__.SYMDEF SORTED\x00\x00\x00\x00index"), "a b.o=one "},
+		{"!<arch>\n" + member("#1/80", "a.o"), `name of a member is "#1/80", want a length of at most 3`},
+		{"!<arch>\n" + member("#1/x", "a.o"), `name of a member is "#1/x"`},
+		{"!<arch>\n" + long + member("/99", "one"), `name of a member is "/99", want an offset in the 29 bytes of names`},
+		{"!<arch>\n" + strings.Replace(member("a.o/", "one"), "`\n", "..", 1), `end of the header of a member is "..", want "` + "`\\n" + `"`},
+		{"!<arch>\n" + member("a.o/", "one")[:50], "header of a member is 50 bytes, want 60 bytes"},
+		{"!<arch>\n" + member("a.o/", "one")[:62], `size of a member is "3", want at most the 2 bytes left`},
+		{"!<thin>\n" + member("no-such-file.o/", "one"), "no such file"},
+		{"!<thin>\n" + member("./", "one"), "member of the thin archive is "},
+	} {
+		got := ""
+		err := Members(t.TempDir()+"/lib.a", []byte(c.archive), func(name string, data []byte) error {
+			got += name + "=" + string(data) + " "
+			return nil
+		})
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != c.want || err != nil && (c.want == "" || !strings.Contains(got, c.want)) {
+			t.Errorf("%q: %q, want %q", c.archive, got, c.want)
+		}
+	}
+	stop := errors.New("stop")
+	if err := Members("", []byte("!<arch>\n"+member("a.o/", "one")), func(string, []byte) error { return stop }); err != stop {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCOFF: what the headers of images and objects say.
+func TestCOFF(t *testing.T) {
+	le := binary.LittleEndian
+	header := func(machine uint16, sections, optional, characteristics uint16) []byte {
+		b := le.AppendUint16(nil, machine)
+		b = append(le.AppendUint16(b, sections), make([]byte, 12)...)
+		return le.AppendUint16(le.AppendUint16(b, optional), characteristics)
+	}
+	section := func(name string, virtual, addr, size, offset, flags uint32) []byte {
+		b := append([]byte(name), make([]byte, 8-len(name))...)
+		for _, v := range []uint32{virtual, addr, size, offset, 0, 0, 0, flags} {
+			b = le.AppendUint32(b, v)
+		}
+		return b
+	}
+	image := func(magic string, rest ...[]byte) []byte {
+		dos := append([]byte("MZ"), make([]byte, 0x3e)...)
+		le.PutUint32(dos[0x3c:], 0x48)
+		return append(append(append(dos, make([]byte, 8)...), magic...), bytes.Join(rest, nil)...)
+	}
+	optional := make([]byte, 32)
+	le.PutUint16(optional, coffLargeAddress)
+	le.PutUint64(optional[24:], 0x140000000)
+	small := make([]byte, 32)
+	le.PutUint32(small[28:], 0x400000)
+	text, bss := section(".text", 0x10, 0x1000, 0x200, 0x40, 0x60000020), section(".bss", 0x300, 0x2000, 0x200, 0x40, 0x80)
+	debug := section(".debug", 8, 0x3000, 8, 0x40, 0x02000000)
+	big := append([]byte{0, 0, 0xff, 0xff, 2, 0, 0x64, 0x86}, make([]byte, 36+12)...)
+	le.PutUint32(big[44:], 1)
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"program", image("PE\x00\x00", header(0x8664, 3, 32, 2), optional, text, bss, debug), "x86_64 8 program .text@0x140001000+16/16 .bss@0x140002000+768/0 .debug@0x140003000+8/8 not loaded"},
+		{"library", image("PE\x00\x00", header(0x14c, 1, 32, 0x2002), small, text), "i386 4 library .text@0x401000+16/16"},
+		{"unknown machine", image("PE\x00\x00", header(0x1f2, 0, 0, 2)), "machine1f2 4 program"},
+		{"object", append(append(header(0xaa64, 1, 0, 0), text...), make([]byte, 0x204)...), "arm64 8 object .text@0x0+512/512 not loaded"},
+		{"large object", append(append(big, text...), make([]byte, 0x204)...), "x86_64 8 object .text@0x0+512/512 not loaded"},
+		{"no PE header", image("NE\x00\x00", header(0x8664, 0, 0, 0)), `magic is "NE\x00\x00", want "PE\x00\x00"`},
+		{"sections cut off", image("PE\x00\x00", header(0x8664, 2, 32, 2), optional, text), "number of sections"},
+		{"contents cut off", append(header(0x8664, 1, 0, 0), text...), "size of .text is 512 bytes at 0x40"},
+	} {
+		im, err := Parse("", c.data, "")
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			}
+			continue
+		}
+		got := fmt.Sprint(im.Arch, " ", im.PtrSize, " ", map[Kind]string{Executable: "program", Shared: "library", Object: "object"}[im.Kind])
+		for _, s := range im.Sections {
+			got += fmt.Sprintf(" %s@%#x+%d/%d", s.Name, s.Addr, s.Size, s.FileSize)
+			if !s.Loaded {
+				got += " not loaded"
+			}
+		}
+		if got != c.want || im.Format != COFF {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
