@@ -33,6 +33,7 @@ func TestDetect(t *testing.T) {
 		{"MemProf raw", "\x81rforpm\xff\x05\x00", formats.MemProfRaw},
 		{"MemProf raw, of accesses to data", "\x81nibmbf\xff\x01\x00", formats.MemProfRaw},
 		{"MemProf YAML", "---\nHeapProfileRecords:\n", formats.MemProfYAML},
+		{"samples as gcov has them", "adcg*704\x00\x00\x00\x00\x00\x00\x00\x00", formats.SampleGCov},
 		{"ELF", "\x7fELF\x02\x01\x01", formats.Binary},
 		{"Mach-O, 64 bit", "\xcf\xfa\xed\xfe", formats.Binary},
 		{"Mach-O, universal", "\xca\xfe\xba\xbe\x00\x00\x00\x02", formats.Binary},

@@ -393,3 +393,39 @@ func TestHelp(t *testing.T) {
 		t.Errorf("without arguments: %+v", out)
 	}
 }
+
+// TestGlobs: patterns of names match as LLVM's GlobPattern does.
+func TestGlobs(t *testing.T) {
+	for pattern, c := range map[string]struct{ yes, no string }{
+		"a*c": {"ac abc a/b/c", "ab xac"}, "a?c": {"abc a.c", "ac abbc"}, `a\*c`: {"a*c", "abc"}, "[a-c]x": {"ax cx", "dx -x"}, "[^a-c]x": {"dx ^x", "ax cx"},
+		"[!ab]": {"c !", "a b"}, "[]a]": {"] a", "b"}, "[a-]": {"a -", "b"}, "[[^]": {"[ ^", "a"}, "{ab,c}d": {"abd cd", "bd ab,cd"}, "a,b}": {"a,b}", "a b"}, "a.b": {"a.b", "axb"},
+	} {
+		match, err := compileGlob(pattern)
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+			continue
+		}
+		for want, names := range map[bool]string{true: c.yes, false: c.no} {
+			for name := range strings.FieldsSeq(names) {
+				if match(name) != want {
+					t.Errorf("%s matches %s: %t", pattern, name, !want)
+				}
+			}
+		}
+	}
+	for pattern, want := range map[string]error{
+		"": errBlankGlob, "[a": errBracketGlob, "a[": errBracketGlob, "[]": errBracketGlob, `a\`: errStrayGlob, "[b-a]": errRangeGlob, "{a,{b,c}}": errNestedGlob, "{a,b": errOpenGlob,
+		"{a}": errSingleGlob, strings.Repeat("{a,b}", 11): errTooManyGlobs,
+	} {
+		if _, err := compileGlob(pattern); err != want {
+			t.Errorf("%q: error %v, want %v", pattern, err, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"amd64": "x86_64", "arm64e": "aarch64", "i686-linux-gnu": "i386", "ppc64le": "powerpc64le", "armv7": "arm", "riscv64": "riscv64",
+	} {
+		if got := canonicalArch(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
