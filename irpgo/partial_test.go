@@ -293,3 +293,33 @@ func resealed(data []byte) []byte {
 	sum := sha256.Sum256(body)
 	return append(bytes.Clone(body), sum[:]...)
 }
+
+// TestPartialDamaged: what is damaged is told with its place, also where somebody has renewed the checksum.
+func TestPartialDamaged(t *testing.T) {
+	p := &partialTree{t: t, rng: rand.New(rand.NewPCG(1, 1)), inputs: relatedInputs(t, rand.New(rand.NewPCG(1, 1)), 2, true)}
+	m := p.merger()
+	p.add(m, []int{0, 1})
+	whole := p.write(m)
+	body := whole[:len(whole)-sha256.Size]
+	head := len(partialMagic) + 1 // the number of inputs, of one byte, follows
+	seal := func(parts ...[]byte) []byte { return resealed(append(bytes.Join(parts, nil), make([]byte, sha256.Size)...)) }
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"cut off", whole[:len(whole)-1], "SHA-256 is "},
+		{"short", whole[:20], "size is 20 bytes, want a whole partial sum"},
+		{"version", append(append([]byte(partialMagic), 99), body[head:]...), "version is 99"},
+		{"inputs", seal(body[:head], []byte{0x80, 0x80, 0x80, 0x80, 0x08}, body[head+1:]), "number of inputs is 2147483648, want less than 2^31"},
+		{"end", seal(body, []byte{0}), "end is 1 bytes more, want none after the records"},
+	} {
+		_, err := NewReader("part", c.data, ReaderOptions{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+	if _, err := NewReader("part", seal(body), ReaderOptions{}); err != nil {
+		t.Error(err)
+	}
+}

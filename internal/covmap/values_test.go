@@ -58,3 +58,19 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// TestPaths: a relative name is joined to its folder as the system of the folder does it.
+func TestPaths(t *testing.T) {
+	for _, c := range []struct{ dir, name, want string }{
+		{"/build", "../src/a.c", "/src/a.c"}, {`C:\build`, `..\src\a.c`, `C:\src\a.c`}, {`C:\build`, "src/./a.c", `C:\build\src\a.c`}, {`C:/build`, "a.c", "C:/build/a.c"}, {"", "a.c", "a.c"},
+	} {
+		if got := join(c.dir, c.name); got != c.want {
+			t.Errorf("%s in %s: %s, want %s", c.name, c.dir, got, c.want)
+		}
+	}
+	for name, want := range map[string]bool{"/a": true, `\\server\a`: true, `C:\a`: true, "c:/a": true, "a": false, "C:": false, `.\a`: false} {
+		if isAbsolute(name) != want {
+			t.Errorf("%s is absolute: %t", name, !want)
+		}
+	}
+}

@@ -2,10 +2,12 @@ package irpgocmd
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 func TestKindsConflict(t *testing.T) {
@@ -83,6 +85,28 @@ func TestKindGateOrder(t *testing.T) {
 		}
 		if len(g.beyond) != 0 || g.low != len(profiles) {
 			t.Fatalf("seed %d: %d places are not settled", seed, len(g.beyond))
+		}
+	}
+}
+
+// TestLikelyCauses: what usually causes the damage of a profile.
+func TestLikelyCauses(t *testing.T) {
+	binary := []byte("\xfflprofi\x81\x0c\x00\x00\x00\x00\x00\x00\x00")
+	for _, c := range []struct {
+		e    *profile.FormatError
+		data []byte
+		want string
+	}{
+		{&profile.FormatError{Place: profile.Place{Section: "value data"}, Err: profile.ErrCorrupt}, nil, "the writer was killed in the value profile"},
+		{&profile.FormatError{Field: "magic of the next profile", Err: profile.ErrCorrupt}, nil, "several processes wrote to it at once"},
+		{&profile.FormatError{Field: "indexed profile version", Err: profile.ErrUnsupported}, binary, "a compiler newer than this tool wrote it"},
+		{&profile.FormatError{Field: "raw profile version", Err: profile.ErrUnsupported}, nil, "a compiler newer than this tool wrote it"},
+		{&profile.FormatError{Field: "hash", Err: profile.ErrCorrupt}, binary, "its bytes were changed after it was written"},
+		{&profile.FormatError{Field: "hash", Err: profile.ErrCorrupt}, []byte("main\n1\n"), ""},
+		{&profile.FormatError{Field: "kind", Err: errMixedKinds}, binary, "it was built with other instrumentation options"},
+	} {
+		if got := likelyCause(c.e, c.data); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
 		}
 	}
 }
