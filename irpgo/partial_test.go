@@ -302,7 +302,9 @@ func TestPartialDamaged(t *testing.T) {
 	whole := p.write(m)
 	body := whole[:len(whole)-sha256.Size]
 	head := len(partialMagic) + 1 // the number of inputs, of one byte, follows
-	seal := func(parts ...[]byte) []byte { return resealed(append(bytes.Join(parts, nil), make([]byte, sha256.Size)...)) }
+	seal := func(parts ...[]byte) []byte {
+		return resealed(append(bytes.Join(parts, nil), make([]byte, sha256.Size)...))
+	}
 	for _, c := range []struct {
 		name string
 		data []byte

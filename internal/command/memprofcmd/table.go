@@ -84,7 +84,7 @@ func Rows(h *Facts) (rows [][2]string) {
 				total += n
 			}
 		}
-		add("Places", fmt.Sprintf("%s that allocate: %s", cli.Quantity(uint64(total), "call", "calls"), strings.Join(parts, ", ")))
+		add("Places", fmt.Sprintf("%s: %s", cli.Quantity(uint64(total), "call that allocates", "calls that allocate"), strings.Join(parts, ", ")))
 	}
 	if d := h.DataAccess; d != nil {
 		add("Data accesses", fmt.Sprintf("%s of %s and %s; %s and %s never accessed", cli.Count(d.Accesses),
