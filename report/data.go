@@ -9,6 +9,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func (t *nameTable) addOrNone(name string) int {
 type names struct {
 	// Order has the numbers of the sorted names, each as the difference from its
 	// predecessor.
-	Order []int `json:"order"`
+	Order []int32 `json:"order"`
 	// Shared is the length of each name's shared prefix in UTF-16 code units.
 	Shared []int `json:"shared"`
 	// Rest has the rest of each name. Line feeds, which names do not contain,
@@ -69,14 +70,10 @@ type names struct {
 
 // encode returns the table as it is written, once all pages have added their names.
 func (t *nameTable) encode() names {
-	sorted := make([]int, len(t.Keys))
-	for i := range sorted {
-		sorted[i] = i
-	}
-	slices.SortFunc(sorted, func(a, b int) int { return strings.Compare(t.Keys[a], t.Keys[b]) })
-	out := names{Order: make([]int, len(sorted)), Shared: make([]int, len(sorted))}
+	sorted := t.sorted()
+	out := names{Order: make([]int32, len(sorted)), Shared: make([]int, len(sorted))}
 	var rest strings.Builder
-	before, last := "", 0
+	before, last := "", int32(0)
 	for i, n := range sorted {
 		name := t.Keys[n]
 		shared, units := commonPrefix(before, name)
@@ -88,6 +85,37 @@ func (t *nameTable) encode() names {
 		before, last = name, n
 	}
 	out.Rest = rest.String()
+	return out
+}
+
+// sorted returns the numbers of the names in their order. The page of functions has added its
+// names in order: the longest such run is merged with the rest.
+func (t *nameTable) sorted() []int32 {
+	start, end := 0, 0
+	for i, first := 1, 0; i <= len(t.Keys); i++ {
+		if i == len(t.Keys) || t.Keys[i] < t.Keys[i-1] {
+			if i-first > end-start {
+				start, end = first, i
+			}
+			first = i
+		}
+	}
+	rest := make([]int32, 0, len(t.Keys)-(end-start))
+	for i := range t.Keys {
+		if i < start || i >= end {
+			rest = append(rest, int32(i))
+		}
+	}
+	slices.SortFunc(rest, func(a, b int32) int { return strings.Compare(t.Keys[a], t.Keys[b]) })
+	out := make([]int32, 0, len(t.Keys))
+	for len(rest) > 0 || start < end {
+		if start == end || len(rest) > 0 && t.Keys[rest[0]] < t.Keys[start] {
+			out, rest = append(out, rest[0]), rest[1:]
+		} else {
+			out = append(out, int32(start))
+			start++
+		}
+	}
 	return out
 }
 
@@ -161,13 +189,52 @@ func (w *blockWriter) encode(data any) error {
 			continue
 		}
 		fmt.Fprintf(w, "%s%q:", before, name)
-		if err := json.NewEncoder(w).Encode(v.Field(i).Interface()); err != nil {
+		if err := w.encodeField(v.Field(i).Interface()); err != nil {
 			return err
 		}
 		before = ","
 	}
 	_, err := w.Write([]byte("}"))
 	return err
+}
+
+// encodeField writes a field as JSON. Columns of whole numbers are most of the text.
+func (w *blockWriter) encodeField(field any) error {
+	var text []byte
+	switch column := field.(type) {
+	case []int:
+		text = appendColumn(column)
+	case []int32:
+		text = appendColumn(column)
+	case []uint32:
+		text = appendColumn(column)
+	case []uint64:
+		text = appendColumn(column)
+	}
+	if text == nil {
+		return json.NewEncoder(w).Encode(field)
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// appendColumn returns a column as JSON; nil if it is nil.
+func appendColumn[V int | int32 | uint32 | uint64](column []V) []byte {
+	if column == nil {
+		return nil
+	}
+	text := append(make([]byte, 0, 4*len(column)+2), '[')
+	for i, n := range column {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if n < 0 {
+			text = strconv.AppendInt(text, int64(n), 10)
+		} else {
+			text = strconv.AppendUint(text, uint64(n), 10)
+		}
+	}
+	return append(text, ']')
 }
 
 // Write drops the line feed with which an encoder ends. It begins to compress when the text becomes longer than plainLimit, with what came

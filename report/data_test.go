@@ -35,7 +35,7 @@ func decodeNames(t *testing.T, n names) []string {
 			t.Fatalf("name %d shares %d of %d code units", i, n.Shared[i], len(name))
 		}
 		name = append(name[:n.Shared[i]:n.Shared[i]], utf16.Encode([]rune(rest))...)
-		number += n.Order[i]
+		number += int(n.Order[i])
 		out[number] = string(utf16.Decode(name))
 	}
 	return out
