@@ -21,8 +21,13 @@ type weightTree struct {
 	classes int
 
 	// Nodes; 0 is the root and has no label. Parents come before children.
-	nodes numbering.Table[treeNode]
+	nodes []treeNode
 	own   []int32 // first entry of the node, -1 if none
+	// first is the first node of each label, -1 if there is none. Most labels have no other, so
+	// that the table of the others, with the place of each among the nodes, is small.
+	first       []int32
+	others      numbering.Table[treeNode]
+	otherPlaces []int32
 
 	// Entries: what ends at a node, once for each class.
 	entryClass []uint8
@@ -36,25 +41,41 @@ type treeNode struct{ parent, label int32 }
 // newWeightTree returns a tree that has only its root.
 func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	t := &weightTree{values: values, classes: max(classes, 1)}
-	t.down(-1, -1)
+	t.newNode(treeNode{-1, -1})
 	return t
 }
 
 // expect makes room for nodes and for entries.
 func (t *weightTree) expect(nodes, entries int) {
-	t.nodes.Expect(nodes)
-	t.own = slices.Grow(t.own, nodes)
+	t.nodes, t.own, t.first = slices.Grow(t.nodes, nodes), slices.Grow(t.own, nodes), slices.Grow(t.first, nodes)
 	t.entryClass, t.entryNext = slices.Grow(t.entryClass, entries), slices.Grow(t.entryNext, entries)
 	t.entryValue = slices.Grow(t.entryValue, entries*len(t.values))
 }
 
-// down returns the child of a node and creates it if necessary.
+// newNode adds a node without entries.
+func (t *weightTree) newNode(n treeNode) int32 {
+	t.nodes, t.own = append(t.nodes, n), append(t.own, -1)
+	return int32(len(t.nodes) - 1)
+}
+
+// down returns the child of a node and creates it if necessary. Labels are numbers from 0 on.
 func (t *weightTree) down(parent, label int32) int32 {
-	n, fresh := t.nodes.Add(treeNode{parent, label})
-	if fresh {
-		t.own = append(t.own, -1)
+	for int(label) >= len(t.first) {
+		t.first = append(t.first, -1)
 	}
-	return n
+	child := treeNode{parent, label}
+	switch first := t.first[label]; {
+	case first < 0:
+		t.first[label] = t.newNode(child)
+		return t.first[label]
+	case t.nodes[first].parent == parent:
+		return first
+	}
+	n, fresh := t.others.Add(child)
+	if fresh {
+		t.otherPlaces = append(t.otherPlaces, t.newNode(child))
+	}
+	return t.otherPlaces[n]
 }
 
 // add counts values, one for each of the tree's, where a path ends.
@@ -136,7 +157,7 @@ func (t *weightTree) totals(col column) []uint64 {
 
 // totalsIn is totals in the memory of a list with an element for each node.
 func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
-	how, nodes := t.values[col.value].Combine, t.nodes.Keys
+	how, nodes := t.values[col.value].Combine, t.nodes
 	clear(totals)
 	if how == profile.Sum {
 		for n := len(totals) - 1; n >= 0; n-- {
@@ -183,7 +204,7 @@ func (t *weightTree) shares() []float64 {
 // path once even if it passes the label several times, and what ended there.
 func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 	total, self = make([]uint64, labels), make([]uint64, labels)
-	totals, nodes := t.totals(column{value, -1}), t.nodes.Keys
+	totals, nodes := t.totals(column{value, -1}), t.nodes
 	first, next := make([]int32, len(t.own)), make([]int32, len(t.own)) // children, as a list; 0 for none
 	for n := 1; n < len(t.own); n++ {
 		p := nodes[n].parent
@@ -300,8 +321,8 @@ func (t *weightTree) heaviest(limit int) []int32 {
 // grow takes up to limit nodes, by share, of equal ones those that were made first. No
 // node has a greater share than its parent, so parents come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
-	t.nodes.Shrink()
-	order, nodes := t.heaviest(limit), t.nodes.Keys
+	t.others.Shrink()
+	order, nodes := t.heaviest(limit), t.nodes
 	within := make([]int32, len(t.own)) // the taken node that has the values of each
 	for n := range within {
 		within[n] = -1

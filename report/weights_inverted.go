@@ -95,7 +95,7 @@ func (in *inverter) sum(sums []uint64, node int32) {
 
 // take moves a candidate into the tree and makes its children candidates.
 func (in *inverter) take(c *candidate, next *frontier) {
-	t, g, nodes := in.t, in.g, in.t.nodes.Keys
+	t, g, nodes := in.t, in.g, in.t.nodes
 	at := int32(len(g.parent))
 	g.parent, g.label = append(g.parent, c.parent), append(g.label, c.node)
 	for i, col := range in.additive {
