@@ -142,10 +142,7 @@ func (r *recovery) statement(i int32) {
 	s := &r.Stmts[i]
 	fn := r.current[s.Section]
 	if s.Kind == StmtLabel {
-		name := Unquote(r.File.Text(s))
-		if len(name) == 0 {
-			return
-		}
+		name := Unquote(r.File.Text(s)) // never empty, see [ScanSymbol]
 		isFunction := r.isFunction(s, name)
 		if s.Opaque == Transparent {
 			if isFunction {
