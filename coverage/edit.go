@@ -109,6 +109,14 @@ func addDecision(to, from *Decision) {
 			*own = c
 		}
 	}
+	// Inputs may show different conditions, and one that has been summed up more than its list says.
+	covered := 0
+	for i := range to.Operands {
+		if to.Operands[i].Covered {
+			covered++
+		}
+	}
+	to.Conditions.Covered = max(to.Conditions.Covered, covered)
 	to.Vectors = slices.Clone(to.Vectors)
 	for _, v := range from.Vectors {
 		if !slices.Contains(to.Vectors, v) {

@@ -288,7 +288,7 @@ func TestUnionOfParts(t *testing.T) {
 		t.Errorf("expansions %+v", got)
 	}
 	want := []Decision{
-		{Line: 3, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5, Covered: true}}, Vectors: []string{"TF:F", "F-:F", "TT:T"}},
+		{Line: 3, Conditions: Ratio{2, 2}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5, Covered: true}}, Vectors: []string{"TF:F", "F-:F", "TT:T"}},
 		{Line: 4, Conditions: Ratio{2, 1}, Operands: []Condition{{Column: 1, Covered: true}, {Column: 5}}, Vectors: []string{"T-:T"}},
 		{Line: 5, Conditions: Ratio{3, 1}, Operands: make([]Condition, 2)},
 	}

@@ -398,7 +398,7 @@ func TestHelp(t *testing.T) {
 func TestGlobs(t *testing.T) {
 	for pattern, c := range map[string]struct{ yes, no string }{
 		"a*c": {"ac abc a/b/c", "ab xac"}, "a?c": {"abc a.c", "ac abbc"}, `a\*c`: {"a*c", "abc"}, "[a-c]x": {"ax cx", "dx -x"}, "[^a-c]x": {"dx ^x", "ax cx"},
-		"[!ab]": {"c !", "a b"}, "[]a]": {"] a", "b"}, "[a-]": {"a -", "b"}, "[[^]": {"[ ^", "a"}, "{ab,c}d": {"abd cd", "bd ab,cd"}, "a,b}": {"a,b}", "a b"}, "a.b": {"a.b", "axb"},
+		"[!ab]": {"c !", "a b"}, "[]a]": {"] a", "b"}, "[a-]": {"a -", "b"}, "[[^]": {"[ ^", "a"}, "[^]b": {"ab !b", "b ac"}, "{ab,c}d": {"abd cd", "bd ab,cd"}, "a,b}": {"a,b}", "a b"}, "a.b": {"a.b", "axb"},
 	} {
 		match, err := compileGlob(pattern)
 		if err != nil {

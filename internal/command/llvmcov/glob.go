@@ -116,8 +116,13 @@ func (g *globber) bracket() error {
 	}
 	set := g.rest[:1+end]
 	g.rest = g.rest[2+end:]
+	inverted := set[0] == '^' || set[0] == '!'
+	if inverted && len(set) == 1 {
+		g.out.WriteString(".") // "[^]": all but nothing
+		return nil
+	}
 	g.out.WriteString("[")
-	if set[0] == '^' || set[0] == '!' {
+	if inverted {
 		g.out.WriteString("^")
 		set = set[1:]
 	}
