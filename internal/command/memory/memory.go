@@ -77,10 +77,10 @@ func CollectOften(percent int) (end func()) {
 	return func() { debug.SetGCPercent(usual) }
 }
 
-// CollectAbove lets the memory grow to size bytes, by a quarter where most of that is in use, and
-// by nearly half where several times as much is, until the function that it returns is called. It
-// suits a process that holds much and leaves much garbage. It sets Go's limit after each
-// collection, by which Go also gives memory back.
+// CollectAbove lets the memory grow to size bytes where a third of that is in use, by a quarter
+// where most of it is, and by nearly half where several times as much is, until the function that
+// it returns is called. A process that holds little stays small. It suits one that leaves much
+// garbage: it sets Go's limit after each collection, by which Go also gives memory back.
 func CollectAbove(size int64) (end func()) {
 	usual := debug.SetGCPercent(-1)
 	if usual < 0 {
@@ -99,7 +99,7 @@ func CollectAbove(size int64) (end func()) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		inUse := int64(live[0].Value.Uint64())
-		debug.SetMemoryLimit(min(limit, max(size, inUse+inUse/4, inUse+inUse/2-size/4)))
+		debug.SetMemoryLimit(min(limit, max(min(size, 32<<20+3*inUse), inUse+inUse/4, inUse+inUse/2-size/4)))
 		runtime.AddCleanup(new([64]byte), pace, 0) // for after the next collection
 	}
 	pace(0)

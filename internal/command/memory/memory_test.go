@@ -109,17 +109,18 @@ func TestCollect(t *testing.T) {
 // TestCollectAbove: the limit follows what is in use from the size on, and never exceeds the
 // usual one.
 func TestCollectAbove(t *testing.T) {
-	const usual = 1 << 30
+	const usual = 330 << 20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(usual))
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	for _, c := range []struct {
 		size      int64
 		low, high int64 // of the limit, in bytes
 	}{
-		{400 << 20, 400 << 20, 400 << 20},
+		{300 << 20, 300 << 20, 300 << 20},
+		{900 << 20, usual, usual},
 		{100 << 20, 125 << 20, 135 << 20}, // 100 MiB are in use, and little more
 		{10 << 20, 147 << 20, 160 << 20},
-		{2 << 30, usual, usual},
+		{64 << 20, 134 << 20, 145 << 20},
 	} {
 		held := make([]byte, 100<<20)
 		end := CollectAbove(c.size)
