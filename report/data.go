@@ -203,42 +203,46 @@ func (w *blockWriter) encodeField(field any) error {
 	var text []byte
 	switch column := field.(type) {
 	case []int:
-		text = appendColumn(column)
+		text = columnJSON(column, appendInt)
 	case []int32:
-		text = appendColumn(column)
+		text = columnJSON(column, appendInt)
 	case []uint32:
-		text = appendColumn(column)
+		text = columnJSON(column, appendUint)
 	case []uint64:
-		text = appendColumn(column)
-	}
-	if text == nil {
+		text = columnJSON(column, appendUint)
+	default:
 		return json.NewEncoder(w).Encode(field)
 	}
 	_, err := w.Write(text)
 	return err
 }
 
-// appendColumn returns a column as JSON; nil if it is nil.
-func appendColumn[V int | int32 | uint32 | uint64](column []V) []byte {
+// columnJSON returns a column as JSON, as one appends its elements; null for a column that is
+// missing.
+func columnJSON[V any](column []V, one func(text []byte, n V) []byte) []byte {
 	if column == nil {
-		return nil
+		return []byte("null")
 	}
 	text := append(make([]byte, 0, 4*len(column)+2), '[')
 	for i, n := range column {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		if n < 0 {
-			text = strconv.AppendInt(text, int64(n), 10)
-		} else {
-			text = strconv.AppendUint(text, uint64(n), 10)
-		}
+		text = one(text, n)
 	}
 	return append(text, ']')
 }
 
-// Write drops the line feed with which an encoder ends. It begins to compress when the text becomes longer than plainLimit, with what came
-// before.
+func appendInt[V int | int32](text []byte, n V) []byte {
+	return strconv.AppendInt(text, int64(n), 10)
+}
+
+func appendUint[V uint32 | uint64](text []byte, n V) []byte {
+	return strconv.AppendUint(text, uint64(n), 10)
+}
+
+// Write drops the line feed with which an encoder ends. It begins to compress when the text
+// becomes longer than plainLimit, with what came before.
 func (w *blockWriter) Write(p []byte) (int, error) {
 	if text, ok := bytes.CutSuffix(p, []byte("\n")); ok {
 		_, err := w.Write(text)

@@ -96,19 +96,21 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 			}
 		})
 	}
-	for _, late := range []bool{false, true} {
-		for range cap(busy) {
-			busy <- struct{}{} // late pages begin when none of the others is busy
-		}
-		for range cap(busy) {
-			<-busy
-		}
+	startAll := func(late bool) {
 		for i := range s.pages {
 			if s.pages[i].late == late {
 				start(i)
 			}
 		}
 	}
+	startAll(false)
+	for range cap(busy) {
+		busy <- struct{}{} // late pages begin when none of the others is busy
+	}
+	for range cap(busy) {
+		<-busy
+	}
+	startAll(true)
 	var ownNames block
 	var nameErr error
 	work.Go(func() {

@@ -63,9 +63,6 @@ type collectedFunctions struct {
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
-	if !src.opt.Mangled {
-		src.readable.functions() // while another page makes the table of edges
-	}
 	c.callers.read(src.edges())
 	for f := range profile.ReusedFunctions(src.view) {
 		row := functionRow{

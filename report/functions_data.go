@@ -47,19 +47,11 @@ type functionsData struct {
 // A hexColumn is written as strings in hexadecimal.
 type hexColumn []uint64
 
-// MarshalJSON writes null for a column that is missing.
+// MarshalJSON is for [encoding/json.Marshaler].
 func (c hexColumn) MarshalJSON() ([]byte, error) {
-	if c == nil {
-		return []byte("null"), nil
-	}
-	text := []byte{'['}
-	for i, n := range c {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(strconv.AppendUint(append(text, '"'), n, 16), '"')
-	}
-	return append(text, ']'), nil
+	return columnJSON(c, func(text []byte, n uint64) []byte {
+		return append(strconv.AppendUint(append(text, '"'), n, 16), '"')
+	}), nil
 }
 
 // A stackColumn sums up a value over the stacks with the function on top (Self), and over

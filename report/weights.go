@@ -321,7 +321,6 @@ func (t *weightTree) heaviest(limit int) []int32 {
 // grow takes up to limit nodes, by share, of equal ones those that were made first. No
 // node has a greater share than its parent, so parents come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
-	t.others.Shrink()
 	order, nodes := t.heaviest(limit), t.nodes
 	within := make([]int32, len(t.own)) // the taken node that has the values of each
 	for n := range within {
