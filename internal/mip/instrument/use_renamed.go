@@ -158,7 +158,10 @@ func (r *renames) fill(missing []int, begin, end int) {
 	for i, id := range missing {
 		signatures[i] = r.functions[id].Signature()
 	}
-	const gapCost, unlike = 1, 2*1 + 1 // as many pairs as possible, no others
+	const (
+		gapCost = 1             // as many pairs as possible,
+		unlike  = 2*gapCost + 1 // and none that costs more than two gaps
+	)
 	aligned, _ := align(len(missing), len(gap), gapCost, func(i, k int) int32 {
 		cfg, alone := r.link[gap[k]].CFG, i == k && len(gap) == len(missing)
 		switch {
