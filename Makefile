@@ -72,7 +72,7 @@ race:
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./internal/command/irpgocmd ./internal/command/mipcmd \
 		./internal/command/memprofcmd ./internal/command/merging ./internal/covmap ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./internal/watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./irpgo && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run ServedTwice ./report && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'ServedTwice|Progress' ./report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
 # Takes minutes the first time, when it compiles and runs programs.

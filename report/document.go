@@ -75,8 +75,13 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 			stopped = progress(s.label, m.id)
 		}
 		if stopped != nil {
-			close(done[i])
 			<-busy
+			work.Go(func() {
+				if i > 0 {
+					<-done[i-1] // pages behind wait for those before by this one
+				}
+				close(done[i])
+			})
 			return
 		}
 		work.Go(func() {
