@@ -1,18 +1,19 @@
 # make build      bin/profuse, without cgo
 # make fleet      bin/profuse-fleet: profuse with drivers for buckets
 # make release    dist/: archives and packages of a clean COMMIT (HEAD), built twice
-# make test       all checks: oracles, lint, build, tests, races
+# make test       installs the real tools and runs all tests, races and lint
 # make bench      compares with llvm-profdata and others; bench-go: the Go benchmarks;
 #                 bench-fleet: merges from a bucket; bench-compare: with revision BASE
 # make demo       merges the shipped profiles and shows the result
 # make lint       formatting, static checks, known vulnerabilities of dependencies
+# make lint-everywhere  static checks for other systems and of the nested modules
 # make cover      the share of each package that the tests run; takes minutes
 # make soak       all commands on damaged files, for MINUTES, from SEED
 # make fuzz       every fuzz target for FUZZTIME
 # make browsertest  reports in a real browser; PROFUSE_SCREENSHOTS=FOLDER for pictures
 # make fleettest  the drivers for buckets against servers that run here
 # make packagetest  packages install and run; the action for GitHub works
-# make site       the documents as a web site in build/site, links checked; needs Node
+# make site       the documents as a web site in bin/site, links checked; needs Node
 # make pictures   the pictures of the README, of this build
 # make testdata   makes testdata/irpgo again with the real compilers
 
@@ -22,7 +23,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet bench-compare release test browsertest fleettest packagetest race bench bench-go demo lint cover fuzz soak site pictures testdata oracles
+.PHONY: build fleet bench-fleet bench-compare release test browsertest fleettest packagetest race bench bench-go demo lint lint-everywhere cover fuzz soak site pictures testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -31,34 +32,39 @@ fleet:
 	CGO_ENABLED=0 $(GO) build -C fleet -trimpath -o ../bin/profuse-fleet ./cmd/profuse-fleet
 
 release:
-	scripts/release.sh $(COMMIT)
+	build/scripts/release.sh $(COMMIT)
 
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure. Fleets wait more
 # than they compute, so other tests run beside them.
 test browsertest fleettest packagetest cover: export PROFUSE_SLOW_TESTS = 1
 
-test: oracles lint build
-	PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
-		$(GO) test -timeout 25m $(TESTFLAGS) ./...
+# required sets PROFUSE_REQUIRE_ORACLE=1 for a command if no tool is missing.
+required = PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$($(CURDIR)/build/scripts/install-oracles.sh --check 2>/dev/null && echo 1)}
+
+# The tests come first, so that a failure shows after minutes. Lint needs what the tests
+# have compiled and little more.
+test: oracles build
+	@echo "== tests of the main module: a line for each package, with its time"
+	$(required) $(GO) test -timeout 25m $(TESTFLAGS) ./...
+	@echo "== races, and tests of the nested modules"
 	$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) race fleettest browsertest packagetest
+	@echo "== lint"
+	$(MAKE) --no-print-directory lint
 
 # In a separate module, so that the library does not depend on a browser driver.
 # Skipped without Chromium, like the comparisons.
 browsertest:
-	cd browsertest && PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$(../scripts/install-oracles.sh --check 2>/dev/null && echo 1)} \
-		$(GO) test -timeout 25m $(TESTFLAGS) ./...
+	cd test/browser && $(required) $(GO) test -timeout 25m $(TESTFLAGS) ./...
 
-# In a separate module, so that the library does not depend on those of the providers.
-fleettest: export PROFUSE_REQUIRE_ORACLE := $(or $(PROFUSE_REQUIRE_ORACLE),$(shell scripts/install-oracles.sh --check 2>/dev/null && echo 1))
+# In a separate module, so that the library does not depend on the SDKs of the providers.
 fleettest:
-	cd fleet && $(GO) test -timeout 15m $(TESTFLAGS) ./...
-	cd fleet/servers && $(GO) test -timeout 15m $(TESTFLAGS) ./...
+	cd fleet && $(required) $(GO) test -timeout 15m $(TESTFLAGS) ./...
+	cd fleet/servers && $(required) $(GO) test -timeout 15m $(TESTFLAGS) ./...
 
 # In a separate module, which needs what makes packages.
-packagetest: export PROFUSE_REQUIRE_ORACLE := $(or $(PROFUSE_REQUIRE_ORACLE),$(shell scripts/install-oracles.sh --check 2>/dev/null && echo 1))
 packagetest:
-	cd packaging && $(GO) test -timeout 15m $(TESTFLAGS) ./...
+	cd build/packaging && $(required) $(GO) test -timeout 15m $(TESTFLAGS) ./...
 
 # The race detector needs cgo and slows down starting processes, so it runs only the
 # short tests of packages that share memory between goroutines: of the commands those
@@ -69,10 +75,10 @@ race:
 	@if ! command -v gcc >/dev/null; then echo "race: no C compiler, skipped"; \
 	else set -x; \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Watch|View|Serve|Concurrent' ./internal/command && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./internal/command/irpgocmd ./internal/command/mipcmd \
-		./internal/command/memprofcmd ./internal/command/merging ./internal/covmap ./inputs ./merge ./internal/atomicfile ./internal/filelock ./mip ./internal/watch && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./irpgo && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'ServedTwice|Progress' ./report && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./internal/command/family/irpgocmd ./internal/command/family/mipcmd \
+		./internal/command/family/memprofcmd ./internal/command/merging ./internal/program/covmap ./inputs ./merge ./internal/files/atomicfile ./internal/files/filelock ./formats/mip ./internal/watch && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./formats/irpgo && \
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'ServedTwice|Progress' ./profile/report && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
 
 # Takes minutes the first time, when it compiles and runs programs.
@@ -95,25 +101,28 @@ demo:
 	$(GO) run ./cmd/profuse demo
 
 lint:
-	scripts/lint.sh
+	build/scripts/lint.sh
+
+lint-everywhere:
+	build/scripts/lint.sh --everywhere
 
 cover:
-	scripts/coverage.sh
+	build/scripts/coverage.sh
 
 fuzz:
-	scripts/fuzz.sh $(FUZZTIME)
+	build/scripts/fuzz.sh $(FUZZTIME)
 
 soak:
 	$(GO) run ./bench/soak -minutes $(MINUTES) -seed $(SEED)
 
 site:
-	cd site && npm ci --no-audit --no-fund --ignore-scripts && npx vitepress build .
+	cd build/site && npm ci --no-audit --no-fund --ignore-scripts && npx vitepress build .
 
 pictures:
-	scripts/pictures.sh
+	build/scripts/pictures.sh
 
 testdata:
-	scripts/make-irpgo-testdata.sh
+	build/scripts/make-irpgo-testdata.sh
 
 oracles:
-	scripts/install-oracles.sh
+	build/scripts/install-oracles.sh

@@ -22,12 +22,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/iprof"
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/memprof"
-	"github.com/profuse-pgo/profuse/mip"
-	"github.com/profuse-pgo/profuse/sampleprof"
+	"github.com/profuse-pgo/profuse/formats/iprof"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // A Format is one kind of file. The zero value is none.

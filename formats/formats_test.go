@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestDetect(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
 // otherHead is how many first bytes of a file tell what it is, if it is no profile.

@@ -67,7 +67,7 @@ func TestSchemaWords(t *testing.T) {
 // schemaAt returns a value within a schema.
 func schemaAt[T any](t *testing.T, name string, path ...string) T {
 	t.Helper()
-	data, err := schema.Files.ReadFile(name + ".schema.json")
+	data, err := schema.Text(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,9 @@ package formats
 import (
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/memprof"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/formats/mip"
 )
 
 // sampleVersion is the one version of the binary sample profiles of all releases since

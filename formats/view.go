@@ -3,15 +3,15 @@ package formats
 import (
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/classfile"
+	"github.com/profuse-pgo/profuse/formats/iprof"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/iprof"
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/memprof"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/sampleprof"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/coverage"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/covmap"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/internal/program/covmap"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/classfile"
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

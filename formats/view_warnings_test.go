@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/memprof"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestViewWarnings: what is odd about a file that can be shown all the same is

@@ -11,8 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/profuse-pgo/profuse/internal/files/packing"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/packing"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // rewrite writes new contents of the same size over a file, piece by piece.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/profuse-pgo/profuse/internal/packing"
+	"github.com/profuse-pgo/profuse/internal/files/packing"
 )
 
 // Data is the uncompressed contents of one file or archive member.

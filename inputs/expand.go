@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 // Options modify [Expand] and what its inputs do. The zero value is what

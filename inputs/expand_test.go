@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 func write(t testing.TB, name, contents string) {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
 const canMap = true

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/irpgo"
 	"github.com/profuse-pgo/profuse/merge"
 )
 

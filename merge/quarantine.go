@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 // A Quarantine is a folder that keeps the profiles left out of a merge. Each

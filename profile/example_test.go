@@ -6,7 +6,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/profuse-pgo/profuse/iprof"
+	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

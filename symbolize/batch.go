@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/internal/dwarf"
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/dwarf"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // Batch looks up many addresses of the file and calls yield for each with its

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestSplit compares split DWARF: with .dwo files, with a package file, with

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/dwarf"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/dwarf"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 const systemDir = "/usr/lib/debug"

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/dwarf"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/program/dwarf"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func fixtureFile(t testing.TB, name string) string {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // Options modify how files are opened and what frames contain. The zero value is

@@ -3,8 +3,8 @@ package symbolize
 import (
 	"container/list"
 
-	"github.com/profuse-pgo/profuse/internal/dwarf"
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/dwarf"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // A Frame is a function at an address, inlined or not.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // exercise does everything that can be done with a file, which may be broken

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // build runs a shell script in a fresh folder that has testdata/symbolize as

@@ -1,6 +1,6 @@
 package symbolize
 
-import "github.com/profuse-pgo/profuse/internal/dwarf"
+import "github.com/profuse-pgo/profuse/internal/program/dwarf"
 
 func init() {
 	dwarf.ProbesOf = func(file any, yield func(*dwarf.Probe)) error { return file.(*File).probes(yield) }

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // Programs finds the programs and libraries of profiles: files given by name, and files

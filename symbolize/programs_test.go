@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFindPrograms finds a program by its build id among other files.

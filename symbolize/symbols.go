@@ -3,7 +3,7 @@ package symbolize
 import (
 	"iter"
 
-	"github.com/profuse-pgo/profuse/internal/object"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
 // A Symbol is a name in the file's symbol table.

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/irpgo"
-	"github.com/profuse-pgo/profuse/sampleprof"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
 )
 
 // perFunction is how many counters functions have on average.

@@ -8,7 +8,7 @@
 //	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
 //
 // It prints a table, too. The profiles, which packages irpgo and sampleprof write, or this
-// program, stay in build/bench/growth: 4 GB with 10,000,000 counters.
+// program, stay in bin/bench/growth: 4 GB with 10,000,000 counters.
 package main
 
 import (

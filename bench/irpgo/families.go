@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
 // makeChanged returns the very large profile and that of a later run of a newer build.
@@ -144,7 +144,7 @@ func makeIprof(dir string) ([]string, error) {
 	if exists(filepath.Join(dir, "large.iprof")) {
 		return out, nil
 	}
-	return out, prepare("go", "test", "./iprof", "-run", "^TestWriteFiles$", "-files", dir)
+	return out, prepare("go", "test", "./formats/iprof", "-run", "^TestWriteFiles$", "-files", dir)
 }
 
 // makeIprofLarge returns a file of an image of 500,000 methods with 750,000 entries.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
 // Programs are linked from units, so that different programs share functions,

@@ -13,7 +13,7 @@
 //
 // Most profiles are real: programs are generated, compiled with clang 22 and run with
 // different inputs. Package irpgo writes the very large ones, sampleprof the sample
-// profiles, the tests of iprof those. All stay in build/bench/irpgo. The outputs of both
+// profiles, the tests of iprof those. All stay in bin/bench/irpgo. The outputs of both
 // tools are compared byte for byte.
 package main
 
@@ -72,7 +72,7 @@ func main() {
 	flag.IntVar(&b.seconds, "seconds", 25, "no further round of a case after `N` seconds")
 	flag.StringVar(&b.llvm, "llvm-profdata", "llvm-profdata-22", "`PROGRAM` to compare with")
 	flag.StringVar(&b.llvmCov, "llvm-cov", "llvm-cov-22", "`PROGRAM` to compare with")
-	flag.StringVar(&b.dir, "dir", "build/bench/irpgo", "`FOLDER` for programs and profiles")
+	flag.StringVar(&b.dir, "dir", "bin/bench/irpgo", "`FOLDER` for programs and profiles")
 	flag.BoolVar(&b.prepare, "prepare", false, "make the inputs and measure nothing")
 	flag.BoolVar(&b.markdown, "markdown", false, "print Markdown")
 	flag.StringVar(&b.page, "page", "", "put the tables into `FILE`, after each case")

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/sampleprof"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
 )
 
 // Sample profiles are made by package sampleprof: no run of a program gives so many functions.

@@ -15,7 +15,7 @@
 //	whole      ended by a signal or a full disk, with the old or the new output in place
 //
 // These fail the soak, which keeps the input and the command line of each in FOLDER,
-// by default build/soak:
+// by default bin/soak:
 //
 //	torn       a part of an output, or a file that no command knows for temporary
 //	crash      a signal or a panic
@@ -82,7 +82,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "choose all by this number")
 	workers := flag.Int("j", runtime.GOMAXPROCS(0), "run `N` commands at the same time")
 	only := flag.Int64("only", -1, "repeat run `N` alone")
-	keep := flag.String("keep", "build/soak", "keep what fails in `FOLDER`")
+	keep := flag.String("keep", "bin/soak", "keep what fails in `FOLDER`")
 	flag.Parse()
 	// Failures and an error of the soak itself both end with exit code 1.
 	failures, err := run(*minutes, *seed, *workers, *only, *keep)

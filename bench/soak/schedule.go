@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 // A schedule is one way to make it hard for a command.

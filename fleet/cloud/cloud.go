@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
 const (

@@ -3,8 +3,8 @@ package cloud
 import (
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/store"
-	"github.com/profuse-pgo/profuse/internal/store/storetest"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/internal/files/store/storetest"
 )
 
 func TestS3(t *testing.T) {

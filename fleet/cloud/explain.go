@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
 // An answer is what a server said about a request that failed.

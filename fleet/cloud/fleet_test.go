@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFleetInBuckets merges profiles in buckets, in one process and by tasks that are

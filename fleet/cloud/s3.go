@@ -23,7 +23,7 @@ import (
 	"github.com/aws/smithy-go"
 	"gocloud.dev/blob/s3blob"
 
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
 // s3Bucket is a bucket of Amazon S3, or of a server that speaks its language.

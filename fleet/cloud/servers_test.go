@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/profuse-pgo/profuse/internal/command"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // asCommand makes the test binary profuse-fleet.
@@ -209,7 +209,7 @@ const (
 	azuriteName  = "azurite-3.37.0"
 )
 
-// azurite starts Azurite, which scripts/install-oracles.sh installs where there is npm.
+// azurite starts Azurite, which build/scripts/install-oracles.sh installs where there is npm.
 func azurite(t *testing.T) *server {
 	t.Helper()
 	cache := os.Getenv("XDG_CACHE_HOME")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
 // The fixtures that bombs of programs and tables are made from; see oracle.Root.

@@ -8,7 +8,7 @@
 //   - its method run, which returns an error instead of an exit code, see [cli.Action]; the exit
 //     codes are those of package cli.
 //
-// Most commands read profiles as views (openViews), which all formats have. Those that need more
+// Most commands read profiles as views (sources.OpenViews), which all formats have. Those that need more
 // of a format, to merge, show or check it, go through families; only families.go names them.
 // Results go to standard output through one buffer, errors and notes to standard error.
 //
@@ -25,26 +25,29 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/clopt"
+	"github.com/profuse-pgo/profuse/internal/command/coveragecmd"
 	"github.com/profuse-pgo/profuse/internal/command/doctorcmd"
-	"github.com/profuse-pgo/profuse/internal/command/interrupt"
-	"github.com/profuse-pgo/profuse/internal/command/iprofcmd"
-	"github.com/profuse-pgo/profuse/internal/command/irpgocmd"
-	"github.com/profuse-pgo/profuse/internal/command/llvmcov"
-	"github.com/profuse-pgo/profuse/internal/command/llvmmipdata"
-	"github.com/profuse-pgo/profuse/internal/command/llvmprofdata"
-	"github.com/profuse-pgo/profuse/internal/command/memory"
-	"github.com/profuse-pgo/profuse/internal/command/mipcmd"
-	"github.com/profuse-pgo/profuse/internal/screen"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/command/family/iprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/family/irpgocmd"
+	"github.com/profuse-pgo/profuse/internal/command/family/mipcmd"
+	"github.com/profuse-pgo/profuse/internal/command/fleetcmd"
+	"github.com/profuse-pgo/profuse/internal/command/ordercmd"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
+	"github.com/profuse-pgo/profuse/internal/dropin/clopt"
+	"github.com/profuse-pgo/profuse/internal/dropin/cov"
+	"github.com/profuse-pgo/profuse/internal/dropin/mipdata"
+	"github.com/profuse-pgo/profuse/internal/dropin/profdata"
+	"github.com/profuse-pgo/profuse/internal/files/screen"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/internal/memlimit"
 )
 
 // Main runs the command line of the process and ends it. Drivers are for the buckets that
 // the command line names.
 func Main(drivers store.Drivers) {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
-	memory.SetLimit(os.Getenv)
+	memlimit.SetLimit(os.Getenv)
 	env := &cli.Env{
 		Stdin: os.Stdin, Stdout: screen.New(os.Stdout), Stderr: screen.New(os.Stderr), Getenv: os.Getenv,
 		Stores: store.NewAccess(ctx, drivers),
@@ -67,12 +70,12 @@ func Main(drivers store.Drivers) {
 
 // readEnvironment reads what variables of the environment say about inputs.
 func readEnvironment(env *cli.Env) error {
-	text := env.Getenv(memory.SizeVariable)
+	text := env.Getenv(memlimit.SizeVariable)
 	if text == "" {
 		return nil
 	}
 	if err := env.MaxInput.Set(text); err != nil {
-		return fmt.Errorf("profuse: %s: invalid value %q: %w", memory.SizeVariable, text, err)
+		return fmt.Errorf("profuse: %s: invalid value %q: %w", memlimit.SizeVariable, text, err)
 	}
 	return nil
 }
@@ -95,7 +98,7 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	a := app()
 	if isStartedAs(argv[0], "profuse-fleet") {
 		a.Name = "profuse-fleet"
-		a.Commands = append(fleetCommand().Commands, a.Commands...)
+		a.Commands = append(fleetcmd.Command().Commands, a.Commands...)
 	}
 	return a.Run(ctx, env, argv[1:])
 }
@@ -120,12 +123,12 @@ command.`,
 			compareCommand(),
 			reportCommand(),
 			viewCommand(),
-			coverageCommand(),
+			coveragecmd.Command(),
 			exportCommand(),
 			mipcmd.Command(),
 			iprofcmd.Command(),
-			orderCommand(),
-			fleetCommand(),
+			ordercmd.Command(),
+			fleetcmd.Command(),
 			packCommand(),
 			demoCommand(),
 			ccCommand(),
@@ -155,15 +158,15 @@ llvm-profdata, for example through a link:
 
     ln -s "$(command -v profuse)" ~/bin/llvm-profdata
 
-"profuse llvm-profdata --help" lists the commands.`, llvmprofdata.Main},
+"profuse llvm-profdata --help" lists the commands.`, profdata.Main},
 	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as llvm-cov of LLVM 22, for the commands export, report and show. profuse does the
 same when it is started as llvm-cov, for example through a link.
 
-"profuse llvm-cov export --help" lists the options of a command.`, llvmcov.Main},
+"profuse llvm-cov export --help" lists the options of a command.`, cov.Main},
 	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and writes the same files and text. profuse does the same when it is started as
 llvm-mipdata, for example through a link.
 
-"profuse llvm-mipdata --help" lists the commands.`, llvmmipdata.Main},
+"profuse llvm-mipdata --help" lists the commands.`, mipdata.Main},
 }
 
 // run runs the tool as the given program, whose name its messages have.

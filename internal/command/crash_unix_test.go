@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // asProfuse returns a path under which the test binary is profuse.

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/profuse-pgo/profuse/internal/command/families"
+
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
 // TestFamilies: every format belongs to one family, and every family can write sums that
@@ -18,7 +20,7 @@ import (
 func TestFamilies(t *testing.T) {
 	for _, f := range formats.All() {
 		n := 0
-		for _, known := range families {
+		for _, known := range families.All {
 			if slices.Contains(known.Kinds, f.Family()) {
 				n++
 			}
@@ -31,7 +33,7 @@ func TestFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, known := range families {
+	for _, known := range families.All {
 		if known.Help.Merge == "" || len(known.Help.Show) == 0 {
 			t.Errorf("family %v: the help texts of merge and show say nothing of it", known.Kinds)
 		}

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFleetDieAnywhere ends a plan, each task and the reduce before and after each operation

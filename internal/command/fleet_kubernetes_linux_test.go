@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // kubernetesEnv names a folder with etcd, kube-apiserver and kube-controller-manager, which

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // manyValues writes profiles that have more than 255 values of one site together, which

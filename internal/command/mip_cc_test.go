@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // oracleCondition holds the conditions of scripts: [slow] and [cover], and

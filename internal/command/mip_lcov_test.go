@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // lcovTrace is what a tracefile says, by the base names of its files.

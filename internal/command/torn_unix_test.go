@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestRacingProgram merges the files of a pool ("%m") while programs end and add to

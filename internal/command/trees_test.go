@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A mergeCase are profiles that merge with each other, and what merges of them need.

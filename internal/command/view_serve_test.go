@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestView serves a profile, asks for its pages, and interrupts.

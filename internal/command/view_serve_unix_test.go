@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestViewSignals: either signal ends the process, which is no failure, also

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestWatchFamilies lets profiles of each family land while "profuse watch" runs

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/irpgo"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestWatchRacingWriter has a program write over a file, without a lock and with the same

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/filelock"
 	"github.com/profuse-pgo/profuse/internal/parallel"
 )
 

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/watch"
-	"github.com/profuse-pgo/profuse/irpgo"
 )
 
 func add(m *irpgo.Merger, name string) error {

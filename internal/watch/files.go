@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
 // A file is a file in the folder that is not in the output.

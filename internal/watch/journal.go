@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
-	"github.com/profuse-pgo/profuse/internal/filelock"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
 // resolve makes the paths absolute.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 // An output may not hold all that is in its sum. Then a file beside it does, and is the

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
-	"github.com/profuse-pgo/profuse/internal/schema"
+	"github.com/profuse-pgo/profuse/docs/schema"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

@@ -1,8 +1,8 @@
 package doctorcmd
 
 import (
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/irpgo"
 )
 
 // readable reports why a raw profile cannot be used. It reads all records.

@@ -18,9 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/interrupt"
-	"github.com/profuse-pgo/profuse/internal/screen"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
+	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
 
 // The tracer follows processes with ptrace. A subreaper that polls /proc would

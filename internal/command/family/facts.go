@@ -3,11 +3,11 @@ package family
 import (
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/docs/schema"
 	"github.com/profuse-pgo/profuse/formats"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
-	"github.com/profuse-pgo/profuse/internal/packing"
-	"github.com/profuse-pgo/profuse/internal/schema"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/packing"
 	"github.com/profuse-pgo/profuse/profile"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
 // An Adder adds up the profiles of a family, for one run of "profuse merge" or

@@ -1,7 +1,7 @@
 package merging
 
 import (
-	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/merge"
 )
 

@@ -9,10 +9,10 @@ import (
 	"os"
 
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
-	"github.com/profuse-pgo/profuse/internal/filelock"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/filelock"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
 // Merge merges the inputs that the arguments name into r.Output. choose returns

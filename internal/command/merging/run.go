@@ -10,11 +10,11 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
-	"github.com/profuse-pgo/profuse/internal/responsefile"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/responsefile"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
 // A Run holds the options of a merge that do not depend on the format.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/command/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/merge"
 )
 

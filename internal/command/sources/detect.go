@@ -8,21 +8,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/coverage"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
-	"github.com/profuse-pgo/profuse/internal/command/cli"
-	"github.com/profuse-pgo/profuse/internal/command/console"
-	"github.com/profuse-pgo/profuse/internal/command/memory"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/object"
-	"github.com/profuse-pgo/profuse/internal/store"
+	"github.com/profuse-pgo/profuse/internal/memlimit"
+	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
 // Options returns how a command opens its inputs.
 func Options(env *cli.Env) inputs.Options {
 	return inputs.Options{
-		Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memory.Recognize,
+		Stdin: env.Stdin, MaxSize: int64(env.MaxInput), MaxSizeOption: "--max-input-size", Recognize: memlimit.Recognize,
 		Remotes: func(arg string) ([]inputs.Remote, bool, error) { return remotes(env.Stores, arg) },
 		Select:  selecting(env, isProfile),
 	}

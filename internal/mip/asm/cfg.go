@@ -3,7 +3,7 @@ package asm
 import (
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/mip/sign"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
 // EntryPoint is the place of a function's entry probe.
@@ -328,7 +328,7 @@ func (fn *Function) Signature() uint32 {
 			succs[i] = append(succs[i], int(s))
 		}
 	}
-	return sign.CFG(succs)
+	return guid.CFG(succs)
 }
 
 // BlockInstructions returns the number of instructions in each block of a function.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // randomGraph makes a function of n blocks in which any block may leave, loop

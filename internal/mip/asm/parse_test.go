@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/mip/sign"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
 // readBlocks reads a file, the blocks of its functions and what can be inferred.
@@ -310,7 +310,7 @@ _h:
 func TestSignatureGolden(t *testing.T) {
 	f := readBlocks(t, Target{X86_64, ELF}, "\t.type f,@function\nf:\n\tcmpl $0, %edi\n\tje .L2\n\tnop\n.L2:\n\tret\n\t.size f,.-f\n")
 	// The reference lists the fall-through first: {1;2;}{2;}{}.
-	if got, want := f.Functions[0].Signature(), sign.CFG([][]int{{2, 1}, {2}, {}}); got != want {
+	if got, want := f.Functions[0].Signature(), guid.CFG([][]int{{2, 1}, {2}, {}}); got != want {
 		t.Errorf("signature %#x, want %#x", got, want)
 	}
 }

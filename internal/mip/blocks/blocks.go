@@ -13,9 +13,9 @@ package blocks
 import (
 	"encoding/binary"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Section is the name of the section, in segment __DATA on Mach-O.

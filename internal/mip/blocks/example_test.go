@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Fill in the block behind an if and an else, which ran if one of these did and

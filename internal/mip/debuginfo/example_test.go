@@ -6,8 +6,8 @@ import (
 	"os"
 	"path"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
-	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 

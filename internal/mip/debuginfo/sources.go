@@ -3,7 +3,7 @@ package debuginfo
 import (
 	"strings"
 
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // aligned is a function with directives that align code, and others. Those with

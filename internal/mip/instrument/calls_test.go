@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // TestCalls: which calls are known to return, from a function whose last block

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // crossTools returns the compilers for a triple of Debian's cross packages,

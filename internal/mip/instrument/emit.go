@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/internal/mip/sign"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
 // localPrefix returns the prefix of the added labels, which no symbol table shows.
@@ -318,9 +318,9 @@ func (e *emitter) word(v uint64) { e.text.Line("\t.long\t", strconv.FormatUint(v
 // moduleHash returns the hash of the link unit's name.
 func (o *Options) moduleHash() uint32 {
 	if o.LinkUnit == "" {
-		return sign.LinkUnit("a.out")
+		return guid.LinkUnit("a.out")
 	}
-	return sign.LinkUnit(o.LinkUnit)
+	return guid.LinkUnit(o.LinkUnit)
 }
 
 // stringLength returns the length in bytes of a string as the assembler writes it:

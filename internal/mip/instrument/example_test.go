@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // What a compiler prints with -S of a function that returns its argument.

@@ -1,8 +1,8 @@
 package instrument
 
 import (
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Compiler is a family of compilers that share their options.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 	"github.com/profuse-pgo/profuse/internal/mip/runtime"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/mip"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const (

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 	"github.com/profuse-pgo/profuse/internal/mip/runtime"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const machOProgram = `

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
-	"github.com/profuse-pgo/profuse/internal/oracle"
-	"github.com/profuse-pgo/profuse/mip"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestMachO assembles, links and reads back; nothing here runs the result.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Options say what to instrument and how. Profile is required; for the other

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/internal/mip/sign"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
 // Rewrite appends to dst the assembly text src with probes and records, and
@@ -110,7 +110,7 @@ func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 		return asm.SkipListed
 	case fn.Instructions < opt.MinInstructions:
 		return asm.SkipMinInstructions
-	case opt.GroupCount > 1 && sign.Name(fn.Name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
+	case opt.GroupCount > 1 && guid.Of(fn.Name)%uint64(opt.GroupCount) != uint64(opt.SelectedGroup):
 		return asm.SkipGroup
 	}
 	return ""

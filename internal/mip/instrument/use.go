@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // placement says where in the program the code of a function goes.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Evidence is what profiles say about the functions of a program, for [Use].

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // FuzzUse: whatever the text and the profile, all instructions and labels are

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/symbols"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 func (e *Evidence) setLink(p *mip.Profile) {

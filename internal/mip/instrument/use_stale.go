@@ -1,8 +1,8 @@
 package instrument
 
 import (
+	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/mip"
 )
 
 // Coverage of a function whose control flow has changed since the profile. The profile has

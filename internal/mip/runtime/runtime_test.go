@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/oracle"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestSourceCompiles: without a warning, for C99 and later, and with nothing

@@ -1,0 +1,76 @@
+package iprof_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/profuse-pgo/profuse/formats/iprof"
+)
+
+func read(name string) *iprof.Profile {
+	data, err := os.ReadFile("../../testdata/iprof/" + name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return p
+}
+
+// Print what a recording says of one program.
+func Example() {
+	p := read("fib.iprof")
+	for ctx, count := range p.Section(iprof.CallCounts).Counts() {
+		fmt.Println(count, "calls:", p.FormatContext(ctx))
+	}
+	for ctx, records := range p.Section(iprof.Conditionals).All() { // target, index and count of each outcome
+		fmt.Println("branch at", p.FormatContext(ctx), records)
+	}
+	// Output:
+	// 1 calls: Fib.fibonacci:0
+	// 10 calls: java.io.PrintStream.print:0<Fib.fibonacci:34
+	// branch at Fib.fibonacci:11 [20 0 10 53 1 1]
+}
+
+// Merge two recordings of one program, the second of which has other ids, and
+// drop what nothing refers to.
+func ExampleMerger() {
+	m := iprof.NewMerger(iprof.MergeOptions{})
+	for _, name := range []string{"small.iprof", "twin-x3.iprof"} {
+		if _, err := m.AddProfile(name, read(name), 1); err != nil {
+			log.Fatal(err)
+		}
+	}
+	sum := m.Profile()
+	p, err := iprof.Prune(sum, iprof.PruneOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d types and %d methods dropped\n", len(sum.Types)-len(p.Types), len(sum.Methods)-len(p.Methods))
+	calls := p.Section(iprof.CallCounts)
+	for _, i := range calls.Largest(calls.Len())[2:] {
+		ref, _ := p.Ref(calls.Context(i)[0].Method)
+		fmt.Println(calls.Count(i), ref)
+	}
+	// Output:
+	// 7 types and 2 methods dropped
+	// 28 void app.Zoo$Cat.<init>()
+	// 16 void app.Main.loop(int)
+	// 4 void app.Main.main(java.lang.String[])
+}
+
+// Say what is wrong with a file.
+func ExampleCheck() {
+	data, err := os.ReadFile("../../testdata/iprof/truncated.iprof")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range iprof.Check("truncated.iprof", data).Findings {
+		fmt.Println(f)
+	}
+	// Output:
+	// callCountProfiles line 1, column 1025 (record 4): error: callCountProfiles is cut short in its ctx, last complete entry {"ctx":"4:0","records":[24491824436273]}, want a closing quote
+}

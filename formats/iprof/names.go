@@ -1,0 +1,189 @@
+package iprof
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
+)
+
+// A MethodRef is a method by the names of its types, which is what identifies
+// it across files. Class loaders are not recorded: classes of one name are one.
+type MethodRef struct {
+	Class      string // declaring type, as Class.getName returns it
+	Name       string
+	Return     string
+	Parameters []string
+}
+
+// TypeName returns the name of a type, "type 12" if the table has none.
+func (p *Profile) TypeName(id TypeID) string {
+	if t := p.typeOf(id); t != nil {
+		return t.Name
+	}
+	return fmt.Sprintf("type %d", id)
+}
+
+// Ref returns the names of the method with the given id; ok is false if it or
+// one of its types is not in the tables.
+func (p *Profile) Ref(id MethodID) (ref MethodRef, ok bool) {
+	if m := p.methodOf(id); m != nil {
+		return p.refOf(m)
+	}
+	return ref, false
+}
+
+func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
+	if len(m.Signature) < 2 {
+		return MethodRef{Name: m.Name}, false
+	}
+	names := make([]string, len(m.Signature))
+	for i, id := range m.Signature {
+		t := p.typeOf(id)
+		if t == nil {
+			return MethodRef{Name: m.Name}, false
+		}
+		names[i] = t.Name
+	}
+	return MethodRef{Class: names[0], Name: m.Name, Return: names[1], Parameters: names[2:]}, true
+}
+
+// MethodName returns "pkg.Class.name" for a method, "method 12" if the table
+// has none.
+func (p *Profile) MethodName(id MethodID) string {
+	m := p.methodOf(id)
+	if m == nil {
+		return fmt.Sprintf("method %d", id)
+	}
+	if len(m.Signature) == 0 {
+		return m.Name
+	}
+	return p.TypeName(m.Signature[0]) + "." + m.Name
+}
+
+// FormatContext returns the context with names instead of ids:
+// "Fib.fibonacci:34<Fib.main:9".
+func (p *Profile) FormatContext(c Context) string {
+	var b strings.Builder
+	for i, f := range c {
+		if i > 0 {
+			b.WriteByte('<')
+		}
+		b.WriteString(p.MethodName(f.Method))
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(int(f.BCI)))
+	}
+	return b.String()
+}
+
+// Qualified returns "pkg.Class.name".
+func (r MethodRef) Qualified() string { return r.Class + "." + r.Name }
+
+// String returns the method in Java notation, with its return type first:
+// "int pkg.Class.name(int, java.lang.String[])".
+func (r MethodRef) String() string {
+	params := make([]string, len(r.Parameters))
+	for i, p := range r.Parameters {
+		params[i] = sourceType(p)
+	}
+	return sourceType(r.Return) + " " + r.Qualified() + "(" + strings.Join(params, ", ") + ")"
+}
+
+// Descriptor returns the method's descriptor in class files (JVMS 4.3.3):
+// "(I[Ljava/lang/String;)I".
+func (r MethodRef) Descriptor() string {
+	return classfile.Descriptor(r.Parameters, r.Return)
+}
+
+// primitives are the primitive types in the order in which most files number them from
+// 0, with their letters in descriptors.
+var primitives = []struct {
+	name   string
+	letter byte
+}{
+	{"boolean", 'Z'},
+	{"byte", 'B'},
+	{"short", 'S'},
+	{"char", 'C'},
+	{"int", 'I'},
+	{"float", 'F'},
+	{"long", 'J'},
+	{"double", 'D'},
+	{"void", 'V'},
+}
+
+// primitive returns the position of a type in primitives, -1 if it is a class
+// or array.
+func primitive(name string) int {
+	for i := range primitives {
+		if primitives[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// sourceType spells a type as in source: int[] for [I.
+func sourceType(name string) string {
+	dims := 0
+	for dims < len(name) && name[dims] == '[' {
+		dims++
+	}
+	element := name[dims:]
+	if dims > 0 {
+		for _, p := range primitives {
+			if element == string(p.letter) {
+				element = p.name
+			}
+		}
+		if strings.HasPrefix(element, "L") && strings.HasSuffix(element, ";") {
+			element = element[1 : len(element)-1]
+		}
+	}
+	return element + strings.Repeat("[]", dims)
+}
+
+// maxDimensions is the number of dimensions that an array can have (JVMS 4.3.2).
+const maxDimensions = 255
+
+// possibleType reports whether a JVM can have a type whose name Class.getName returns so.
+func possibleType(name string) bool {
+	element := strings.TrimLeft(name, "[")
+	switch dims := len(name) - len(element); {
+	case dims == 0:
+		return possibleClass(name)
+	case dims > maxDimensions:
+		return false
+	}
+	if class, ok := strings.CutPrefix(element, "L"); ok {
+		class, ok = strings.CutSuffix(class, ";")
+		return ok && possibleClass(class)
+	}
+	for _, p := range primitives {
+		if element == string(p.letter) {
+			return p.letter != 'V'
+		}
+	}
+	return false
+}
+
+// possibleClass reports whether a class can have the name (JVMS 4.2.1). A slash separates
+// the suffix of a hidden class, which has no dots.
+func possibleClass(name string) bool {
+	name, suffix, hidden := strings.Cut(name, "/")
+	if hidden && (suffix == "" || strings.ContainsAny(suffix, "./;[")) || strings.ContainsAny(name, ";[") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		if part == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// possibleMethod reports whether a method can have the name (JVMS 4.2.2).
+func possibleMethod(name string) bool {
+	return name == "<init>" || name == "<clinit>" || name != "" && !strings.ContainsAny(name, ".;[/<>")
+}

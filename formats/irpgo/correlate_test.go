@@ -1,0 +1,156 @@
+package irpgo_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// correlateFixture reads the program and the raw profile of a kind.
+func correlateFixture(t testing.TB, kind string) (program, raw []byte) {
+	t.Helper()
+	dir := filepath.Join(oracle.Root(t), "testdata", "correlate")
+	var err error
+	if program, err = os.ReadFile(filepath.Join(dir, kind+".elf")); err == nil {
+		raw, err = os.ReadFile(filepath.Join(dir, kind+".profraw"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program, raw
+}
+
+func correlate(kind string, program []byte, warn func(profile.Warning)) (*irpgo.Correlation, error) {
+	f, err := symbolize.New("program", program, symbolize.Options{NoDebugFiles: true})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if kind == "binary" {
+		return irpgo.CorrelateBinary(f, warn)
+	}
+	return irpgo.CorrelateDebugInfo(f, warn)
+}
+
+func TestCorrelate(t *testing.T) {
+	for _, kind := range []string{"debug-info", "binary"} {
+		t.Run(kind, func(t *testing.T) {
+			program, raw := correlateFixture(t, kind)
+			c, err := correlate(kind, program, func(w profile.Warning) { t.Error(w) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt := irpgo.ReaderOptions{Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil }}
+			p, err := irpgo.Read("raw", raw, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := irpgo.WriteText(&got, p, irpgo.TextOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("-llvm +profuse:\n%s", diff)
+			}
+			// Twice, in one file, is twice the counts.
+			twice, err := irpgo.Read("raw", append(raw[:len(raw):len(raw)], raw...), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range twice.Functions {
+				for j, r := range twice.Functions[i].Records {
+					for k, n := range r.Counts {
+						if once := p.Functions[i].Records[j].Counts[k]; n != 2*once {
+							t.Fatalf("%s: counter %d is %d, want %d", r.Name, k, n, 2*once)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A profile that has everything is not asked about, unless reading is lenient,
+// and then the answer is refused as LLVM does.
+func TestCorrelateUnnecessary(t *testing.T) {
+	program, _ := correlateFixture(t, "binary")
+	c, err := correlate("binary", program, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := irpgo.ReaderOptions{Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil }}
+	if _, err := irpgo.Read("raw", data, opt); err != nil {
+		t.Error(err)
+	}
+	opt.Lenient = true
+	_, err = irpgo.Read("raw", data, opt)
+	if got := llvmerr.Message(err); !errors.Is(err, profile.ErrMismatch) || got != "debug info/binary for correlation is not necessary" {
+		t.Errorf("%v, in LLVM's words %q", err, got)
+	}
+}
+
+// The wrong program is refused with the reason.
+func TestCorrelateWrongProgram(t *testing.T) {
+	debug, _ := correlateFixture(t, "debug-info")
+	binary, _ := correlateFixture(t, "binary")
+	for _, c := range []struct {
+		kind    string
+		program []byte
+		want    string
+	}{
+		{"binary", debug, "could not find section (__llvm_covdata)"},
+		{"debug-info", binary, "could not find any profile data metadata in correlated file"},
+	} {
+		_, err := correlate(c.kind, c.program, nil)
+		if !errors.Is(err, profile.ErrMismatch) || !strings.HasSuffix(llvmerr.Message(err), c.want) {
+			t.Errorf("%s: %v", c.kind, err)
+		}
+	}
+}
+
+// Whatever a program is cut or flipped to, the raw profile is read or refused.
+func TestCorrelateHostile(t *testing.T) {
+	for _, kind := range []string{"debug-info", "binary"} {
+		program, raw := correlateFixture(t, kind)
+		try := func(program []byte) {
+			c, err := correlate(kind, program, nil)
+			if err != nil {
+				return
+			}
+			_, err = irpgo.Read("raw", raw, irpgo.ReaderOptions{
+				Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil },
+			})
+			if err != nil && profile.ClassOf(err) == profile.Unreadable {
+				t.Errorf("%s: an error without class: %v", kind, err)
+			}
+		}
+		step := oracle.Step(37)
+		for n := 0; n < len(program); n += 17 * step {
+			try(program[:n])
+		}
+		for i := 0; i < len(program); i += 11 * step {
+			flipped := bytes.Clone(program)
+			flipped[i] ^= 1 << (i / 11 % 8)
+			try(flipped)
+		}
+	}
+}

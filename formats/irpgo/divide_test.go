@@ -1,0 +1,60 @@
+package irpgo
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// TestDivide: a sum of profiles with weights, divided, is that of the profiles.
+func TestDivide(t *testing.T) {
+	tested := 0
+	for _, f := range oracle.Fixtures(t) {
+		if f.Format != "indexed" && f.Format != "text" || f.Path == "text/saturation.proftext" || f.Path == "text/values.proftext" {
+			continue // some sums saturate
+		}
+		var texts [2]string
+		for i, weight := range []uint64{1, 100} {
+			r, err := NewReader(f.Path, f.Bytes(t), ReaderOptions{})
+			if err != nil || r.Info().Variant.Has(HasMemProf) {
+				break
+			}
+			m := NewMerger(MergeOptions{})
+			if _, err := m.Add(r, weight); err != nil {
+				break
+			}
+			p := m.Profile()
+			if p.Variant.Has(SingleByte) {
+				p.Divide(2) // what ran stays
+			}
+			p.Divide(weight)
+			var b strings.Builder
+			if err := WriteText(&b, p, TextOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = b.String()
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%s:\n%s\nwant\n%s", f.Path, texts[1], texts[0])
+		}
+		if texts[0] != "" {
+			tested++
+		}
+	}
+	if tested < 10 {
+		t.Errorf("%d profiles tested", tested)
+	}
+	p, err := Read("text", []byte(":ir\nf\n1\n3\n14\n15\n4\n1\n0\n1\n2\na:5\nb:4\n\n"), ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Divide(10)
+	var b strings.Builder
+	if err := WriteText(&b, p, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); !strings.Contains(got, "\n1\n2\n0\n") || !strings.Contains(got, "\n1\n** External Symbol **:1\n") {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,36 @@
+package irpgo
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/test/fulldisk"
+)
+
+// TestFullDisk: whenever a disk is full, the writers say so, and what is on it
+// is the beginning of the file.
+func TestFullDisk(t *testing.T) {
+	for _, name := range []string{"llvm22-temporal", "values", "bitmaps"} {
+		data, err := os.ReadFile("../../testdata/irpgo/text/" + name + ".proftext")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Read(name, data, ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writers := map[string]func(io.Writer) error{
+			"text": func(w io.Writer) error { return WriteText(w, p, TextOptions{}) },
+		}
+		for _, version := range []uint32{4, 9, IndexedVersionMax} {
+			writers[fmt.Sprint("indexed ", version)] = func(w io.Writer) error {
+				return WriteIndexed(w, p, IndexedOptions{Version: version})
+			}
+		}
+		for kind, write := range writers {
+			fulldisk.Check(t, fmt.Sprintf("%s as %s", name, kind), write)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package irpgo
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// An outcome is what becomes of a damaged profile.
+type outcome int
+
+const (
+	rejected outcome = iota // not read
+	warned                  // read, with a warning or without some functions
+	checked                 // read in silence; Check finds something
+	harmless                // read as if nothing were wrong, and nothing is
+	silent                  // read in silence as something else
+	numOutcomes
+)
+
+// mutationSeed is a profile to damage, and where in it is what.
+type mutationSeed struct {
+	name    string
+	data    []byte
+	want    map[string][]Record
+	variant Variant
+	where   func(off int) string
+}
+
+func newMutationSeed(t *testing.T, name string, data []byte) *mutationSeed {
+	p, err := Read(name, data, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &mutationSeed{name, data, contents(p), p.Variant, regions(t, data)}
+}
+
+// regions says of each byte of a profile whether it is part of a number that
+// nothing else in the file speaks of.
+func regions(t *testing.T, data []byte) func(off int) string {
+	const counts, hashes, values = "counter", "hash", "value"
+	marks := make([]string, len(data))
+	mark := func(from, to int64, what string) {
+		for i := from; i < to; i++ {
+			marks[i] = what
+		}
+	}
+	r, err := NewReader("seed", data, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch d := r.dec.(type) {
+	case *rawReader:
+		p := d.cur
+		mark(p.counters.off, p.counters.off+int64(len(p.counters.data)), counts)
+		mark(p.bitmap.off, p.bitmap.off+int64(len(p.bitmap.data)), counts)
+		mark(p.valueData, int64(len(data)), values)
+		if p.version < 3 { // names are plain text, and records have no hash of them
+			mark(p.names.off, p.names.off+int64(len(p.names.data)), "name")
+		}
+		for i := range p.numRecords() {
+			at := p.records.off + int64(i*p.layout.size)
+			mark(at+int64(p.layout.hash), at+int64(p.layout.hash)+8, hashes)
+			if p.layout.funcPtr >= 0 {
+				mark(at+int64(p.layout.funcPtr), at+int64(p.layout.funcPtr+p.ptr), values) // what targets are found by
+			}
+		}
+	case *textReader:
+		mark(0, int64(len(data)), "text")
+	default:
+		mark(0, int64(len(data)), "indexed")
+	}
+	return func(off int) string { return marks[off] }
+}
+
+// try reads a damaged profile as "profuse merge" does.
+func (s *mutationSeed) try(data []byte) outcome {
+	said := false
+	p, err := Read(s.name, data, ReaderOptions{
+		Rescue: RescueDrop, Rescued: func(profile.Rescued) { said = true }, Warn: func(profile.Warning) { said = true },
+	})
+	switch {
+	case err != nil:
+		return rejected
+	case said:
+		return warned
+	case p.Variant == s.variant && sameContents(contents(p), s.want):
+		return harmless
+	}
+	if rep := Check(s.name, data); len(rep.Findings)+len(rep.Remarks) > 0 {
+		return checked
+	}
+	return silent
+}
+
+func sameContents(a, b map[string][]Record) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, as := range a {
+		bs := b[name]
+		if len(as) != len(bs) {
+			return false
+		}
+		for i := range as {
+			if !sameRecord(&as[i], &bs[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sameRecord(a, b *Record) bool {
+	if a.Hash != b.Hash || len(a.Counts) != len(b.Counts) || !bytes.Equal(a.Bitmap, b.Bitmap) {
+		return false
+	}
+	for i, c := range a.Counts {
+		if b.Counts[i] != c {
+			return false
+		}
+	}
+	for k := range a.Values {
+		if len(a.Values[k]) != len(b.Values[k]) {
+			return false
+		}
+		for i := range a.Values[k] {
+			if fmt.Sprint(a.Values[k][i]) != fmt.Sprint(b.Values[k][i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mutationTally counts outcomes, of silent ones also where the damage is.
+type mutationTally struct {
+	n     [numOutcomes]int
+	all   int
+	where map[string]int
+}
+
+func (m *mutationTally) add(o outcome, where string) {
+	m.n[o]++
+	m.all++
+	if o == silent {
+		if m.where == nil {
+			m.where = make(map[string]int)
+		}
+		m.where[where]++
+	}
+}
+
+// cut, flips and splices run the mutations of a seed.
+func (s *mutationSeed) cuts() (m mutationTally) {
+	for n := range s.data {
+		m.add(s.try(s.data[:n:n]), "cut")
+	}
+	return m
+}
+
+func (s *mutationSeed) flips() (m mutationTally) {
+	data := bytes.Clone(s.data)
+	for i := 0; i < 8*len(data); i += oracle.Step(11) {
+		data[i/8] ^= 1 << (i % 8)
+		m.add(s.try(data), s.where(i/8))
+		data[i/8] ^= 1 << (i % 8)
+	}
+	return m
+}
+
+func (s *mutationSeed) splices(n int) (m mutationTally) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range n {
+		i, j := rng.IntN(len(s.data)), rng.IntN(len(s.data))
+		data := append(bytes.Clone(s.data[:i]), s.data[j:]...)
+		m.add(s.try(data), "splice")
+	}
+	return m
+}
+
+// mutationSeeds are small profiles of every version that a real tool wrote,
+// and built ones of those that none of today's writes.
+func mutationSeeds(t *testing.T) []*mutationSeed {
+	var seeds []*mutationSeed
+	small := func(base string) bool {
+		return base == "tool-a.profraw" || base == "tool-merged.profdata"
+	}
+	for _, f := range oracle.Fixtures(t) {
+		if small(filepath.Base(f.Path)) {
+			seeds = append(seeds, newMutationSeed(t, f.Path, f.Bytes(t)))
+		}
+	}
+	for _, version := range []uint32{1, 2, 3, 4, 5, 7, 11} {
+		b := newRawBuild(version, 8, le, IRLevel)
+		b.funcs = rescueBuild(3).funcs
+		b.ids = [][]byte{make([]byte, 20)}
+		if version < 7 {
+			b.ids = nil
+		}
+		if version == 1 {
+			for i := range b.funcs {
+				b.funcs[i].values = Values{}
+			}
+		}
+		seeds = append(seeds, newMutationSeed(t, fmt.Sprintf("built, raw version %d", version), b.build()))
+	}
+	return seeds
+}
+
+// TestMutations damages profiles in every way there is of each kind; bench/damage
+// measures the same through the commands, beside LLVM. What is
+// read in silence as something else differs in numbers only that nothing in
+// the file could contradict: counters, hashes and profiled values. In an
+// indexed profile the summary contradicts most.
+func TestMutations(t *testing.T) {
+	for _, s := range mutationSeeds(t) {
+		flips, cuts, splices := s.flips(), s.cuts(), s.splices(2000/oracle.Step(5))
+		format, _ := Detect(s.data)
+		switch format {
+		case FormatRaw:
+			// The pointers of versions before 8 are addresses: of what is
+			// left in them a part is not contradicted by anything.
+			if n := flips.where[""]; n > flips.all/50 {
+				t.Errorf("%s: %d of %d flips have a silent effect although something speaks against them", s.name, n, flips.all)
+			}
+		case FormatIndexed:
+			if n := flips.n[silent]; n > flips.all/5 {
+				t.Errorf("%s: %d of %d flips have a silent effect", s.name, n, flips.all)
+			}
+		}
+		if format != FormatText {
+			if n := cuts.n[silent] + cuts.n[checked]; n > 0 {
+				t.Errorf("%s: cut short, it is read as something else in silence at %d places", s.name, n)
+			}
+			if n := splices.n[silent]; n > splices.all/50 {
+				t.Errorf("%s: %d of %d splices have a silent effect", s.name, n, splices.all)
+			}
+		}
+	}
+}

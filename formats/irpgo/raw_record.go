@@ -1,0 +1,342 @@
+package irpgo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+)
+
+// u64 and u32 read a number that the caller knows to be inside b.
+func u64(b []byte, bigEndian bool) uint64 {
+	if bigEndian {
+		return binary.BigEndian.Uint64(b)
+	}
+	return le.Uint64(b)
+}
+
+func u32(b []byte, bigEndian bool) uint32 {
+	if bigEndian {
+		return binary.BigEndian.Uint32(b)
+	}
+	return le.Uint32(b)
+}
+
+func (p *rawProfile) u64(b []byte, off int) uint64 { return u64(b[off:], p.bigEndian) }
+func (p *rawProfile) u32(b []byte, off int) uint32 { return u32(b[off:], p.bigEndian) }
+
+func (p *rawProfile) addr(b []byte, off int) uint64 {
+	if p.ptr == 4 {
+		return uint64(p.u32(b, off))
+	}
+	return p.u64(b, off)
+}
+
+// record returns the bytes of data record i.
+func (p *rawProfile) record(i int) []byte {
+	return p.records.data[i*p.layout.size : (i+1)*p.layout.size]
+}
+
+// recordOffset returns where data record i is in the file.
+func (p *rawProfile) recordOffset(i int) int64 { return p.records.off + int64(i*p.layout.size) }
+
+func (p *rawProfile) numRecords() int { return len(p.records.data) / p.layout.size }
+
+// nameRef returns the name reference of a record; before version 3 it is
+// computed from the name, "" if that is out of range.
+func (p *rawProfile) nameRef(b []byte) uint64 {
+	if p.layout.nameRef >= 0 {
+		return p.u64(b, p.layout.nameRef)
+	}
+	name, _ := p.plainName(b)
+	return NameRef(name)
+}
+
+// plainName returns the name that a v1 or v2 record points to. Some producers of
+// v1 count the NUL at the end of the C string, which is not part of the name.
+func (p *rawProfile) plainName(b []byte) (string, bool) {
+	off := (p.addr(b, p.layout.namePtr) - p.fields[fNamesDelta]) & p.addrMask()
+	n := uint64(p.u32(b, p.layout.nameSize))
+	if size := uint64(len(p.names.data)); off > size || n > size-off {
+		return "", false
+	}
+	return strings.TrimSuffix(string(p.names.data[off:off+n]), "\x00"), true
+}
+
+// sites returns how many value sites of a kind a record has.
+func (p *rawProfile) sites(b []byte, kind int) int {
+	if b = b[p.layout.valueSites+2*kind:]; p.bigEndian {
+		return int(binary.BigEndian.Uint16(b))
+	}
+	return int(le.Uint16(b))
+}
+
+// hasValueSites reports whether a blob of value data belongs to the record.
+func (p *rawProfile) hasValueSites(b []byte) bool {
+	for k := range p.layout.kinds {
+		if p.sites(b, k) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxShared is how often the functions of a profile may have each byte of their counters
+// and bitmaps, on average. Linkers that keep two records of one function make 2 of it.
+const maxShared = 16
+
+// refuseSharing returns an error if the records share so many counters that a small file
+// stands for a giant profile.
+func (p *rawProfile) refuseSharing() error {
+	var counters, bitmap uint64
+	size := p.counterSize()
+	for i := range p.numRecords() {
+		b := p.record(i)
+		// More than the section has is an error of the record.
+		counters += min(size*uint64(p.u32(b, p.layout.numCounters)), uint64(len(p.counters.data)))
+		if p.layout.bitmapBytes >= 0 {
+			bitmap += min(uint64(p.u32(b, p.layout.bitmapBytes)), uint64(len(p.bitmap.data)))
+		}
+	}
+	if err := refuseShared("counters", p.counters, counters); err != nil {
+		return err
+	}
+	return refuseShared("bitmap", p.bitmap, bitmap)
+}
+
+// refuseShared returns an error if functions have too many bytes, used, of a section.
+func refuseShared(section string, s rawSection, used uint64) error {
+	if used/maxShared <= uint64(len(s.data)) {
+		return nil
+	}
+	return flaw.At(section, s.off).Field("size for all functions together").Gotf("%d bytes", used).
+		Wantf("at most %d times the %d that are there", maxShared, len(s.data)).Corrupt()
+}
+
+func (p *rawProfile) addrMask() uint64 {
+	if p.ptr == 4 {
+		return 1<<32 - 1
+	}
+	return 1<<64 - 1
+}
+
+// looksRelative recognises the v7 profiles that compilers between the bumps
+// to 7 and 8 made: relative pointers under the older number. Record 0 has the
+// same offset under both rules, record 1 decides.
+func (r *rawReader) looksRelative() bool {
+	p := r.cur
+	if p.numRecords() < 2 {
+		return false
+	}
+	size := uint64(len(p.counters.data))
+	ptr := p.addr(p.record(1), p.layout.counterPtr)
+	absolute := (ptr - p.fields[fCountersDelta]) & p.addrMask()
+	relative := (absolute + uint64(p.layout.size)) & p.addrMask()
+	return absolute >= size && relative < size
+}
+
+// sectionOffset turns record i's pointer into an offset in its section.
+// Versions before 8 store addresses; since 8 both pointer and delta are
+// distances, the pointer's from its own record. All arithmetic is modulo the
+// pointer width: 32-bit files hold negative distances zero-extended.
+func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
+	p := r.cur
+	off := ptr - delta
+	if r.relative {
+		off += uint64(i * p.layout.size)
+	}
+	off &= p.addrMask()
+	if off >= limit && ptr>>32 == 0 && delta>>32 == 0 {
+		// COFF has only 32-bit label differences, in 64-bit files too.
+		if narrow := off & (1<<32 - 1); narrow < limit {
+			return narrow
+		}
+	}
+	return off
+}
+
+// counterStart returns where in their section the counters of record i begin,
+// as it says.
+func (r *rawReader) counterStart(i int, b []byte) uint64 {
+	p := r.cur
+	return r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], uint64(len(p.counters.data)))
+}
+
+// bitmapStart is counterStart for the bitmap.
+func (r *rawReader) bitmapStart(i int, b []byte) uint64 {
+	p := r.cur
+	return r.sectionOffset(i, p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta], uint64(len(p.bitmap.data)))
+}
+
+// largeCounter is where LLVM begins to doubt a counter: no run counts to 2^56.
+const largeCounter = 1 << 56
+
+// decodeRecord fills r.rec from data record i, without value data. known is
+// false for a record that has no name and is left out.
+func (r *rawReader) decodeRecord(i int) (known bool, err error) {
+	p, l := r.cur, &r.cur.layout
+	b := p.record(i)
+	r.rec = Record{Hash: p.u64(b, l.hash)}
+	ref := uint64(0)
+	if l.nameRef >= 0 {
+		ref = p.u64(b, l.nameRef)
+		r.rec.Name = r.nameOf(ref)
+		known = r.rec.Name != ""
+	} else if r.rec.Name, known = p.plainName(b); known {
+		ref = r.syms.learn(r.rec.Name)
+	}
+	var nameless error
+	if !known {
+		nameless = flaw.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
+			Gotf("%#x, which no name of the file has", ref).Want("the reference of a listed name").
+			Because(&llvmerr.Error{Code: llvmerr.Malformed})
+		if r.opt.Rescue == RescueOff {
+			r.warn("", nameless)
+			nameless = nil
+		}
+		known = r.opt.Lenient
+	}
+	r.ref = ref
+	if r.rec.Name == "" {
+		r.ref = 0
+	}
+	if err := r.readCounts(i, b, ref); err != nil {
+		return false, err
+	}
+	if l.bitmapBytes >= 0 {
+		if err := r.readBitmap(i, b); err != nil {
+			return false, err
+		}
+	}
+	return known, nameless
+}
+
+func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
+	p, l := r.cur, &r.cur.layout
+	const section = "data"
+	at := p.recordOffset(i)
+	n := uint64(p.u32(b, l.numCounters))
+	size := p.counterSize()
+	limit := uint64(len(p.counters.data))
+	if n == 0 {
+		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got("0").
+			Want("at least 1").Because(malformed("number of counters is zero"))
+	}
+	start := r.counterStart(i, b)
+	switch {
+	case int64(start) < 0 || p.ptr == 4 && start >= 1<<31:
+		signed := int64(start)
+		if p.ptr == 4 {
+			signed = int64(int32(start))
+		}
+		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
+			Want(offsetsOf("counters", limit)).
+			Because(malformed(fmt.Sprintf("counter offset %d is negative", signed)))
+	case start >= limit:
+		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
+			Want(offsetsOf("counters", limit)).
+			Because(malformed(fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1)))
+	case n > (limit-start)/size:
+		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+			Wantf("at most %d up to the end of the section", (limit-start)/size).
+			Because(malformed(fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size)))
+	}
+	raw := p.counters.data[start : start+n*size]
+	r.counts = r.counts[:0]
+	if p.variant.Has(HasTemporal) {
+		// The first eight bytes are the moment of the first call.
+		if len(raw) < 8 {
+			return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
+				Want("at least 8, the first 8 bytes being a timestamp").
+				Because(malformed("number of counters is zero"))
+		}
+		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
+			r.stamps = append(r.stamps, timestamp{when, nameRef})
+		}
+		raw = raw[8:]
+	}
+	if size == 1 {
+		for _, c := range raw {
+			// 0 means executed, the initial 0xff not.
+			covered := uint64(0)
+			if c == 0 {
+				covered = 1
+			}
+			r.counts = append(r.counts, covered)
+		}
+	} else {
+		r.appendCounts(raw, i, p.counters.off+int64(start+n*size)-int64(len(raw)))
+	}
+	r.rec.Counts = r.counts
+	return nil
+}
+
+// appendCounts decodes 8-byte counters found at file offset off.
+func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
+	p := r.cur
+	r.countsAt = off
+	seen := uint64(0)
+	if p.order == binary.ByteOrder(binary.LittleEndian) {
+		for ; len(raw) >= 8; raw = raw[8:] {
+			c := binary.LittleEndian.Uint64(raw)
+			seen |= c
+			r.counts = append(r.counts, c)
+		}
+	} else {
+		for ; len(raw) >= 8; raw = raw[8:] {
+			c := binary.BigEndian.Uint64(raw)
+			seen |= c
+			r.counts = append(r.counts, c)
+		}
+	}
+	if seen < largeCounter || r.warned.large || r.opt.Rescue != RescueOff {
+		return // with Rescue, soundCounts tells of each function
+	}
+	for j, c := range r.counts {
+		if c > largeCounter {
+			r.warned.large = true
+			r.warn("", flaw.At("counters", off+int64(8*j)).InRecord(i).Field("counter of "+r.rec.Name).Got(c).
+				Want("at most 2^56").
+				Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)}))
+			return
+		}
+	}
+}
+
+// offsetsOf says which offsets lie in a section of that many bytes.
+func offsetsOf(section string, size uint64) string {
+	if size == 0 {
+		return "none: the file has no " + section
+	}
+	return fmt.Sprintf("0 to %d", size-1)
+}
+
+func (r *rawReader) readBitmap(i int, b []byte) error {
+	p, l := r.cur, &r.cur.layout
+	const section = "data"
+	n := uint64(p.u32(b, l.bitmapBytes))
+	if n == 0 {
+		return nil
+	}
+	at := p.recordOffset(i)
+	limit := uint64(len(p.bitmap.data))
+	start := r.bitmapStart(i, b)
+	switch {
+	case int64(start) < 0:
+		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
+			Want(offsetsOf("bitmaps", limit)).
+			Because(malformed(fmt.Sprintf("bitmap offset %d is negative", int64(start))))
+	case start >= limit:
+		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
+			Want(offsetsOf("bitmaps", limit)).
+			Because(malformed(fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1)))
+	case n > limit-start:
+		return flaw.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).
+			Wantf("at most %d up to the end of the section", limit-start).
+			Because(malformed(fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start)))
+	}
+	r.rec.Bitmap = p.bitmap.data[start : start+n : start+n]
+	return nil
+}

@@ -1,0 +1,262 @@
+package irpgo
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Format is one of the three encodings of an instrumentation profile.
+type Format int
+
+const (
+	FormatRaw     Format = iota + 1 // .profraw, as an instrumented process writes it
+	FormatIndexed                   // .profdata, as a compiler reads it
+	FormatText                      // .proftext
+	FormatPartial                   // .profpart, of [Merger.WritePartial]
+)
+
+// String returns "raw", "indexed", "text" or "partial".
+func (f Format) String() string {
+	switch f {
+	case FormatRaw:
+		return "raw"
+	case FormatIndexed:
+		return "indexed"
+	case FormatText:
+		return "text"
+	case FormatPartial:
+		return "partial"
+	case formatRawMemProf:
+		return "raw MemProf"
+	}
+	return "unknown"
+}
+
+// Info is what a profile says of itself before its records.
+type Info struct {
+	Format      Format
+	Version     uint32  // of the format; 0 for text
+	VersionWord uint64  // raw: the whole word with the variant bits
+	Variant     Variant // of the first header when a raw file holds several
+	PointerSize int     // raw: 4 or 8 bytes; 0 otherwise
+	BigEndian   bool    // raw only: indexed profiles are always little-endian
+	Profiles    int     // raw: number of profiles concatenated, known after reading
+	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
+	BinaryIDs   [][]byte
+	Of          []*Info // partial: the formats, versions and variants of what it is the sum of
+	// NameRefs yields what the function of this name yields of the file, without reading it
+	// again. A [Merger] sets it, and it ends when that adds the next profile; nil if the
+	// Merger did not need the names.
+	NameRefs iter.Seq[uint64]
+}
+
+// sources returns the infos with those of the inputs of partials in place of their own.
+func sources(infos []*Info) []*Info {
+	var list []*Info
+	for _, in := range infos {
+		if in.Format == FormatPartial {
+			list = append(list, in.Of...)
+		} else {
+			list = append(list, in)
+		}
+	}
+	return list
+}
+
+// ReaderOptions adjust reading. The zero value is right for most uses.
+type ReaderOptions struct {
+	// Warn receives what is suspicious but readable; nil drops it.
+	Warn func(profile.Warning)
+	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not
+	// in the file (they get the empty name), unknown variant bits, value kinds
+	// that the header does not announce, hash tables that no lookup would find
+	// its way through, raw profiles without function data (nothing is read).
+	Lenient bool
+	// Correlate returns what completes a raw profile that was written without
+	// data records and names, by the ids of the binaries that it names, often
+	// none; nil if nothing does. With Lenient it is asked for every raw
+	// profile, and what it returns must be needed.
+	Correlate func(binaryIDs [][]byte) (*Correlation, error)
+	// Rescue says what is done about single functions that are damaged, and
+	// Rescued, unless nil, is told of each.
+	Rescue  Rescue
+	Rescued func(profile.Rescued)
+
+	rescueAll bool // however many there are
+}
+
+// decoder is one format's reader. records yields a reused record, stops after
+// an error, and may be called again; warnings are given on the first walk
+// only.
+type decoder interface {
+	info() *Info
+	records(yield func(*Record, error) bool)
+	symbols() *Symtab
+	vtableNames() []string
+	traces() ([]Trace, uint64)
+	// nameRef is the reference of the current record's name, 0 if it is not
+	// certain.
+	nameRef() uint64
+}
+
+// decoded is what decoders know beside the records.
+type decoded struct {
+	about     Info
+	vnames    []string // of virtual tables
+	traceList []Trace
+	stream    uint64 // how many traces traceList was chosen from
+	ref       uint64 // see nameRef
+}
+
+func (d *decoded) info() *Info               { return &d.about }
+func (d *decoded) vtableNames() []string     { return d.vnames }
+func (d *decoded) traces() ([]Trace, uint64) { return d.traceList, d.stream }
+func (d *decoded) nameRef() uint64           { return d.ref }
+
+// Reader reads one profile of any format and version.
+type Reader struct {
+	name string
+	dec  decoder
+}
+
+// Detect says which format data begins with. A text is a profile if LLVM may read it:
+// if it begins with a directive, with a name and a hash, or holds nothing but comments.
+func Detect(data []byte) (Format, bool) {
+	f, ok := detectLeniently(data)
+	if f == FormatText && !beginsAsText(data) {
+		return 0, false
+	}
+	return f, ok
+}
+
+// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has
+// read it.
+func detectLeniently(data []byte) (Format, bool) {
+	switch {
+	case len(data) == 0:
+		return 0, false
+	case hasIndexedMagic(data):
+		return FormatIndexed, true
+	case hasRawMagic(data):
+		return FormatRaw, true
+	case isPartial(data):
+		return FormatPartial, true
+	case looksLikeText(data):
+		return FormatText, true
+	}
+	return 0, false
+}
+
+// looksLikeText: the first eight bytes are printable ASCII or white space.
+func looksLikeText(data []byte) bool {
+	for _, b := range data[:min(8, len(data))] {
+		if (b < 0x20 || b > 0x7e) && !bytes.ContainsRune([]byte("\t\n\v\f\r"), rune(b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// NewReader begins to read a profile held in data, which must stay unchanged
+// while the reader is used. name is used in errors and warnings. Headers and
+// sections are checked here, names and records when they are read.
+func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
+	if len(data) == 0 {
+		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
+			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
+	}
+	f, ok := detectLeniently(data)
+	if !ok || f == FormatPartial && opt.Lenient {
+		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)
+	}
+	var (
+		dec decoder
+		err error
+	)
+	switch f {
+	case FormatIndexed:
+		dec, err = newIndexedReader(name, data, opt)
+	case FormatRaw:
+		dec, err = newRawReader(name, data, opt)
+	case FormatText:
+		dec, err = newTextReader(name, data, opt)
+	case FormatPartial:
+		dec, err = newPartialReader(name, data, opt)
+	}
+	if err != nil {
+		return nil, flaw.InFile(err, name)
+	}
+	return &Reader{name: name, dec: dec}, nil
+}
+
+// Name returns the name given to [NewReader].
+func (r *Reader) Name() string { return r.name }
+
+// Info returns what the profile says of itself. Do not change it.
+func (r *Reader) Info() *Info { return r.dec.info() }
+
+// Records iterates over the records in file order. The iteration ends after the
+// first error, a [profile.FormatError].
+func (r *Reader) Records() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for rec, err := range r.ReusedRecords() {
+			if rec != nil {
+				rec = rec.clone()
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReusedRecords yields the records that Records yields, in less time. The next step
+// overwrites the record and all it refers to except strings.
+func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		r.dec.records(func(rec *Record, err error) bool {
+			if err != nil {
+				yield(nil, flaw.InFile(err, r.name))
+				return false
+			}
+			return yield(rec, nil)
+		})
+	}
+}
+
+// Symbols returns the names that the profile knows: those of its names
+// section or of its records, and of virtual tables. For text profiles it is
+// complete only after the records were read.
+func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
+
+// VTableNames returns the names of virtual tables that the profile lists.
+func (r *Reader) VTableNames() []string { return r.dec.vtableNames() }
+
+// Traces returns the temporal profile traces and the size of the stream that
+// they are a sample of. Call it after the records were read. Traces of raw
+// profiles have weight 1.
+func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
+
+// Read reads a whole profile into memory: its records merged as by [Merger]
+// with weight 1.
+func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
+	r, err := NewReader(name, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	m := NewMerger(MergeOptions{Warn: opt.Warn})
+	if _, err := m.Add(r, 1); err != nil {
+		return nil, err
+	}
+	return m.Profile(), nil
+}
+
+// malformed is the cause of most errors that [llvmerr.Malformed] stands for.
+func malformed(detail string) *llvmerr.Error {
+	return &llvmerr.Error{Code: llvmerr.Malformed, Detail: detail}
+}

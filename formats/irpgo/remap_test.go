@@ -1,0 +1,51 @@
+package irpgo_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+func TestParseRemapping(t *testing.T) {
+	rename, err := irpgo.ParseRemapping("map", []byte("# names\n\n_ZN1a1fEv _ZN1b1fEv\r\nx.c;f y.c;f\n_ZN1a1fEv other\n_RNvC1a1f _RNvC1b1f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{
+		"_ZN1a1fEv": "_ZN1b1fEv", "x.c;f": "y.c;f", "_RNvC1a1f": "_RNvC1b1f", "f": "f", "": "",
+	} {
+		if got := rename(from); got != to {
+			t.Errorf("%q becomes %q, want %q", from, got, to)
+		}
+	}
+	for text, line := range map[string]int{"a": 1, "a b\n a b\n": 2, "#\n\na b c": 3, "a  b": 1, "a ": 1} {
+		_, err := irpgo.ParseRemapping("map", []byte(text))
+		var fe *profile.FormatError
+		if !errors.As(err, &fe) || fe.Line != line || !errors.Is(err, profile.ErrCorrupt) {
+			t.Errorf("%q: %v, want an error in line %d", text, err, line)
+		}
+	}
+}
+
+func TestMergeRename(t *testing.T) {
+	rename, err := irpgo.ParseRemapping("map", []byte("old new\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	merger := irpgo.NewMerger(irpgo.MergeOptions{Rename: rename})
+	for _, text := range []string{"old\n1\n1\n5\n", "new\n1\n1\n7\n"} {
+		r, err := irpgo.NewReader("text", []byte(text), irpgo.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := merger.Add(r, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := merger.Profile()
+	if len(p.Functions) != 1 || p.Functions[0].Name != "new" || p.Functions[0].Records[0].Counts[0] != 24 {
+		t.Errorf("%+v", p.Functions)
+	}
+}

@@ -1,0 +1,133 @@
+package irpgo
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Rescue says what a reader does about a raw or indexed profile in which
+// single functions are damaged. With more than one in twenty damaged, at least
+// two, the profile counts as damaged as a whole, whatever Rescue says. In text
+// nothing can be rescued.
+type Rescue int
+
+const (
+	// RescueOff lets the first damaged function end the reading. Absurd
+	// counters are only warned of, as LLVM does.
+	RescueOff Rescue = iota
+	// RescueDrop leaves damaged functions out, those with absurd counters
+	// among them: above 2^56 in a raw profile, which is of one run.
+	RescueDrop
+	// RescueClamp leaves damaged functions out, too, but replaces absurd
+	// counters: by 0 where the counter is a small negative number, that is
+	// less than 2^32 short of 2^64, as lost updates of several threads leave
+	// behind, and otherwise by the greatest sound counter of the function.
+	RescueClamp
+)
+
+// negativeCounter is from where a counter counts as a small negative number.
+const negativeCounter = math.MaxUint64 - 1<<32 + 1
+
+// rescuer counts the damaged functions of one walk over a profile.
+type rescuer struct {
+	opt    *ReaderOptions
+	file   string
+	silent bool // all is told already
+	left   int  // functions that may still be left out
+}
+
+// allow begins a profile of n records.
+func (x *rescuer) allow(n int) {
+	x.left = max(1, n/20)
+	if x.opt.rescueAll {
+		x.left = math.MaxInt
+	}
+}
+
+// take decides about one damaged function: true if the reader goes on.
+func (x *rescuer) take(r profile.Rescued) bool {
+	if x.opt.Rescue == RescueOff {
+		return false
+	}
+	if !r.Clamped {
+		if x.left--; x.left < 0 {
+			return false
+		}
+	}
+	if x.opt.Rescued != nil && !x.silent {
+		r.Err = flaw.InFile(r.Err, x.file)
+		x.opt.Rescued(r)
+	}
+	return true
+}
+
+// soundCounts looks for absurd counters in r.rec and replaces them if that is
+// wanted. The error is about the first of those that stay.
+func (r *rawReader) soundCounts(i int) error {
+	var err error
+	sound := uint64(0)
+	for j, c := range r.rec.Counts {
+		switch {
+		case c <= largeCounter:
+			sound = max(sound, c)
+		case err == nil:
+			err = flaw.At("counters", r.countsAt+int64(8*j)).InRecord(i).Field("counter of " + r.rec.Name).
+				Got(c).Want("at most 2^56").
+				Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)})
+		}
+	}
+	if err == nil || r.opt.Rescue != RescueClamp {
+		return err
+	}
+	for j, c := range r.rec.Counts {
+		switch {
+		case c <= largeCounter:
+		case c >= negativeCounter:
+			r.rec.Counts[j] = 0
+		default:
+			r.rec.Counts[j] = sound
+		}
+	}
+	r.rescuer.take(profile.Rescued{Function: r.rec.Name, NameRef: r.cur.nameRef(r.cur.record(i)), Clamped: true, Err: err})
+	return nil
+}
+
+// rescue decides about record i, which is damaged by cause and whose value
+// data, if it has any, begins at file offset off. It returns the offset after
+// that, or cause if the reader cannot go on.
+func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error) {
+	b := r.cur.record(i)
+	if r.opt.Rescue == RescueOff {
+		return 0, cause
+	}
+	if r.cur.hasValueSites(b) {
+		if off, err = r.skipValues(i, off); err != nil {
+			return 0, cause
+		}
+	}
+	if !r.rescuer.take(profile.Rescued{Function: r.rec.Name, NameRef: r.cur.nameRef(b), Err: cause}) {
+		return 0, cause
+	}
+	return off, nil
+}
+
+// skipValues passes over the value data of record i, which is not used, and
+// returns the offset after it.
+func (r *rawReader) skipValues(i int, off int64) (int64, error) {
+	p := r.cur
+	if left := int64(len(r.data)) - off; left < valueDataHeader {
+		return 0, flaw.At("value data", off).InRecord(i).Field("value data").Gotf("%d bytes", left).
+			Want("at least 8").Because(&llvmerr.Error{Code: llvmerr.Truncated})
+	}
+	size := p.u32(r.data[off:], 0)
+	if size%8 != 0 || size < valueDataHeader || int64(size) > int64(len(r.data))-off {
+		return 0, flaw.At("value data", off).InRecord(i).Field("value data size").Got(size).
+			Wantf("a multiple of 8 up to the %d bytes left", int64(len(r.data))-off).
+			Because(&llvmerr.Error{Code: llvmerr.Malformed})
+	}
+	return off + int64(size), nil
+}

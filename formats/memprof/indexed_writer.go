@@ -1,0 +1,459 @@
+package memprof
+
+import (
+	"io"
+	"math"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
+)
+
+// Version0 stands for section version 0 in [WriteOptions].
+const Version0 = -1
+
+// defaultVersion is the version of the section that LLVM 20 to 22 write unless
+// told otherwise. clang 19 and later read it, if the file around it allows.
+const defaultVersion = 3
+
+// WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata
+// 22 does by default.
+type WriteOptions struct {
+	// Version is 1 to 4, Version0, or 0 for 3, which LLVM 20 to 22 write unless told otherwise.
+	Version int
+	// Schema has the fields to write. A field that a MIB lacks is written as
+	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
+	// known of all contexts.
+	Schema Schema
+	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16
+	// for version 0, 19 for version 1, and 22 for the others. It selects the ids
+	// and the order of frames.
+	LLVMRelease int
+}
+
+// complete checks the options and replaces zeros with defaults.
+func (o *WriteOptions) complete(p *Profile) error {
+	version := o.Version
+	switch version {
+	case 0:
+		version = defaultVersion
+	case Version0:
+		version = 0
+	}
+	if version < 0 || version > IndexedVersionMax {
+		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", IndexedVersionMax).
+			Unsupported()
+	}
+	o.Version = version
+	if o.LLVMRelease == 0 {
+		o.LLVMRelease = [...]int{16, 19, 22, 22, 22}[version]
+	}
+	if o.Schema == 0 {
+		switch {
+		case version >= 2:
+			o.Schema = HotColdSchema
+		case o.LLVMRelease <= 16:
+			o.Schema = fullSchema16 & p.KnownFields()
+		default:
+			o.Schema = p.KnownFields()
+		}
+	}
+	if o.Schema&^FullSchema != 0 {
+		return flaw.In("memprof").Field("schema to write").Gotf("%#x", uint32(o.Schema)).
+			Wantf("bits of %#x", uint32(FullSchema)).Unsupported()
+	}
+	return nil
+}
+
+// A Section is a memprof section to be written. Because all sizes are computed first,
+// it is written front to back, and only the arrays of versions 3 and 4 are held in
+// memory.
+type Section struct {
+	p       *Profile
+	version int
+	llvm    int
+	fields  []Field
+	mibSize int
+	depth   []uint32 // by StackIndex: number of frames
+
+	records table
+	frames  table        // v0–v2
+	stacks  table        // v2
+	ids     []uint64     // by FrameIndex: frame ids
+	order   []FrameIndex // v3, v4: frames in the order of the array
+	array   []uint32     // v3, v4: the stack array
+	stackAt []uint32     // v3, v4, by StackIndex: index in array
+	data    []byte       // v4: data-access block
+	mibs    []byte       // encoded; nil if they are large
+	stackID []uint64     // v2, by StackIndex
+
+	offsets []uint64 // of the header
+}
+
+// table is the arrangement of a hash table.
+type table struct {
+	entries        []int    // in order of insertion
+	hashes         []uint64 // of entries
+	chains         *hashtable.Chains
+	payload, index int64 // file offsets, set by place
+	buckets        []uint64
+}
+
+// newTable arranges entries with the given hashes. With restore they are in the order
+// of a table, which newTable reproduces.
+func newTable(hashes []uint64, restore bool) table {
+	t := table{hashes: hashes}
+	if restore {
+		t.entries = hashtable.InsertionOrder(hashes)
+		t.hashes = make([]uint64, len(hashes))
+		for i, k := range t.entries {
+			t.hashes[i] = hashes[k]
+		}
+	} else {
+		t.entries = make([]int, len(hashes))
+		for i := range t.entries {
+			t.entries[i] = i
+		}
+	}
+	t.chains = hashtable.Arrange(t.hashes)
+	return t
+}
+
+// NewSection arranges p in a section. Call [Section.Place], which returns its end,
+// before [Section.Write].
+func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	if err := opt.complete(p); err != nil {
+		return nil, err
+	}
+	s := &Section{p: p, version: opt.Version, llvm: opt.LLVMRelease, fields: opt.Schema.Fields()}
+	s.mibSize = mibSize(s.fields)
+	s.depth = p.Stacks.depths()
+	hashes := make([]uint64, len(p.Records))
+	for i := range p.Records {
+		hashes[i] = p.Records[i].GUID
+	}
+	s.records = newTable(hashes, p.bucketOrder)
+	s.ids = p.Stacks.frameIDs(s.llvm)
+	if s.version <= 2 {
+		s.frames = newTable(s.ids, p.bucketOrder)
+	} else {
+		s.arrangeArrays()
+	}
+	if s.version == 2 {
+		s.stackID = make([]uint64, p.Stacks.numNodes()+1)
+		hashes := make([]uint64, len(p.Stacks.whole))
+		var buf []byte
+		for i, stack := range p.Stacks.whole {
+			hashes[i], buf = p.Stacks.stackID(stack, s.ids, buf)
+			s.stackID[stack] = hashes[i]
+		}
+		s.stacks = newTable(hashes, p.bucketOrder)
+	}
+	if s.version == 4 && !p.DataAccess.Empty() {
+		s.data = p.DataAccess.appendBlock(nil)
+	}
+	return s, nil
+}
+
+// Loses describes, in words, the data of the profile that the section cannot hold.
+func (s *Section) Loses() []string {
+	var lost []string
+	if s.version < 4 {
+		if !s.p.DataAccess.Empty() {
+			lost = append(lost, "data-access profile")
+		}
+		if s.p.hasCallees() {
+			lost = append(lost, "callees of call sites")
+		}
+	}
+	if s.p.hasHistograms() {
+		lost = append(lost, "access histograms")
+	}
+	return lost
+}
+
+// NeedsVersion4 reports whether the profile has callees of call sites or a data-access
+// profile, which older versions of the section cannot hold.
+func (p *Profile) NeedsVersion4() bool { return p.hasCallees() || !p.DataAccess.Empty() }
+
+func (p *Profile) hasCallees() bool {
+	return slices.ContainsFunc(p.Records, func(r Record) bool {
+		return slices.ContainsFunc(r.CallSites, func(c CallSite) bool { return len(c.Callees) > 0 })
+	})
+}
+
+func (p *Profile) hasHistograms() bool {
+	return slices.ContainsFunc(p.MIBs, func(m MIB) bool { return len(m.Histogram) > 0 })
+}
+
+// Place puts the section at an offset of the file, a multiple of eight, and
+// returns the offset of its end. It fails if a table cannot be represented.
+func (s *Section) Place(offset int64) (int64, error) {
+	at := offset + int64(headerSize(uint32(s.version), len(s.fields)))
+	var err error
+	place := func(t *table, size func(entry int) int) {
+		if err == nil {
+			at, err = t.place(at, size)
+		}
+	}
+	if s.version <= 2 {
+		place(&s.records, s.recordItemSize)
+		place(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
+		s.offsets = []uint64{uint64(s.records.index), uint64(s.frames.payload), uint64(s.frames.index)}
+		if s.version == 2 {
+			place(&s.stacks, func(i int) int {
+				return hashtable.ImpliedItemSize(8, 8*int(s.depth[s.p.Stacks.whole[i]]))
+			})
+			s.offsets = append(s.offsets, uint64(s.stacks.payload), uint64(s.stacks.index))
+		}
+		return at, err
+	}
+	at += int64(frameSize * len(s.order))
+	stacks := at
+	at += 4 * int64(len(s.array))
+	place(&s.records, s.recordItemSize)
+	s.offsets = []uint64{uint64(stacks), uint64(s.records.payload), uint64(s.records.index)}
+	if s.version == 4 {
+		if s.data == nil {
+			s.offsets = append(s.offsets, 0)
+		} else {
+			s.offsets = append(s.offsets, uint64(at))
+			at += int64(len(s.data))
+		}
+	}
+	return at, err
+}
+
+// place computes the offsets of the buckets of a table whose payload begins at the given
+// offset.
+func (t *table) place(at int64, size func(entry int) int) (end int64, err error) {
+	t.payload = at
+	t.buckets = make([]uint64, t.chains.NumBuckets())
+	for b := range t.buckets {
+		start, n := at, 0
+		for i := range t.chains.Bucket(b) {
+			at += int64(size(t.entries[i]))
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		if n > math.MaxUint16 {
+			return 0, flaw.In("memprof").Field("entries in one bucket of a hash table").Got(n).
+				Wantf("at most %d", math.MaxUint16).Unsupported()
+		}
+		t.buckets[b] = uint64(start)
+		at += hashtable.BucketHeaderSize
+	}
+	t.index = at + int64(cursor.PadTo(uint64(at), 8))
+	return t.index + hashtable.IndexHeaderSize + 8*int64(len(t.buckets)), nil
+}
+
+func (s *Section) recordItemSize(i int) int {
+	return hashtable.ItemSize(8, s.recordSize(&s.p.Records[i]))
+}
+
+func (s *Section) recordSize(r *Record) int {
+	n := 16 + s.mibSize*len(r.AllocSites)
+	stacks := len(r.AllocSites) + len(r.CallSites)
+	if s.version >= 3 {
+		n += 4 * stacks
+	} else {
+		n += 8 * stacks // ids, or numbers of frames
+	}
+	if s.version <= 1 {
+		for _, a := range r.AllocSites {
+			n += 8 * int(s.depth[a.Stack])
+		}
+		for _, c := range r.CallSites {
+			n += 8 * int(s.depth[c.Stack])
+		}
+	}
+	if s.version >= 4 {
+		for _, c := range r.CallSites {
+			n += 8 + 8*len(c.Callees)
+		}
+	}
+	return n
+}
+
+// Write writes the section for the offset given to [Section.Place].
+func (s *Section) Write(w io.Writer) error {
+	o := output{w: w}
+	s.encodeMIBs()
+	s.header(&o)
+	if s.version <= 2 {
+		o.table(&s.records, s.recordItem)
+		o.table(&s.frames, s.frameItem)
+		if s.version == 2 {
+			o.table(&s.stacks, s.stackItem)
+		}
+		return o.flush()
+	}
+	for _, f := range s.order {
+		o.buf = appendFrame(o.buf, s.p.Stacks.frames[f])
+		o.full()
+	}
+	for _, e := range s.array {
+		o.buf = le.AppendUint32(o.buf, e)
+		o.full()
+	}
+	o.table(&s.records, s.recordItem)
+	o.buf = append(o.buf, s.data...)
+	return o.flush()
+}
+
+func (s *Section) header(o *output) {
+	if s.version >= 1 {
+		o.buf = le.AppendUint64(o.buf, uint64(s.version))
+	}
+	for _, v := range s.offsets {
+		o.buf = le.AppendUint64(o.buf, v)
+	}
+	if s.version >= 4 {
+		o.buf = le.AppendUint32(o.buf, numSummaryFields)
+		sum := s.p.written()
+		for _, v := range sum.fields() {
+			o.buf = le.AppendUint64(o.buf, *v)
+		}
+	}
+	o.buf = le.AppendUint64(o.buf, uint64(len(s.fields)))
+	for _, f := range s.fields {
+		o.buf = le.AppendUint64(o.buf, uint64(f))
+	}
+}
+
+// recordItem appends the item of record i in the record table, without its hash.
+func (s *Section) recordItem(dst []byte, i int) []byte {
+	r := &s.p.Records[i]
+	dst = le.AppendUint64(dst, 8)
+	dst = le.AppendUint64(dst, uint64(s.recordSize(r)))
+	dst = le.AppendUint64(dst, r.GUID)
+	dst = le.AppendUint64(dst, uint64(len(r.AllocSites)))
+	for _, a := range r.AllocSites {
+		dst = s.appendStack(dst, a.Stack)
+		if at := int(a.MIB) * s.mibSize; s.mibs != nil {
+			dst = append(dst, s.mibs[at:at+s.mibSize]...)
+		} else {
+			dst = s.appendMIB(dst, &s.p.MIBs[a.MIB])
+		}
+	}
+	dst = le.AppendUint64(dst, uint64(len(r.CallSites)))
+	for i := range r.CallSites {
+		c := &r.CallSites[i]
+		dst = s.appendStack(dst, c.Stack)
+		if s.version >= 4 {
+			dst = le.AppendUint64(dst, uint64(len(c.Callees)))
+			for _, g := range c.Callees {
+				dst = le.AppendUint64(dst, g)
+			}
+		}
+	}
+	return dst
+}
+
+func (s *Section) appendMIB(dst []byte, m *MIB) []byte {
+	for _, f := range s.fields {
+		dst = f.append(dst, m.get(f))
+	}
+	return dst
+}
+
+// encodeMIBs encodes all MIBs if few of their fields are written: most are written several
+// times, each time from memory that no cache holds any more.
+func (s *Section) encodeMIBs() {
+	const small = 32
+	if s.mibSize > small {
+		return
+	}
+	s.mibs = make([]byte, 0, s.mibSize*len(s.p.MIBs))
+	for i := range s.p.MIBs {
+		s.mibs = s.appendMIB(s.mibs, &s.p.MIBs[i])
+	}
+}
+
+// appendStack appends a stack of a record (STACK in layout.go).
+func (s *Section) appendStack(dst []byte, i StackIndex) []byte {
+	switch {
+	case s.version <= 1:
+		dst = le.AppendUint64(dst, uint64(s.depth[i]))
+		return s.appendFrameIDs(dst, i)
+	case s.version == 2:
+		return le.AppendUint64(dst, s.stackID[i])
+	}
+	return le.AppendUint32(dst, s.stackAt[i])
+}
+
+func (s *Section) appendFrameIDs(dst []byte, i StackIndex) []byte {
+	for f := range s.p.Stacks.Walk(i) {
+		dst = le.AppendUint64(dst, s.ids[f])
+	}
+	return dst
+}
+
+func (s *Section) frameItem(dst []byte, i int) []byte {
+	dst = le.AppendUint64(dst, 8)
+	dst = le.AppendUint64(dst, frameSize)
+	dst = le.AppendUint64(dst, s.ids[i])
+	return appendFrame(dst, s.p.Stacks.frames[i])
+}
+
+func (s *Section) stackItem(dst []byte, i int) []byte {
+	stack := s.p.Stacks.whole[i]
+	dst = le.AppendUint64(dst, 8*uint64(s.depth[stack]))
+	dst = le.AppendUint64(dst, s.stackID[stack])
+	return s.appendFrameIDs(dst, stack)
+}
+
+// An output buffers bytes and writes them in large pieces.
+type output struct {
+	w       io.Writer
+	buf     []byte
+	written int64
+	err     error
+}
+
+const outputPiece = 1 << 16
+
+func (o *output) full() {
+	if len(o.buf) >= outputPiece {
+		o.flush()
+	}
+}
+
+func (o *output) flush() error {
+	if o.err == nil {
+		_, o.err = o.w.Write(o.buf)
+	}
+	o.written += int64(len(o.buf))
+	o.buf = o.buf[:0]
+	return o.err
+}
+
+// table writes a hash table. item appends an entry without its hash.
+func (o *output) table(t *table, item func(dst []byte, entry int) []byte) {
+	start := o.written + int64(len(o.buf)) - t.payload // of file offset 0
+	for b, at := range t.buckets {
+		if at == 0 {
+			continue
+		}
+		o.buf = le.AppendUint16(o.buf, uint16(t.chains.BucketLen(b)))
+		for i := range t.chains.Bucket(b) {
+			o.buf = le.AppendUint64(o.buf, t.hashes[i])
+			o.buf = item(o.buf, t.entries[i])
+			o.full()
+		}
+	}
+	pad := t.index - (o.written + int64(len(o.buf)) - start)
+	o.buf = append(o.buf, make([]byte, pad)...)
+	o.buf = le.AppendUint64(o.buf, uint64(len(t.buckets)))
+	o.buf = le.AppendUint64(o.buf, uint64(len(t.entries)))
+	for _, at := range t.buckets {
+		o.buf = le.AppendUint64(o.buf, at)
+		o.full()
+	}
+}

@@ -1,0 +1,97 @@
+package memprof
+
+import "github.com/profuse-pgo/profuse/internal/llvm/guid"
+
+// GUID returns the 64-bit identity of a function: the first eight bytes, read
+// as little-endian, of the MD5 of its canonical linkage name.
+func GUID(name string) uint64 { return guid.Of(guid.Canonical(name)) }
+
+// Frame is one level of a call stack, inlined calls being levels of their own.
+type Frame struct {
+	GUID       uint64 // of the function, see [GUID]
+	LineOffset uint32 // line minus that of the function's declaration, modulo 2^32
+	Column     uint32 // 0 if unknown
+	Inline     bool   // the function is inlined into that of the next frame (IsInlineFrame)
+}
+
+// An AllocSite is an allocation context in the record of a function: the call stack and
+// the measurements of its blocks. A context is recorded in the function that allocates
+// and, if that is inlined, in all functions it is inlined into.
+type AllocSite struct {
+	Stack StackIndex // from the allocation to the outermost caller
+	// MIB is the index in Profile.MIBs. Sites of one context, in the functions
+	// of its inlined frames, may share it.
+	MIB MIBIndex
+}
+
+// CallSite is a call in a function that is part of some context, but not its
+// allocation.
+type CallSite struct {
+	Stack StackIndex // the inlined frames at the call, innermost first
+	// Callees are the functions called there (CalleeGuids), distinct; known
+	// only from section version 4 and YAML.
+	Callees []uint64
+}
+
+// A Record holds the allocation and call sites of one function.
+type Record struct {
+	GUID       uint64
+	AllocSites []AllocSite
+	CallSites  []CallSite
+}
+
+// MIBIndex is an index in Profile.MIBs.
+type MIBIndex uint32
+
+// A Profile is a symbolized heap profile in memory, independent of versions. Records are
+// in the order in which their functions first occurred: for a file, its order.
+type Profile struct {
+	Stacks  Stacks // frames and call stacks, each once
+	MIBs    []MIB
+	Records []Record // of distinct functions
+	// DataAccess is nil if the profile has no data-access profile.
+	DataAccess *DataAccess
+	// Names has the canonical linkage names of functions by GUID, where known.
+	// Indexed files and YAML do not contain names.
+	Names map[uint64]string
+	// Sources has the places where functions begin, by GUID, where known; the
+	// line is 0 if only the file is known. Names and Sources are set together.
+	Sources map[uint64]SourceLocation
+
+	// bucketOrder: records, frames and stacks stand in the order of a file's
+	// hash tables. Writing restores an order of insertion that leads to it.
+	bucketOrder bool
+	// summary is what the file says of itself; nil if it does not.
+	summary *summary
+}
+
+// Empty reports whether the profile has no data; a nil profile is empty.
+func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.Empty() }
+
+// DataAccess is a profile of accesses to static data (memprof::DataAccessProfData).
+type DataAccess struct {
+	Records []DataAccessRecord // of distinct symbols and hashes, in order of first appearance
+	// ColdSymbols and ColdHashes are symbols, and hashes of the contents of
+	// string literals, known not to be accessed. Their elements are distinct.
+	ColdSymbols []string
+	ColdHashes  []uint64
+}
+
+// Empty reports whether the profile has no data; a nil profile is empty.
+func (d *DataAccess) Empty() bool {
+	return d == nil || len(d.Records) == 0 && len(d.ColdSymbols) == 0 && len(d.ColdHashes) == 0
+}
+
+// A DataAccessRecord holds the samples of one symbol or string literal.
+type DataAccessRecord struct {
+	Symbol      string // canonical name; empty for a string literal
+	Hash        uint64 // of the contents of a string literal; 0 for a symbol
+	AccessCount uint64 // samples
+	Locations   []SourceLocation
+}
+
+// A SourceLocation is the place where data is defined or a function begins.
+type SourceLocation struct {
+	File string
+	Line uint32
+}

@@ -1,0 +1,370 @@
+package mip
+
+import (
+	"bytes"
+	"debug/macho"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime/metrics"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// seed is a small file and a profile that raw files can be merged into.
+type seed struct {
+	name string
+	data []byte
+	base *Profile
+}
+
+// hostileSeeds are small files of every kind.
+func hostileSeeds(t testing.TB) []seed {
+	var out []seed
+	for _, typ := range profileTypes {
+		rng := rand.New(rand.NewPCG(5, uint64(typ)))
+		base := randomMap(rng, typ, 4)
+		for _, v := range variants(t, randomRun(rng, base)) {
+			out = append(out, seed{typ.String() + " " + v.name, v.data, base})
+		}
+	}
+	golden := read(t, unhex(t, goldenMap))
+	for name, digits := range map[string]string{"map": goldenMap, "raw": goldenRaw, "mip": goldenMIP, "document": goldenDocument} {
+		out = append(out, seed{"golden " + name, unhex(t, digits), golden})
+	}
+	return out
+}
+
+// allocMeter demands that memory stays in proportion to the input, over
+// batches of reads: looking costs more than reading a small file.
+type allocMeter struct {
+	sample []metrics.Sample
+	before uint64
+	bytes  int
+	reads  int
+}
+
+const allocBatch = 1024
+
+func newAllocMeter() *allocMeter {
+	m := &allocMeter{sample: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
+	m.before = m.total()
+	return m
+}
+
+func (m *allocMeter) total() uint64 {
+	metrics.Read(m.sample)
+	return m.sample[0].Value.Uint64()
+}
+
+func (m *allocMeter) read(t *testing.T, what string, size int) {
+	m.bytes += size
+	if m.reads++; m.reads%allocBatch != 0 {
+		return
+	}
+	now := m.total()
+	// The constant is for the first blocks of a profile, see blockArena.
+	if used, limit := now-m.before, uint64(allocBatch*(64<<10)+100*m.bytes); used > limit {
+		t.Errorf("%s: %d reads of %d bytes in all allocated %d, limit %d", what, allocBatch, m.bytes, used, limit)
+	}
+	m.before, m.bytes = now, 0
+}
+
+// readAny reads data as what it is: into a profile, or merged into base.
+func readAny(base *Profile, data []byte) error {
+	r, err := NewReader("hostile", data, ReaderOptions{})
+	if err != nil {
+		return err
+	}
+	m, err := NewMerger(base, MergeOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err := m.Add(r, 1); err != nil {
+		return err
+	}
+	m.Profile()
+	return nil
+}
+
+// checkError demands that an error says what and where.
+func checkError(t *testing.T, what string, err error) {
+	t.Helper()
+	var fe *profile.FormatError
+	switch {
+	case err == nil:
+	case !errors.As(err, &fe):
+		t.Errorf("%s: error without a place: %v", what, err)
+	case fe.File == "" || fe.Field == "" || fe.Got == "" || fe.Want == "" || profile.ClassOf(fe) == profile.Unreadable:
+		t.Errorf("%s: error without file, class, field, or what was found or allowed: %v", what, err)
+	}
+}
+
+// TestTruncation cuts every seed at every byte.
+func TestTruncation(t *testing.T) {
+	meter := newAllocMeter()
+	for _, s := range hostileSeeds(t) {
+		for n := range s.data {
+			meter.read(t, s.name, n)
+			err := readAny(s.base, s.data[:n:n])
+			checkError(t, s.name, err)
+			// A map may end after any record; YAML needs no end mark.
+			kind, _ := Detect(s.data)
+			if err == nil && kind != FormatMap && kind != FormatYAML {
+				t.Errorf("%s: readable when cut at %d of %d", s.name, n, len(s.data))
+			}
+		}
+	}
+}
+
+// TestBitFlips flips every bit of every seed.
+func TestBitFlips(t *testing.T) {
+	meter := newAllocMeter()
+	for _, s := range hostileSeeds(t) {
+		data := bytes.Clone(s.data)
+		for i := 0; i < 8*len(data); i += oracle.Step(7) {
+			data[i/8] ^= 1 << (i % 8)
+			meter.read(t, s.name, len(data))
+			checkError(t, s.name, readAny(s.base, data))
+			data[i/8] ^= 1 << (i % 8)
+		}
+	}
+}
+
+// TestSplices joins random pieces of seeds.
+func TestSplices(t *testing.T) {
+	all := hostileSeeds(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	meter := newAllocMeter()
+	for range 20000 {
+		a, b := all[rng.IntN(len(all))], all[rng.IntN(len(all))]
+		data := append(bytes.Clone(a.data[:rng.IntN(len(a.data))]), b.data[rng.IntN(len(b.data)):]...)
+		meter.read(t, "splice", len(data))
+		checkError(t, "splice", readAny(a.base, data))
+	}
+}
+
+// TestHostileBinaries cuts and flips a binary.
+func TestHostileBinaries(t *testing.T) {
+	seeds := [][]byte{fixture(t, "all.elf"), smallMachO(t), smallFat(t)}
+	for _, seed := range seeds {
+		if _, _, err := FindMap("binary", seed, BinaryOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		meter := newAllocMeter()
+		for n := range seed {
+			meter.read(t, "binary", n)
+			_, _, err := FindMap("binary", seed[:n:n], BinaryOptions{})
+			checkError(t, "binary", err)
+		}
+		data := bytes.Clone(seed)
+		for i := range data {
+			if i > 512 && i < len(data)-4096 {
+				continue // nothing that is read
+			}
+			for bit := range 8 {
+				data[i] ^= 1 << bit
+				meter.read(t, "binary", len(data))
+				_, _, err := FindMap("binary", data, BinaryOptions{})
+				checkError(t, "binary", err)
+				data[i] ^= 1 << bit
+			}
+		}
+	}
+}
+
+// smallMachO is a Mach-O library with nothing but the map.
+func smallMachO(t testing.TB) []byte {
+	m := unhex(t, goldenMap)
+	const header, segment, uuid = 32, 72 + 80, 24
+	name := func(s string) []byte { return append([]byte(s), make([]byte, 16-len(s))...) }
+	b := le.AppendUint32(nil, macho.Magic64)
+	for _, v := range []uint32{0x0100000c, 0, 6, 2, segment + uuid, 0, 0} {
+		b = le.AppendUint32(b, v)
+	}
+	b = le.AppendUint32(le.AppendUint32(b, 0x19), segment)
+	b = append(b, name("__DATA")...)
+	for _, v := range []uint64{0x4000, 0x4000, header, 0x4000, 0, 1} { // the last two: protections, and one section
+		b = le.AppendUint64(b, v)
+	}
+	b = append(append(b, name(mapSection)...), name("__DATA")...)
+	b = le.AppendUint64(le.AppendUint64(b, 0x4000), uint64(len(m)))
+	for _, v := range []uint32{header + segment + uuid, 0, 0, 0, 0, 0, 0, 0} {
+		b = le.AppendUint32(b, v)
+	}
+	b = le.AppendUint32(le.AppendUint32(b, 0x1b), uuid)
+	b = append(b, "0123456789abcdef"...)
+	return append(b, m...)
+}
+
+func smallFat(t testing.TB) []byte {
+	m := smallMachO(t)
+	b := unhex(t, "cafebabe 00000001 0100000c 00000000 0000001c 00000000 00000000")
+	b[len(b)-5] = byte(len(m))
+	b[len(b)-6] = byte(len(m) >> 8)
+	return append(b, m...)
+}
+
+// TestFindMapReal looks into the binary of this test, which has no map.
+func TestFindMapReal(t *testing.T) {
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil || !object.IsImage(data) {
+		t.Skip("the test's own binary is not ELF or Mach-O")
+	}
+	if _, _, err := FindMap("self", data, BinaryOptions{}); !errors.Is(err, profile.ErrMismatch) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// checkRewritten: what can be read can be written as .mip in both layouts, as
+// a map and as YAML, and read again as the same.
+func checkRewritten(t *testing.T, data []byte) {
+	p, err := Read("fuzz", data, ReaderOptions{})
+	checkError(t, "fuzz", err)
+	if err != nil {
+		return
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatalf("read as invalid: %v", err)
+	}
+	same := func(what string, want *Profile, file []byte, err error) {
+		t.Helper()
+		if errors.Is(err, profile.ErrUnsupported) {
+			return // cannot be written so
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		q, err := Read(what, file, ReaderOptions{})
+		if err != nil {
+			t.Fatalf("reading what was written: %v", err)
+		}
+		if len(want.Functions)+len(q.Functions) > 0 && !cmp.Equal(want, q) {
+			t.Fatalf("%s (-want +got)\n%s", what, cmp.Diff(want, q))
+		}
+	}
+	file, err := appendMIP(nil, p, MIPOptions{})
+	same("mip", p, file, err)
+	again, err := appendMIP(nil, p, MIPOptions{})
+	if err != nil || !bytes.Equal(file, again) {
+		t.Fatalf("written again with other bytes, error %v", err)
+	}
+	file, err = appendMIP(nil, p, MIPOptions{DocumentLayout: true})
+	same("document", p, file, err)
+	file, err = appendYAML(nil, p, YAMLOptions{})
+	same("yaml", p, file, err)
+	empty := withoutCounts(p)
+	if !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.RawOffset < headerSizeB }) {
+		for _, ptr := range []int{4, 8} {
+			file, err = appendMap(nil, p, mapOptions{PointerSize: ptr, RawSectionOffset: 0x1234})
+			same("map", empty, file, err)
+		}
+	}
+}
+
+func withoutCounts(p *Profile) *Profile {
+	p = p.Clone()
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		f.MergeCount, f.CallCount, f.TimestampSum, f.CallEdges = 0, 0, 0, nil
+		for b := range f.Blocks {
+			f.Blocks[b].Covered = false
+		}
+	}
+	return p
+}
+
+func fuzzSeeds(f *testing.F, kinds ...Format) {
+	for _, s := range hostileSeeds(f) {
+		if kind, _ := Detect(s.data); slices.Contains(kinds, kind) {
+			f.Add(s.data)
+		}
+	}
+}
+
+func FuzzMap(f *testing.F) {
+	fuzzSeeds(f, FormatMap)
+	f.Fuzz(checkRewritten)
+}
+
+func FuzzMip(f *testing.F) {
+	fuzzSeeds(f, FormatProfile)
+	f.Fuzz(checkRewritten)
+}
+
+func FuzzYAML(f *testing.F) {
+	fuzzSeeds(f, FormatYAML)
+	for _, tt := range yamlAccepted {
+		f.Add([]byte(tt.in))
+	}
+	for _, tt := range yamlRejected {
+		f.Add([]byte(tt.in))
+	}
+	f.Fuzz(checkRewritten)
+}
+
+// FuzzRaw merges the same raw file, in two pieces of the input, into a map and
+// demands that what was merged can be written as a raw file that merges to the
+// same.
+func FuzzRaw(f *testing.F) {
+	for _, s := range hostileSeeds(f) {
+		if kind, _ := Detect(s.data); kind == FormatRaw {
+			m, err := appendMap(nil, s.base, mapOptions{})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(m, s.data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, mapped, raw []byte) {
+		base, err := Read("map", mapped, ReaderOptions{})
+		if err != nil {
+			return
+		}
+		once, err := mergeInto(base, raw)
+		checkError(t, "raw", err)
+		if err != nil {
+			return
+		}
+		twice, err := mergeInto(base, raw, raw)
+		if err != nil || !cmp.Equal(twice, mergePlain(base, once, once)) {
+			t.Fatalf("error %v, or merged twice (-want +got)\n%s", err, cmp.Diff(mergePlain(base, once, once), twice))
+		}
+		written, err := appendRaw(nil, once, rawOptions{})
+		if err != nil {
+			return // more gaps than records, or generation A's offsets
+		}
+		again, err := mergeInto(base, written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !overlapping(base) && !cmp.Equal(once, again) {
+			t.Fatalf("(-want +got)\n%s", cmp.Diff(once, again))
+		}
+	})
+}
+
+func mergeInto(base *Profile, raws ...[]byte) (*Profile, error) {
+	m, err := NewMerger(base, MergeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range raws {
+		if _, err := m.AddRaw("raw", raw, 1); err != nil {
+			return nil, err
+		}
+	}
+	return m.Profile(), nil
+}
+
+func overlapping(p *Profile) bool {
+	found := false
+	NewMerger(p, MergeOptions{Warn: func(profile.Warning) { found = true }})
+	return found
+}

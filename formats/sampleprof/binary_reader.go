@@ -1,0 +1,414 @@
+package sampleprof
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/slab"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+var le = binary.LittleEndian
+
+// binaryReader reads the three binary formats.
+type binaryReader struct {
+	builder
+	data []byte
+	opt  *ReaderOptions
+	mask uint32
+	// lines is the greatest line of samples and of frames: LLVM's binary reader accepts
+	// smaller ones than its text reader.
+	lines uint64
+
+	inflated uint64 // bytes of all sections so far
+	isRest   bool   // the profile is one of a restSection
+
+	names    []Name
+	contexts [][]Frame
+	ids      bool // some name table has GUIDs: names of later ones become GUIDs, too
+	vtables  bool // each body ends with virtual tables
+
+	functions slab.Slab[Function]
+	samples   slab.Slab[Sample]
+	targets   slab.Slab[Target]
+
+	packer *filePacker // reads the functions for a merge; nil otherwise
+
+	doubts  doubts
+	used    []bool           // by index of a name, whether the file uses it
+	index   uint64           // of the last name or context that was read
+	offsets []functionOffset // of the next section of profiles
+	starts  []functionOffset // of the functions of this one
+}
+
+// newBinaryReader returns a reader of a format. The other two binary formats do not say which bits of
+// discriminators they have.
+func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryReader {
+	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
+	if format != FormatExtended { // which says itself what discriminators it has
+		r.mask = opt.mask()
+	}
+	if opt.Lenient {
+		r.lines = maxLine
+	}
+	return r
+}
+
+// read reads a file from its magic number on. None of the formats has a checksum: what can be compared
+// within the file is, see doubts.
+func (r *binaryReader) read(format Format) (*Profile, error) {
+	c := r.cursor("header", 0, r.data)
+	c.ULEB("magic")
+	at := c.Offset()
+	v := c.ULEB("version")
+	if c.Err() == nil && v != version {
+		return nil, c.At(at).Field("version").Got(v).Wantf("%d", version).Because(llvmerr.SampleVersion)
+	}
+	switch format {
+	case FormatExtended:
+		r.readSections(c)
+	case FormatCompact:
+		r.readCompact(c)
+	default:
+		r.readSummary(c)
+		r.readNames(c)
+		c.Section = profileSection.String()
+		r.readFunctions(c)
+	}
+	r.finish()
+	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
+		r.doubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+	}
+	r.p.odd = r.doubts.errors()
+	return r.p, c.Err()
+}
+
+// cursor returns a reader of bytes that begin at an offset of the file, or of an inflated section.
+func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.Cursor {
+	return cursor.New(section, base, data, le)
+}
+
+// readSummary reads a summary (readSummary, readSummaryEntry). Compilers believe it when they ask what
+// is hot; it is not computed from the functions.
+func (r *binaryReader) readSummary(c *cursor.Cursor) {
+	c.Section = summarySection.String()
+	s := &Summary{
+		Total: c.ULEB("total samples"), MaxCount: c.ULEB("greatest count"), MaxHead: c.ULEB("greatest head samples"),
+		NumCounts: c.ULEB("number of counts"), NumFunctions: c.ULEB("number of functions"),
+	}
+	s.Cutoffs = make(profile.Cutoffs, c.Count(c.ULEB("number of cutoffs"), 3, "number of cutoffs"))
+	for i := range s.Cutoffs {
+		s.Cutoffs[i] = profile.Cutoff{Share: c.ULEB("cutoff"), Min: c.ULEB("least count"), Values: c.ULEB("number of counts")}
+	}
+	r.p.Summary = s
+}
+
+// readNames reads a table of strings.
+func (r *binaryReader) readNames(c *cursor.Cursor) {
+	c.Section = nameSection.String()
+	n := c.Count(c.ULEB("number of names"), 1, "number of names")
+	if c.Err() != nil {
+		return
+	}
+	rest, size := c.Rest(), 0
+	for range n {
+		end := bytes.IndexByte(rest[size:], 0)
+		if end < 0 {
+			c.Fail(c.At(c.Offset() + int64(size)).Field("name").Got("no zero byte").Want("one after the name").Truncated())
+			return
+		}
+		size += end + 1
+	}
+	text := string(rest[:size]) // one copy for all names
+	inOrder := !r.ids
+	r.names, r.used = make([]Name, 0, n), make([]bool, n)
+	for len(r.names) < n {
+		own, after, _ := strings.Cut(text, "\x00")
+		name := NameOf(own)
+		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by what they were made of.
+		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
+			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+			inOrder = false
+		}
+		// A file with a table of GUIDs has GUIDs alone from there on.
+		if r.ids {
+			name.text = ""
+		}
+		r.names, text = append(r.names, name), after
+		c.Skip(uint64(len(own)+1), "name")
+	}
+	r.nameFunctions(c, inOrder)
+}
+
+// nameFunctions tells the packer, if there is one, the names of the functions that follow. inOrder
+// says that they are in their order, each once.
+func (r *binaryReader) nameFunctions(c *cursor.Cursor, inOrder bool) {
+	if r.packer != nil && c.Err() == nil {
+		r.packer.setNames(r.names, r.used, inOrder)
+	}
+}
+
+// readIDs reads a table of GUIDs, each in eight bytes if fixed is set.
+func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
+	c.Section = nameSection.String()
+	least := 1
+	if fixed {
+		least = 8
+	}
+	n := c.Count(c.ULEB("number of names"), least, "number of names")
+	r.names, r.used = make([]Name, n), make([]bool, n)
+	for i := range r.names {
+		if fixed {
+			r.names[i].id = c.U64("name")
+		} else {
+			r.names[i].id = c.ULEB("name")
+		}
+	}
+	r.nameFunctions(c, false)
+}
+
+// readContexts reads the table of contexts.
+func (r *binaryReader) readContexts(c *cursor.Cursor) {
+	n := c.Count(c.ULEB("number of contexts"), 1, "number of contexts")
+	r.contexts = make([][]Frame, n)
+	for i := range r.contexts {
+		c.Record = i
+		frames := make([]Frame, c.Count(r.upTo(c, math.MaxUint32, "number of frames"), 3, "number of frames"))
+		if len(frames) > maxDepth {
+			c.Fail(c.At(c.Offset()).Field("number of frames").Got(len(frames)).Wantf("at most %d", maxDepth).Unsupported())
+		}
+		for j := range frames {
+			frames[j] = Frame{r.name(c), r.location(c, r.lines)}
+		}
+		if c.Err() != nil {
+			return
+		}
+		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
+			r.doubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
+		}
+		r.contexts[i] = frames
+	}
+	c.Record = -1
+}
+
+// count reads how many elements follow, each of at least least bytes. LLVM notices that
+// they do not fit once it has read those that do, and may refuse one of these first.
+func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
+	n := r.upTo(c, math.MaxUint32, field)
+	if r.opt.Lenient {
+		return int(n)
+	}
+	return c.Count(n, least, field)
+}
+
+// upTo reads a number that may be limited to fewer bits than 64.
+func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64 {
+	at := c.Offset()
+	n := c.ULEB(field)
+	if n > limit {
+		c.Fail(c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Because(llvmerr.SampleNumber))
+		return 0
+	}
+	return n
+}
+
+// location reads a line, relative to the function's first one, and a discriminator.
+func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
+	line := r.upTo(c, limit, "line")
+	at, discriminator := c.Offset(), c.ULEB("discriminator")
+	if discriminator > math.MaxUint32 { // LLVM takes the low half
+		r.doubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+	}
+	return Location{uint32(line), uint32(discriminator)}
+}
+
+// sampleLocation reads a location of samples, which comes after the last one, whose word it
+// sets. The profile of a producer with flow-sensitive discriminators may be wanted with fewer bits
+// of them.
+func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int64) Location {
+	offset := c.Offset()
+	at := r.location(c, limit)
+	if word := int64(at.word()); word <= *last {
+		r.doubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+	} else {
+		*last = word
+	}
+	at.Discriminator &= r.mask
+	return at
+}
+
+// name reads an index of the name table.
+func (r *binaryReader) name(c *cursor.Cursor) Name {
+	at := c.Offset()
+	i := c.ULEB("name")
+	if i < uint64(len(r.names)) {
+		r.used[i], r.index = true, i
+		return r.names[i]
+	}
+	if c.Err() == nil {
+		c.Fail(c.At(at).Field("name").Got(i).Wantf("less than %d, the number of names", len(r.names)).
+			Because(llvmerr.SampleNames))
+	}
+	return Name{}
+}
+
+// subject reads the name of a function or, in a context-sensitive profile, the context.
+func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
+	if !r.p.Kind.Has(ContextSensitive) {
+		return r.name(c), nil
+	}
+	at := c.Offset()
+	i := c.ULEB("context")
+	if i >= uint64(len(r.contexts)) {
+		if c.Err() == nil {
+			c.Fail(c.At(at).Field("context").Got(i).Wantf("less than %d, the number of contexts", len(r.contexts)).
+				Because(llvmerr.SampleNames))
+		}
+		return Name{}, nil
+	}
+	r.index = i
+	context := r.contexts[i]
+	if len(context) == 0 {
+		c.Fail(c.At(at).Field("context").Got("no frames").Want("one and more").Corrupt())
+		return Name{}, nil
+	}
+	return context[len(context)-1].Name, context
+}
+
+// readFunctions reads functions to the end of the section.
+func (r *binaryReader) readFunctions(c *cursor.Cursor) {
+	if r.packer != nil {
+		if c.Err() != nil {
+			return
+		}
+		if r.mask != math.MaxUint32 {
+			c.Fail(errNotPlain)
+		}
+		expected := uint64(0)
+		if r.p.Summary != nil {
+			expected = r.p.Summary.NumFunctions
+		}
+		r.starts = r.packer.readFunctions(c, expected, r.offsets != nil)
+		r.compareOffsets(c)
+		return
+	}
+	known, last := uint64(math.MaxUint64), uint64(0) // total and index of the function before
+	for i := 0; c.Len() > 0 && c.Err() == nil; i++ {
+		c.Record = i
+		at := c.Offset()
+		start := uint64(c.Pos())
+		head := c.ULEB("head samples")
+		name, context := r.subject(c)
+		if c.Err() != nil {
+			return
+		}
+		subject, before := r.index, len(r.p.Functions)
+		r.starts = append(r.starts, functionOffset{subject, start})
+		f := r.function(name, context)
+		// A function that the file has twice is added up.
+		add(&f.Head, head, 1)
+		r.readBody(c, f, 1)
+		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
+			r.doubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+		}
+		known, last = f.Total, subject
+	}
+	c.Record = -1
+	r.compareOffsets(c)
+}
+
+// failDepth fails at functions that are inlined too deep.
+func failDepth(c *cursor.Cursor) {
+	c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
+		Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
+}
+
+func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
+	if depth > maxDepth {
+		failDepth(c)
+		return
+	}
+	add(&f.Total, c.ULEB("total samples"), 1)
+	n := r.count(c, 4, "number of samples")
+	if f.Body == nil {
+		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
+	}
+	last := int64(-1)
+	for ; n > 0 && c.Err() == nil; n-- {
+		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines, &last), Count: c.ULEB("samples"), Targets: r.readTargets(c, true)})
+	}
+	n = r.count(c, 6, "number of callsites")
+	last = -1
+	index := uint64(0)
+	if f.Callsites == nil && n > 0 {
+		f.Callsites = make([]Callsite, 0, min(n, c.Len()/6))
+	}
+	for ; n > 0 && c.Err() == nil; n-- {
+		offset := c.Offset()
+		at, callee := r.location(c, math.MaxUint32), &r.functions.Make(1)[0]
+		word := int64(at.word())
+		at.Discriminator &= r.mask
+		callee.Name = r.name(c)
+		if word < last || word == last && r.index <= index {
+			r.doubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+		}
+		last, index = word, r.index
+		f.Callsites = append(f.Callsites, Callsite{at, callee})
+		r.readBody(c, callee, depth+1)
+	}
+	if !r.vtables {
+		return
+	}
+	n = r.count(c, 3, "number of virtual calls")
+	for last = -1; n > 0 && c.Err() == nil; n-- {
+		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines, &last), r.readTargets(c, false)})
+	}
+}
+
+// readTargets reads names and counts, in the order of these or else of names.
+func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
+	n := r.count(c, 2, "number of targets")
+	if n == 0 {
+		return nil
+	}
+	targets := r.targets.Make(min(n, c.Len()/2))[:0]
+	known, last := uint64(0), uint64(0)
+	for ; n > 0 && c.Err() == nil; n-- {
+		at := c.Offset()
+		targets = append(targets, Target{r.name(c), c.ULEB("samples of a target")})
+		count := targets[len(targets)-1].Count
+		if !byCount {
+			count = 0
+		}
+		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
+			r.doubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+		}
+		known, last = count, r.index
+	}
+	return targets
+}
+
+// readCompact reads what follows the version of a compact binary file.
+func (r *binaryReader) readCompact(c *cursor.Cursor) {
+	r.readSummary(c)
+	r.readIDs(c, false)
+	c.Section = "header"
+	at := c.Offset()
+	// Whoever wants some functions only begins at the end of the file; this reader wants all.
+	end := c.U64("offset of the function offsets")
+	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
+		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).
+			Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
+	}
+	if c.Err() != nil {
+		return
+	}
+	functions := r.cursor(profileSection.String(), c.Offset(), r.data[c.Offset():end])
+	r.readFunctions(functions)
+	c.Fail(functions.Err())
+}

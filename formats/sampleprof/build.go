@@ -1,0 +1,224 @@
+package sampleprof
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/profuse-pgo/profuse/internal/addup"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// tidy sorts the samples, callsites and virtual tables of a function, which may have been
+// appended in any order, and adds up those of one place. It reports whether a count
+// saturated.
+func (f *Function) tidy() (overflow bool) {
+	if !inOrder(f.Body) {
+		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
+			overflow = add(&to.Count, s.Count, 1) || overflow
+			to.Targets = append(to.Targets, s.Targets...)
+		})
+	}
+	for i := range f.Body {
+		if len(f.Body[i].Targets) > 1 {
+			overflow = joinTargets(&f.Body[i].Targets, byCount) || overflow
+		}
+	}
+	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
+		to.VTables = append(to.VTables, v.VTables...)
+	})
+	for i := range f.VTables {
+		overflow = joinTargets(&f.VTables[i].VTables, byName) || overflow
+	}
+	f.Callsites = addup.Equal(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
+		overflow = to.Callee.absorb(c.Callee) || overflow
+	})
+	for _, c := range f.Callsites {
+		overflow = c.Callee.tidy() || overflow
+	}
+	return overflow
+}
+
+// inOrder reports whether samples are sorted and each of another place, as in most files.
+func inOrder(body []Sample) bool {
+	for i := 1; i < len(body); i++ {
+		if body[i-1].word() >= body[i].word() {
+			return false
+		}
+	}
+	return true
+}
+
+// absorb appends what another function of the same place has, for tidy to add up.
+func (f *Function) absorb(o *Function) (overflow bool) {
+	f.Body, f.Callsites, f.VTables = append(f.Body, o.Body...), append(f.Callsites, o.Callsites...), append(f.VTables, o.VTables...)
+	if o.Checksum != 0 || o.Attributes != 0 {
+		f.Checksum, f.Attributes = cmp.Or(o.Checksum, f.Checksum), o.Attributes
+	}
+	return add(&f.Total, o.Total, 1)
+}
+
+// joinTargets adds up the targets of one name and puts them into an order.
+func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool) {
+	if fewInOrder(*targets, order) {
+		return false
+	}
+	*targets = addup.Equal(*targets, (*Target).compare, func(to, t *Target) {
+		overflow = add(&to.Count, t.Count, 1) || overflow
+	})
+	sortFew(*targets, order)
+	return overflow
+}
+
+// fewInOrder reports whether a list is short and in order, with each name once, as most are.
+func fewInOrder(targets []Target, order func(a, b Target) int) bool {
+	const few = 8
+	for i := 1; i < len(targets); i++ {
+		if i == few || order(targets[i-1], targets[i]) >= 0 {
+			return false
+		}
+		for j := range i {
+			if targets[j].Name.id == targets[i].Name.id {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byCount orders targets of calls: by descending count, then by name.
+func byCount(a, b Target) int {
+	if a.Count != b.Count {
+		return cmp.Compare(b.Count, a.Count)
+	}
+	return a.Name.Compare(b.Name)
+}
+
+func byName(a, b Target) int { return a.Name.Compare(b.Name) }
+
+func (t *Target) compare(o *Target) int { return t.Name.byID(o.Name) }
+
+func (c *Callsite) compare(o *Callsite) int {
+	if d := c.Location.Compare(o.Location); d != 0 {
+		return d
+	}
+	return c.Callee.Name.Compare(o.Callee.Name)
+}
+
+// callee returns the function of a name that is inlined at a location, or nil.
+func (f *Function) callee(at Location, name Name) *Function {
+	want := Callsite{at, &Function{Name: name}}
+	i, found := sort.Find(len(f.Callsites), func(i int) int { return want.compare(&f.Callsites[i]) })
+	if !found {
+		return nil
+	}
+	return f.Callsites[i].Callee
+}
+
+// add adds weight·count to sum as LLVM does and reports whether it saturated.
+func add(sum *uint64, count, weight uint64) (overflow bool) {
+	*sum, overflow = saturate.AddScaled(*sum, count, weight)
+	return overflow
+}
+
+// A functionMap has functions by key, in the order of LLVM's map of them. It shows where
+// LLVM breaks no ties, and in the metadata of files.
+type functionMap struct {
+	order  llvmorder.Unordered
+	places []*Function
+}
+
+// get returns the function with the key of f, which it adds if there is none.
+func (m *functionMap) get(f *Function) (known *Function, added bool) {
+	place, added := m.order.Insert(f.key())
+	if place >= len(m.places) {
+		m.places = append(m.places, make([]*Function, place+1-len(m.places))...)
+	}
+	if added {
+		m.places[place] = f
+	}
+	return m.places[place], added
+}
+
+// find returns the function with a key, or nil.
+func (m *functionMap) find(key uint64) *Function {
+	if place, ok := m.order.Find(key); ok {
+		return m.places[place]
+	}
+	return nil
+}
+
+// all yields the functions in the order of the map. The one that was yielded may be
+// removed.
+func (m *functionMap) all() iter.Seq[*Function] {
+	return func(yield func(*Function) bool) {
+		for place := range m.order.All() {
+			if !yield(m.places[place]) {
+				return
+			}
+		}
+	}
+}
+
+// remove removes the function with a key.
+func (m *functionMap) remove(key uint64) {
+	if place, ok := m.order.Find(key); ok {
+		m.places[place] = nil
+		m.order.Remove(key)
+	}
+}
+
+// clone returns a map of the same functions, to remove some.
+func (m *functionMap) clone() *functionMap {
+	return &functionMap{m.order.Clone(), slices.Clone(m.places)}
+}
+
+func (m *functionMap) slice() []*Function {
+	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
+}
+
+// mapOf puts functions into a map, in their order.
+func mapOf(functions []*Function) *functionMap {
+	m := new(functionMap)
+	for _, f := range functions {
+		m.get(f)
+	}
+	return m
+}
+
+// A builder collects the functions of a profile that is being read.
+type builder struct {
+	p     *Profile
+	known functionMap
+}
+
+func newBuilder() builder { return builder{p: new(Profile)} }
+
+// tidy tidies all functions, and reports whether a count saturated.
+func (b *builder) tidy() (overflow bool) {
+	for _, f := range b.p.Functions {
+		overflow = f.tidy() || overflow
+	}
+	return overflow
+}
+
+// finish tidies all functions and brings them into the order of files. It reports whether a count
+// saturated.
+func (b *builder) finish() (overflow bool) {
+	overflow = b.tidy()
+	if !slices.IsSortedFunc(b.p.Functions, inFileOrder) {
+		b.p.setFunctions(&b.known)
+	}
+	return overflow
+}
+
+// function returns the function of a name or context, which it adds if it is new.
+func (b *builder) function(name Name, context []Frame) *Function {
+	f, added := b.known.get(&Function{Name: name, Context: context})
+	if added {
+		b.p.Functions = append(b.p.Functions, f)
+	}
+	return f
+}

@@ -1,0 +1,182 @@
+package sampleprof
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+)
+
+// readSections reads what follows the version of an extensible binary file.
+func (r *binaryReader) readSections(c *cursor.Cursor) {
+	c.Section = "section table"
+	sections := readSectionTable(c)
+	if n := len(sections); n > maxSections {
+		c.Fail(c.At(int64(c.Pos())).Field("number of sections").Got(n).Wantf("at most %d", maxSections).Unsupported())
+	}
+	if r.packer != nil && slices.ContainsFunc(sections, section.isNotPlain) {
+		c.Fail(errNotPlain)
+	}
+	for i, s := range sections {
+		// Empty sections are not read at all; their flags do not count (readImpl).
+		if s.size == 0 || c.Err() != nil {
+			continue
+		}
+		if s.offset > uint64(len(r.data)) || s.size > uint64(len(r.data))-s.offset {
+			at := c.Offset() - int64(sectionEntry*(len(sections)-i))
+			c.Fail(c.At(at).Field(s.kind.String()).Gotf("%d bytes at offset %d", s.size, s.offset).
+				Wantf("a section within the file of %d bytes", len(r.data)).Because(llvmerr.SampleCutShort))
+			return
+		}
+		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
+		// Offsets within a compressed section, in errors too, are those of the inflated bytes.
+		if s.flags&flagCompressed != 0 {
+			from = r.inflate(from)
+		}
+		r.readSection(from, &s)
+		// LLVM, too, wants each section read to its end ("Malformed sample profile data").
+		if from.Err() == nil && from.Len() > 0 {
+			from.Fail(from.At(from.Offset()).Field(s.kind.String()).Gotf("%d bytes more", from.Len()).
+				Want("the end of the section").Corrupt())
+		}
+		c.Fail(from.Err())
+	}
+	r.compareSections(c, sections)
+}
+
+// readSectionTable reads the table (readSecHdrTable), whose order is that of reading.
+func readSectionTable(c *cursor.Cursor) []section {
+	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
+	for i := range sections {
+		sections[i] = section{sectionType(c.U64("type")), c.U64("flags"), c.U64("offset"), c.U64("size")}
+	}
+	return sections
+}
+
+// readSection reads a section to its end. It skips one of an unknown type.
+func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
+	p := r.p
+	has := func(flag uint64) bool { return s.flags&flag != 0 }
+	set := func(flag uint64, kind Kind) {
+		if has(flag) {
+			p.Kind |= kind
+		}
+	}
+	switch s.kind {
+	case summarySection:
+		r.readSummary(c)
+		set(flagPartial, Partial)
+		set(flagContexts, ContextSensitive)
+		set(flagPreInlined, PreInlined)
+		set(flagFlowSensitive, FlowDiscriminators)
+		r.vtables = r.vtables || has(flagVTables)
+		// Fewer bits of discriminators are what an earlier pass of the compiler has
+		// (--fs-discriminator-pass).
+		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
+			r.mask = 1<<r.opt.DiscriminatorBits - 1
+		}
+	case nameSection:
+		r.ids = r.ids || has(flagMD5)
+		if has(flagMD5) || has(flagFixed) {
+			r.readIDs(c, has(flagFixed))
+		} else {
+			r.readNames(c)
+		}
+	case contextSection:
+		r.readContexts(c)
+	case profileSection:
+		r.readFunctions(c)
+	case metadataSection:
+		// The metadata name callsites, which must be in order to be found.
+		r.tidy()
+		set(flagProbes, ProbeBased)
+		n := 0
+		for c.Len() > 0 && c.Err() == nil {
+			name, context := r.subject(c)
+			f := r.known.find((&Function{Name: name, Context: context}).key())
+			if f == nil {
+				r.doubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+			}
+			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
+			n++
+		}
+		if n != len(r.p.Functions) {
+			r.doubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
+		}
+	case symbolSection:
+		r.readSymbols(c)
+	case restSection:
+		r.readRest(c)
+	case offsetSection: // for who reads only some functions
+		if !r.opt.Lenient {
+			r.readOffsets(c)
+			return
+		}
+		fallthrough
+	default:
+		c.Skip(uint64(c.Len()), "section")
+	}
+}
+
+// readMetadata reads the metadata of a function, which is nil if the profile does not have it,
+// and of what is inlined into it.
+func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, attributes bool, depth int) {
+	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
+		return
+	}
+	if f == nil {
+		f = new(Function)
+	}
+	if checksums {
+		f.Checksum = c.ULEB("checksum")
+	}
+	if attributes {
+		at := c.Offset()
+		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
+		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
+			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+		}
+	}
+	if r.p.Kind.Has(ContextSensitive) {
+		return
+	}
+	n := r.count(c, 3, "number of callsites")
+	for ; n > 0 && c.Err() == nil; n-- {
+		offset := c.Offset()
+		at, name := r.location(c, math.MaxUint32), r.name(c)
+		callee := f.callee(at, name)
+		if callee == nil && c.Err() == nil && !r.opt.Lenient && f.Name != (Name{}) {
+			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).
+				Wantf("one that %s has", f.Name).Corrupt())
+		}
+		if callee == nil {
+			callee = &Function{Name: name}
+			f.Callsites = append(f.Callsites, Callsite{at, callee}) // as LLVM does
+		}
+		r.readMetadata(c, callee, checksums, attributes, depth+1)
+	}
+}
+
+// readSymbols reads the list of all functions of the program that was profiled, those without samples
+// too. It has no count: it ends where the section ends.
+func (r *binaryReader) readSymbols(c *cursor.Cursor) {
+	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
+	text, ok := strings.CutSuffix(text, "\x00")
+	if c.Err() != nil || !ok && text == "" {
+		return
+	}
+	if !ok {
+		c.Fail(c.At(c.Offset()).Field("symbol").Got("no zero byte").Want("one after the name").Corrupt())
+		return
+	}
+	symbols := strings.Split(text, "\x00")
+	for i := range symbols[1:] {
+		if symbols[i] >= symbols[i+1] {
+			r.doubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+		}
+	}
+	r.p.addSymbols(symbols...)
+}

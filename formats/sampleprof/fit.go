@@ -1,0 +1,314 @@
+package sampleprof
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// A Fit says how much of a profile fits a program. Samples are those at the locations of
+// functions, in all contexts and wherever they are inlined, each counted once.
+type Fit struct {
+	Functions        []FunctionFit // by stale samples, then samples, descending; then by name
+	Samples          uint64        // saturating, as all sums
+	Stale            uint64        // samples that do not fit
+	ProgramFunctions int           // inlined ones included
+	// What of the program could be compared with the profile, besides names: the checksums of
+	// functions, or the lines of code.
+	Checksums, Lines bool
+	// Staleness holds what clang -mllvm -report-profile-staleness prints, for the whole program
+	// instead of one source file, and with functions of headers that the program has from
+	// elsewhere. It does not know the contexts of context-sensitive profiles.
+	Staleness struct {
+		Functions       int    // of the profile, not inlined, that the program has, renamed ones included
+		StaleFunctions  int    // ... with another checksum
+		Samples         uint64 // sum of the totals of Functions
+		StaleSamples    uint64 // ... of functions, also inlined ones, with another checksum
+		Calls           int    // places of calls in the profile
+		StaleCalls      int    // ... at which the program calls another function, or none
+		RecoveredStales int    // ... of which the matching of stale profiles finds the place
+	}
+}
+
+// A FunctionFit is how the function of a name fits.
+type FunctionFit struct {
+	Name    Name   // with its text, if profile or program have it
+	Changed bool   // its checksum is another one, at least in some context; or lines have no code
+	Gone    bool   // the program has no such function, under this name or another
+	NewName string // under which the program has it; "" if it has it under its own
+	Samples uint64 // of the function
+	Max     uint64 // greatest count of a location
+	// Stale are the samples that do not fit because of this function, those of functions inlined
+	// into it included.
+	Stale      uint64
+	Locations  int // lines with samples, in profiles by line
+	StaleLines int // ... that have no code
+	// Calls are the places of calls that the profile knows; Aligned are those that the program
+	// has in the same order, so that the matching of stale profiles can find the lines or probes
+	// around them (clang -mllvm -salvage-stale-profile).
+	Calls, Aligned int
+}
+
+// Fit compares a profile with a program, usually a later build of what was profiled.
+//
+// Functions are the same by their canonical names (FunctionSamples::getCanonicalFnName), or GUIDs. In
+// probe-based profiles a function has changed if the checksum of its control flow has. Of others the
+// program's debug information is asked whether the lines, counted from the beginning of the function,
+// and discriminators still have code: code that the optimizer removed has none, too.
+//
+// Functions of other names are found as LLVM finds them (SampleProfileMatcher): functions that are
+// called at the corresponding place, and have the same checksum or call most of the same functions in the
+// same order; and those whose demangled name alone is the same.
+//
+// It reads past damage in the debug information, which is the error then, along with a fit.
+func (p *Profile) Fit(program *symbolize.File) (*Fit, error) {
+	facts, err := readProgram(program)
+	if facts == nil {
+		return nil, err
+	}
+	return p.fit(facts), err
+}
+
+func (p *Profile) fit(program *programFacts) *Fit {
+	f := &fitter{
+		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.Has(FlowDiscriminators),
+		fit: &Fit{
+			ProgramFunctions: program.count(),
+			Checksums:        program.probes && p.Kind.Has(ProbeBased), Lines: program.lines && !p.Kind.Has(ProbeBased),
+		},
+	}
+	for _, fn := range p.Functions {
+		f.collect(fn)
+	}
+	m := newMatcher(f)
+	m.run()
+	for _, fn := range p.Functions {
+		f.judge(fn, nil)
+		if f.fit.Checksums {
+			f.staleness(fn)
+		}
+	}
+	f.finish()
+	return f.fit
+}
+
+func (p *programFacts) count() (n int) {
+	for id, f := range p.functions {
+		if f.id == id { // not an alias
+			n++
+		}
+	}
+	return n
+}
+
+// A fitter is the state of [Profile.Fit].
+type fitter struct {
+	profile *Profile
+	program *programFacts
+	fit     *Fit
+	byID    map[uint64]*flatFunction // functions of the profile, by the program's ids
+	// Discriminators are not compared: flow-sensitive ones are of passes of the compiler.
+	byLine bool
+}
+
+// A flatFunction is what a profile knows of a function in all contexts and places.
+type flatFunction struct {
+	FunctionFit
+	id        uint64 // canonical
+	checksum  uint64 // the first that is not 0
+	in        *programFunction
+	newName   *programFunction
+	locations map[Location]bool       // whether they are stale, of those with samples
+	callees   map[Location]calleeList // with samples; without, if no callee has any
+	sampled   map[Location]bool       // whether callees have samples
+}
+
+// id returns the id by which the program knows a function, or else its GUID.
+func (f *fitter) id(n Name) uint64 {
+	id := n.id
+	if text, ok := n.Text(); ok {
+		if canonical := guid.Canonical(text); canonical != text {
+			id = guid.Of(canonical)
+		}
+	}
+	if in := f.program.functions[id]; in != nil {
+		return in.id
+	}
+	return id
+}
+
+func (f *fitter) flat(n Name) *flatFunction {
+	id := f.id(n)
+	flat := f.byID[id]
+	if flat == nil {
+		flat = &flatFunction{
+			id: id, in: f.program.functions[id],
+			locations: make(map[Location]bool), callees: make(map[Location]calleeList), sampled: make(map[Location]bool),
+		}
+		flat.Name = n
+		if _, ok := n.Text(); !ok && flat.in != nil && flat.in.name != "" {
+			flat.Name = NameOf(flat.in.name)
+		}
+		if flat.in == nil {
+			flat.Gone = true
+		}
+		f.byID[id] = flat
+	}
+	return flat
+}
+
+// collect notes what a function of the profile, and those inlined into it, have.
+func (f *fitter) collect(fn *Function) {
+	for i := 1; i < len(fn.Context) && fn.Total > 0; i++ {
+		caller := fn.Context[i-1]
+		f.calls(caller.Name, caller.Location, fn.Context[i].Name, fn.Total)
+	}
+	fn.walk(func(g *Function) bool {
+		to := f.flat(g.Name)
+		if to.checksum == 0 {
+			to.checksum = g.Checksum
+		}
+		for i := range g.Body {
+			s := &g.Body[i]
+			to.Samples = saturate.Add(to.Samples, s.Count)
+			to.Max = max(to.Max, s.Count)
+			if s.Count > 0 {
+				to.locations[s.Location] = f.isStale(to, s.Location)
+			}
+			for _, t := range s.Targets {
+				f.calls(g.Name, s.Location, t.Name, t.Count)
+			}
+		}
+		for _, c := range g.Callsites {
+			f.calls(g.Name, c.Location, c.Callee.Name, c.Callee.Total)
+		}
+		return true
+	})
+}
+
+// negativeLine is set in the offsets of lines before the beginning of their function, which LLVM
+// does not match.
+const negativeLine = 0x8000
+
+// calls notes a call. Callees without samples count only if none at the place has any.
+func (f *fitter) calls(caller Name, at Location, callee Name, count uint64) {
+	if at.Line&negativeLine != 0 {
+		return
+	}
+	if f.byLine {
+		at.Discriminator = 0
+	}
+	to := f.flat(caller)
+	if count > 0 && !to.sampled[at] {
+		to.sampled[at] = true
+		to.callees[at] = nil
+	}
+	if count > 0 || !to.sampled[at] {
+		l := to.callees[at]
+		l.add(f.id(callee))
+		to.callees[at] = l
+	}
+}
+
+// isStale reports whether a line of a function has no code.
+func (f *fitter) isStale(fn *flatFunction, at Location) bool {
+	if !f.fit.Lines || fn.in == nil || !fn.in.startLine {
+		return false
+	}
+	set := fn.in.lines
+	if f.byLine {
+		at.Discriminator, set = 0, fn.in.places
+	}
+	_, ok := set[at]
+	return !ok
+}
+
+// hasChanged reports whether a function has another checksum than the program.
+func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
+	return f.fit.Checksums && in != nil && len(in.hashes) > 0 && !slices.Contains(in.hashes, fn.Checksum)
+}
+
+// judge sums up the samples that do not fit. Those of functions that are inlined into one that does
+// not fit are lost with it; cause is the outermost such function, nil for none.
+func (f *fitter) judge(fn *Function, cause *flatFunction) {
+	flat := f.flat(fn.Name)
+	changed := f.hasChanged(flat.in, fn)
+	flat.Changed = flat.Changed || changed
+	if cause == nil && (changed || flat.in == nil) {
+		cause = flat
+	}
+	for i := range fn.Body {
+		s := &fn.Body[i]
+		f.fit.Samples = saturate.Add(f.fit.Samples, s.Count)
+		to := cause
+		if to == nil && flat.locations[s.Location] {
+			to = flat
+		}
+		if to != nil {
+			to.Stale = saturate.Add(to.Stale, s.Count)
+			f.fit.Stale = saturate.Add(f.fit.Stale, s.Count)
+		}
+	}
+	for _, c := range fn.Callsites {
+		f.judge(c.Callee, cause)
+	}
+}
+
+// staleness adds a function to what LLVM counts of checksums
+// (SampleProfileMatcher::countMismatchedFuncSamples).
+func (f *fitter) staleness(fn *Function) {
+	flat := f.flat(fn.Name)
+	in := flat.in
+	if in == nil {
+		in = flat.newName
+	}
+	if in == nil || len(in.hashes) == 0 {
+		return
+	}
+	s := &f.fit.Staleness
+	s.Functions++
+	s.Samples = saturate.Add(s.Samples, fn.Total)
+	if flat.in == nil {
+		return // LLVM knows no checksum under the old name
+	}
+	if f.hasChanged(in, fn) {
+		s.StaleFunctions++
+	}
+	fn.walk(func(g *Function) bool {
+		in := f.program.functions[f.id(g.Name)]
+		if in == nil || len(in.hashes) == 0 {
+			return false
+		}
+		if f.hasChanged(in, g) {
+			s.StaleSamples = saturate.Add(s.StaleSamples, g.Total)
+			return false
+		}
+		return true
+	})
+}
+
+// finish lists the functions.
+func (f *fitter) finish() {
+	for flat := range maps.Values(f.byID) {
+		if f.fit.Lines && flat.in != nil && flat.in.startLine {
+			flat.Locations = len(flat.locations)
+			for _, stale := range flat.locations {
+				if stale {
+					flat.StaleLines++
+				}
+			}
+			flat.Changed = flat.StaleLines > 0
+		}
+		if flat.newName != nil {
+			flat.Gone, flat.NewName = false, flat.newName.name
+		}
+		f.fit.Functions = append(f.fit.Functions, flat.FunctionFit)
+	}
+	slices.SortFunc(f.fit.Functions, func(a, b FunctionFit) int {
+		return cmp.Or(cmp.Compare(b.Stale, a.Stale), cmp.Compare(b.Samples, a.Samples), a.Name.Compare(b.Name), cmp.Compare(a.Name.id, b.Name.id))
+	})
+}

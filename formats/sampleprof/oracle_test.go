@@ -1,0 +1,108 @@
+package sampleprof
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+func TestMain(m *testing.M) { oracle.Main(m) }
+
+// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata
+// 22's: real profiles and random ones of all kinds.
+func TestAgainstLLVM(t *testing.T) {
+	llvm := oracle.LLVM(t, 22)
+	dir := t.TempDir()
+	var sets [][]string
+	put := func(name string, data []byte) string {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for name, data := range fixtures(t) {
+		if name != "lines-compact.prof" { // LLVM 17 and later do not read it
+			sets = append(sets, []string{put(name, data)})
+		}
+	}
+	sets = append(sets, []string{put("gcov", gcovProfile())})
+	rounds := 6
+	if oracle.Everything() {
+		rounds = 24
+	}
+	for i := range rounds {
+		var set []string
+		for j := range 3 {
+			text := randomText(uint64(100*i+j), 1+i*j*7, kinds[i%len(kinds)], i%4 == 0)
+			set = append(set, put(string(rune('a'+i))+string(rune('0'+j)), text))
+		}
+		sets = append(sets, set, set[:1])
+	}
+	trim := func(merge, trim bool, frames int) func(*Profile) {
+		return func(p *Profile) { p.TrimColdContexts(ColdContexts{Merge: merge, Frames: frames, Trim: trim}) }
+	}
+	compared := 0
+	for _, mode := range []struct {
+		args   []string
+		opt    WriteOptions
+		change func(*Profile)
+		kind   Kind // that it needs
+	}{
+		{args: []string{"--text"}, opt: WriteOptions{Format: FormatText}},
+		{args: []string{"--text", "--split-layout"}, opt: WriteOptions{Format: FormatText, Split: true}},
+		{args: []string{"--extbinary"}},
+		{args: []string{"--extbinary", "--use-md5"}, opt: WriteOptions{MD5: true}},
+		{args: []string{"--extbinary", "--extbinary-write-vtable-type-prof"}, opt: WriteOptions{VTables: true}},
+		{args: []string{"--extbinary", "--output-size-limit=1500"}, opt: WriteOptions{SizeLimit: 1500}},
+		{args: []string{"--convert-sample-profile-layout=flat"}, change: (*Profile).Flatten},
+		{args: []string{"--convert-sample-profile-layout=nest"}, change: (*Profile).Nest},
+		{args: []string{"--sample-trim-cold-context"}, change: trim(false, true, 1)},
+		{args: []string{"--sample-merge-cold-context"}, change: trim(true, false, 1), kind: ContextSensitive},
+		{args: []string{"--sample-merge-cold-context", "--sample-trim-cold-context", "--sample-frame-depth-for-cold-context=2"}, change: trim(true, true, 2), kind: ContextSensitive},
+	} {
+		for _, set := range sets {
+			m := NewMerger(MergeOptions{LLVMCompat: true})
+			for _, name := range set {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := m.Profile()
+			if !p.Kind.Has(mode.kind) {
+				continue
+			}
+			if mode.change != nil {
+				mode.change(p)
+			}
+			var got bytes.Buffer
+			err := p.Write(&got, mode.opt)
+			args := append(append([]string{"merge", "--sample", "-o", "out"}, mode.args...), set...)
+			_, stderr, code := oracle.RunIn(t, dir, llvm, args...)
+			if (err != nil) != (code != 0) {
+				t.Fatalf("%v: %v, LLVM %d: %s", args, err, code, stderr)
+			}
+			if err != nil {
+				continue
+			}
+			want, err := os.ReadFile(filepath.Join(dir, "out"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared++
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("%v: %d bytes differ from LLVM's %d", args, got.Len(), len(want))
+			}
+		}
+	}
+	t.Logf("%d outputs compared", compared)
+	if compared < 100 {
+		t.Errorf("only %d outputs compared", compared)
+	}
+}

@@ -1,0 +1,292 @@
+package sampleprof
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
+	"github.com/profuse-pgo/profuse/internal/program/dwarf"
+	"github.com/profuse-pgo/profuse/internal/program/pseudoprobe"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// programFacts are what a program tells about the functions that profiles are of.
+type programFacts struct {
+	functions map[uint64]*programFunction // by the GUID of their canonical names
+	probes    bool                        // there are descriptions of probes
+	calls     bool                        // ... with probes of calls, which clang -g leaves on x86
+	lines     bool                        // there is debug information with the lines of functions
+}
+
+// A programFunction is a function of a program. It may be left only where it is inlined.
+type programFunction struct {
+	name      string // canonical
+	id        uint64
+	hashes    []uint64                // of its control flow, by the descriptions; one, unless sources differ
+	blocks    map[uint32]struct{}     // probes
+	lines     map[Location]struct{}   // with code
+	places    map[Location]struct{}   // of lines, without discriminators
+	callees   map[Location]calleeList // of calls
+	startLine bool                    // is known
+}
+
+// A calleeList holds the GUIDs of the functions that are called at a place.
+type calleeList []uint64
+
+// unknownCallee stands for the callee of calls through pointers (UnknownIndirectCallee).
+const unknownCallee = 0
+
+// maxCallees bounds the callees that are kept of a place. Calls of one line are rarely more.
+const maxCallees = 16
+
+// add adds a callee, once.
+func (l *calleeList) add(callee uint64) {
+	if len(*l) < maxCallees && !slices.Contains(*l, callee) {
+		*l = append(*l, callee)
+	}
+}
+
+// readProgram reads the symbols, the pseudo probes and the debug information of a program. It reads
+// past damage in the debug information, which it returns as the error along with the program.
+func readProgram(f *symbolize.File) (*programFacts, error) {
+	r := programReader{
+		programFacts: &programFacts{functions: make(map[uint64]*programFunction)}, file: f,
+		byName: make(map[string]*programFunction), addrs: make(map[uint64]uint64),
+	}
+	if err := r.readSymbols(); err != nil {
+		return nil, err
+	}
+	for _, read := range []func() error{r.readDescs, r.readProbes} {
+		if err := read(); err != nil {
+			return nil, flaw.InFile(err, f.Name)
+		}
+	}
+	err := r.readLines()
+	r.alias()
+	return r.programFacts, err
+}
+
+// A programReader is the state of [readProgram].
+type programReader struct {
+	*programFacts
+	file   *symbolize.File
+	code   code
+	byName map[string]*programFunction // by names as they are
+	addrs  map[uint64]uint64           // of functions by the GUID of their symbols
+}
+
+// function returns the function of a name, which it adds if need be.
+func (r *programReader) function(name string) *programFunction {
+	if f := r.byName[name]; f != nil {
+		return f
+	}
+	canonical := guid.Canonical(name)
+	f := r.ofID(guid.Of(canonical))
+	f.name = canonical
+	r.byName[name] = f
+	return f
+}
+
+// ofID returns the function of a GUID, whose name may be unknown.
+func (r *programReader) ofID(id uint64) *programFunction {
+	f := r.functions[id]
+	if f == nil {
+		f = &programFunction{id: id}
+		r.functions[id] = f
+	}
+	return f
+}
+
+// readSymbols reads the code, and the names of the functions in it.
+func (r *programReader) readSymbols() error {
+	if err := r.code.read(r.file); err != nil {
+		return err
+	}
+	symbols, err := r.file.Symbols()
+	if err != nil {
+		return err
+	}
+	for s := range symbols {
+		if s.Name == "" || !r.code.has(s.Addr) {
+			continue
+		}
+		f := r.function(s.Name)
+		r.code.start(s.Addr, f.id)
+		// Probes name functions by the GUIDs of their symbols, profiles by those of canonical names.
+		r.addrs[guid.Of(s.Name)] = s.Addr
+		if _, ok := r.addrs[f.id]; !ok {
+			r.addrs[f.id] = s.Addr
+		}
+	}
+	r.code.sort()
+	return nil
+}
+
+// section returns the bytes of a section, nil if the program has none of that name.
+func (r *programReader) section(name string) ([]byte, error) {
+	s := r.file.Section(name)
+	if s == nil {
+		return nil, nil
+	}
+	return s.Data()
+}
+
+// readDescs reads the descriptions of probes.
+func (r *programReader) readDescs() error {
+	data, err := r.section(pseudoprobe.DescSection)
+	if err != nil {
+		return err
+	}
+	for d, err := range pseudoprobe.Descs(data) {
+		if err != nil {
+			return err
+		}
+		f := r.ofID(d.GUID)
+		f.name = d.Name
+		r.probes = true
+		if !slices.Contains(f.hashes, d.Hash) && len(f.hashes) < maxCallees {
+			f.hashes = append(f.hashes, d.Hash)
+		}
+	}
+	return nil
+}
+
+// readProbes reads the probes that are left.
+func (r *programReader) readProbes() error {
+	data, err := r.section(pseudoprobe.ProbeSection)
+	if err != nil {
+		return err
+	}
+	for e, err := range pseudoprobe.Entries(data, func(id uint64) uint64 { return r.addrs[id] }) {
+		if err != nil {
+			return err
+		}
+		f := r.functions[e.Function]
+		if f == nil || len(f.hashes) == 0 || e.Index == 0 {
+			continue // of no function that has a description
+		}
+		if e.Kind == pseudoprobe.Block {
+			if f.blocks == nil {
+				f.blocks = make(map[uint32]struct{})
+			}
+			f.blocks[e.Index] = struct{}{}
+			continue
+		}
+		at := Location{Line: e.Index}
+		switch e.Kind {
+		case pseudoprobe.Inlined:
+			f.calls(at, e.Callee)
+		case pseudoprobe.IndirectCall:
+			f.calls(at, unknownCallee)
+			r.calls = true
+		case pseudoprobe.DirectCall:
+			r.calls = true
+			for _, callee := range r.code.calleesAt(e.Addr) {
+				f.calls(at, callee)
+			}
+		}
+	}
+	return nil
+}
+
+// calls notes a call.
+func (f *programFunction) calls(at Location, callee uint64) {
+	if f.callees == nil {
+		f.callees = make(map[Location]calleeList)
+	}
+	l := f.callees[at]
+	l.add(callee)
+	f.callees[at] = l
+}
+
+// linesAtATime is how many addresses are looked up at a time.
+const linesAtATime = 1 << 20
+
+// readLines reads the lines of functions, and the calls on them, unless there are probes.
+func (r *programReader) readLines() error {
+	// Profiles of such programs have probes in place of lines.
+	if r.probes {
+		return nil
+	}
+	var addrs []uint64
+	err := dwarf.RowsOf(r.file, func(rows []uint64) bool {
+		addrs = append(addrs, rows...)
+		return true
+	})
+	if len(addrs) == 0 {
+		return err
+	}
+	callees := make(map[uint64][]uint64) // by the address of the call
+	for at, target := range r.code.calls() {
+		callees[at] = r.code.starts[target]
+	}
+	// Most calls are no rows of the line table.
+	addrs = append(addrs, slices.Collect(maps.Keys(callees))...)
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	for chunk := range slices.Chunk(addrs, linesAtATime) {
+		batchErr := r.file.Batch(chunk, func(i int, frames []symbolize.Frame) {
+			r.addFrames(frames, callees[chunk[i]])
+		})
+		if err == nil {
+			err = batchErr
+		}
+	}
+	return err
+}
+
+// addFrames notes what is at an address: a line of the innermost function, calls of it, and the calls
+// that were inlined into each other.
+func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
+	for i := range frames {
+		frame := &frames[i]
+		if frame.Function == "" {
+			return
+		}
+		f := r.function(frame.Function)
+		if frame.StartLine == 0 {
+			continue
+		}
+		f.startLine, r.lines = true, true
+		// Code of no line has line 0, and an offset all the same.
+		at := Location{(frame.Line - frame.StartLine) & 0xffff, baseDiscriminator(frame.Discriminator)}
+		if f.lines == nil {
+			f.lines, f.places = make(map[Location]struct{}), make(map[Location]struct{})
+		}
+		f.lines[at], f.places[Location{Line: at.Line}] = struct{}{}, struct{}{}
+		if i > 0 {
+			f.calls(at, r.function(frames[i-1].Function).id)
+			continue
+		}
+		for _, callee := range callees {
+			f.calls(at, callee)
+		}
+	}
+}
+
+// baseDiscriminator returns the part of a discriminator that profiles have
+// (DILocation::getBaseDiscriminatorFromDiscriminator), a number of up to 12 bits with a prefix.
+func baseDiscriminator(d uint32) uint32 {
+	switch {
+	case d&1 != 0:
+		return 0
+	case d&0x40 != 0:
+		return d>>2&0xfe0 | d>>1&0x1f
+	}
+	return d >> 1 & 0x1f
+}
+
+// alias makes functions local to their files known under their names alone, for profiles of programs
+// without unique names.
+func (r *programReader) alias() {
+	byName := slices.SortedFunc(maps.Values(r.functions), func(a, b *programFunction) int { return strings.Compare(a.name, b.name) })
+	for _, f := range byName {
+		if name, _, unique := strings.Cut(f.name, uniqueSuffix); unique {
+			if id := guid.Of(name); r.functions[id] == nil {
+				r.functions[id] = f
+			}
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package cc_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/internal/command/cc"
+	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// asDriver in the environment makes the test binary the driver's command.
+const asDriver = "PROFUSE_TEST_AS_DRIVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asDriver) == "1" {
+		os.Exit(driverMain())
+	}
+	os.Exit(m.Run())
+}
+
+func driverMain() int {
+	ctx := interrupt.Context("profuse cc")
+	interrupt.Allow(ctx, interrupt.Forever)
+	err := cc.Run(ctx, cc.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Self: []string{os.Args[0]},
+		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
+	}, os.Args[1:])
+	var exit *cc.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		return interrupt.Code(ctx)
+	case errors.As(err, &exit):
+		return exit.Code
+	}
+	fmt.Fprintf(os.Stderr, "profuse cc: error: %v\n", err)
+	switch {
+	case errors.Is(err, cc.ErrUsage):
+		return 2
+	case errors.Is(err, exec.ErrNotFound):
+		return 127
+	}
+	return 1
+}
+
+// A bench is a folder with sources and the driver's command.
+type bench struct {
+	t    testing.TB
+	dir  string
+	self string
+	env  []string
+}
+
+// newBench makes a folder of files, given as name and text in turn. The cache
+// is shared by all.
+func newBench(t testing.TB, files ...string) *bench {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: t.TempDir(), self: self}
+	b.env = append(os.Environ(), asDriver+"=1", "TMPDIR="+t.TempDir(), "LC_ALL=C", "LLVM_MIP_PROFILE_FILENAME=", "PROFUSE_CACHE="+sharedCache)
+	for i := 0; i < len(files); i += 2 {
+		b.write(files[i], files[i+1])
+	}
+	return b
+}
+
+var sharedCache = filepath.Join(os.TempDir(), fmt.Sprintf("profuse-driver-test-%d", os.Getuid()))
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o777); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(b.path(name), []byte(text), 0o777); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) read(name string) []byte {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return data
+}
+
+// result is what a process left.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+func (b *bench) exec(env []string, argv ...string) result {
+	b.t.Helper()
+	cmd := exec.CommandContext(b.t.Context(), argv[0], argv[1:]...)
+	var out, diag bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.dir, append(slices.Clone(b.env), env...), &out, &diag
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		b.t.Fatalf("%s: %v", argv[0], err)
+	}
+	return result{out.String(), diag.String(), cmd.ProcessState.ExitCode()}
+}
+
+// cc runs the driver in front of a compiler.
+func (b *bench) cc(argv ...string) result {
+	b.t.Helper()
+	return b.exec(nil, append([]string{b.self, "--"}, argv...)...)
+}
+
+// build is cc for commands that have to succeed without a word.
+func (b *bench) build(argv ...string) {
+	b.t.Helper()
+	r := b.cc(argv...)
+	if r.code != 0 || r.stderr != "" {
+		b.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(argv, " "), r.code, r.stdout, r.stderr)
+	}
+	b.noTemporaries()
+}
+
+// noTemporaries checks that the driver has cleaned up.
+func (b *bench) noTemporaries() {
+	b.t.Helper()
+	for _, e := range b.env {
+		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok {
+			if left, _ := filepath.Glob(filepath.Join(dir, "profuse-cc-*")); len(left) > 0 {
+				b.t.Errorf("left temporary files: %v", left)
+			}
+		}
+	}
+}
+
+// run runs a program that has to succeed and returns what it prints.
+func (b *bench) run(env []string, argv ...string) string {
+	b.t.Helper()
+	argv[0] = b.path(argv[0])
+	r := b.exec(env, argv...)
+	if r.code != 0 || r.stderr != "" {
+		b.t.Fatalf("%v: exit code %d\n%s%s", argv, r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// profile merges raw profiles with the map of the image.
+func (b *bench) profile(image string, raws ...string) *mip.Profile {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(image))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m, _, err := mip.FindMap(image, data, mip.BinaryOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p, err := mip.Read(image, m, mip.ReaderOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w profile.Warning) { b.t.Errorf("merging: %v", w) }})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, raw := range raws {
+		data, err := os.ReadFile(b.path(raw))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r, err := mip.NewReader(raw, data, mip.ReaderOptions{})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if _, err := merger.Add(r, 1); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return merger.Profile()
+}
+
+// calls returns the number of calls of each function of the profile.
+func calls(p *mip.Profile) map[string]uint64 {
+	m := map[string]uint64{}
+	for i := range p.Functions {
+		m[p.Functions[i].Name] += p.Functions[i].CallCount
+	}
+	return m
+}
+
+// wantCalls checks the numbers of calls of some functions.
+func (b *bench) wantCalls(p *mip.Profile, want map[string]uint64) {
+	b.t.Helper()
+	got := calls(p)
+	for name, n := range want {
+		if have, ok := got[name]; !ok || have != n {
+			b.t.Errorf("%s: %d calls (in the profile: %v), want %d", name, have, ok, n)
+		}
+	}
+}
+
+// files lists what is in the bench's folder.
+func (b *bench) files(pattern string) []string {
+	b.t.Helper()
+	names, err := filepath.Glob(b.path(pattern))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	return names
+}
+
+const (
+	generate = "-fmachine-profile-generate"
+	covers   = "-fmachine-profile-function-coverage"
+	withBB   = "-fmachine-profile-block-coverage"
+)
+
+// compilers calls f with each C compiler that is installed, of which gcc is the
+// fastest: with the others, unless they are among quick, the test is slow.
+func compilers(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...string) {
+	with(t, []string{"clang-22", "gcc"}, f, quick)
+}
+
+// releases is compilers with an older release, for tests of the assembly they print.
+func releases(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...string) {
+	with(t, []string{"clang-19", "clang-22", "gcc"}, f, quick)
+}
+
+func with(t *testing.T, names []string, f func(t *testing.T, cc, cxx string), quick []string) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			if name != "gcc" && !slices.Contains(quick, name) {
+				oracle.Slow(t)
+			}
+			t.Parallel()
+			f(t, oracle.Tool(t, name), oracle.Tool(t, strings.NewReplacer("clang", "clang++", "gcc", "g++").Replace(name)))
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/families"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/packing"
+	"github.com/profuse-pgo/profuse/internal/files/responsefile"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// checkCommand is "profuse check". Families check their files; what compares files, --against and
+// the remarks on odd ones, is the same for all. docs/reliability.md has the limits; the JSON
+// follows docs/schema/check.schema.json.
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Args:  "[OPTION]... FILE...",
+		Short: "check that profiles are sound",
+		Long: `Reads each FILE from end to end, as strictly as possible, and prints one line for
+it and one for each finding. FILE may be anything that "profuse merge" takes, including
+folders and archives. A remark is about data that sound profiles
+seldom have. With four or more files, check also compares their functions, and
+makes a remark on a file that alone differs from the rest: it may be of an older
+program, or damaged.
+
+--against also compares FILE with the last good profile, of any format, and fails if they differ too much, for example to stop a pipeline before it ships a
+profile of too few runs. A sample profile may also be compared with a program, to see before a
+build how much of it still fits: functions that are gone, renamed or changed.
+
+The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
+the command line is wrong.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &checkRun{}
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file, with the findings and the verdict of --against")
+			f.BoolVar(&c.markdown, "markdown", false, "with --against: print the verdict as Markdown, for a code review")
+			f.BoolVar(&c.quiet, "q", false, "print nothing about sound files")
+			c.programs.Declare(f)
+			c.programs.DeclareClasses(f)
+			c.checkers = newCheckers()
+			c.rests = make([]family.Rest, len(families.All))
+			c.gate.flags(f)
+			return c.run
+		},
+	}
+}
+
+// checkRun is one run of "profuse check". Its parts: checkers check single files, rests compare the
+// files of a family with each other, and gate compares one file with the last good one.
+type checkRun struct {
+	// json and markdown choose the form of the output. markdown is for the verdict of --against.
+	json     bool
+	markdown bool
+	// quiet leaves out sound files, in the JSON, too.
+	quiet bool
+	// gate holds --against and its limits.
+	gate     gate
+	programs sources.Programs
+	// checkers and rests have the order of families.
+	checkers checkers
+	rests    []family.Rest
+}
+
+// run checks all files, whatever is wrong with one of them, and fails if any is not sound or the
+// profile is beyond a limit of --against. That comparison comes first: a profile that cannot be
+// compared is an error of the command.
+func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("no files to check")
+	}
+	var verdict *judgement
+	if c.gate.base != "" {
+		if len(args) != 1 {
+			return cli.Usagef("want one profile with --against, got %d", len(args))
+		}
+		if c.json && c.markdown {
+			return cli.Usagef("options --json and --markdown exclude each other")
+		}
+		var err error
+		c.gate.programs = &c.programs
+		if verdict, err = c.gate.judge(env, args[0]); err != nil {
+			return err
+		}
+	} else if name := c.gate.idle(); name != "" {
+		return cli.Usagef("option --%s needs --against", name)
+	}
+	args, err := responsefile.Expand(args)
+	if err != nil {
+		return err
+	}
+	defer c.programs.Close()
+	c.programs.Inputs = sources.Options(env)
+	if err := c.checkers.open(env, &c.programs); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(env.Stdout)
+	all := []family.Checked{}
+	sound := true
+	// Text is printed file by file; JSON and the remarks of compare need all results first.
+	add := func(r family.Checked) {
+		r.Sound = len(r.Findings) == 0
+		sound = sound && r.Sound
+		if verdict != nil && c.json {
+			r.Against = verdict.json()
+		}
+		switch {
+		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
+			all = append(all, r)
+		// Markdown is for the verdict: only unsound files are worth lines of their own in it.
+		case c.json || c.markdown && r.Sound:
+		case c.quiet && r.Sound:
+		default:
+			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
+		}
+	}
+	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
+		name, data := d.Name(), d.Bytes()
+		// Every family is asked: an option of one family may exclude the files of the others.
+		for _, k := range c.checkers {
+			if err := k.Admit(name, data); err != nil {
+				return err
+			}
+		}
+		checked, at := c.checkers.check(name, data)
+		// A pack may say of a profile what its bytes do not.
+		if program, id := d.Packed(); program != "" || id != "" {
+			checked.Packed = &packing.Origin{Program: program, BuildID: id}
+		}
+		// Shapes may refer to the bytes of the file, which are gone after this call.
+		c.rests[at].Add(name, checked.Shapes)
+		checked.Shapes = family.Shapes{}
+		add(checked)
+		return nil
+	}, func(name string, err error) { add(unreadable(name, err)) })
+	if err != nil {
+		return err
+	}
+	c.compare(out, all)
+	passed, err := c.conclude(out, env, all, verdict)
+	if err == nil && (!sound || !passed) {
+		err = cli.ErrReported
+	}
+	return err
+}
+
+// conclude prints what follows the single files, all of them as JSON, or the verdict, and reports
+// whether --against passed.
+func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *judgement) (passed bool, err error) {
+	if c.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(all); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case verdict == nil:
+	case c.markdown:
+		verdict.markdown(out)
+	case !c.json && (!c.quiet || !verdict.passed()):
+		verdict.print(out, env)
+	}
+	return verdict == nil || verdict.passed(), out.Flush()
+}
+
+// compare remarks on the files that disagree with the rest of their family. Such remarks fail no
+// check: a mixture of builds may be meant.
+func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
+	for i := range c.rests {
+		odd, builds := c.rests[i].Odd()
+		for _, o := range odd {
+			switch {
+			case c.json:
+				// Without -q all files are there; with it only the unsound ones are, and no others
+				// get remarks.
+				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
+					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
+				}
+			case !c.quiet:
+				fmt.Fprintf(out, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
+			}
+		}
+		if builds != "" && !c.json && !c.quiet {
+			fmt.Fprintf(out, "note: %s\n", console.Printable(builds))
+		}
+	}
+}
+
+// checkers are those of all families, by family.
+type checkers []family.Checker
+
+// newCheckers returns a checker for each family, in the order of families.
+func newCheckers() checkers {
+	var out checkers
+	for _, known := range families.All {
+		out = append(out, known.Check())
+	}
+	return out
+}
+
+// open opens what the options name.
+func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
+	for _, k := range c {
+		if err := k.Open(env, programs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check checks a file, and returns the index of its family.
+func (c checkers) check(name string, data []byte) (family.Checked, int) {
+	at, format, err := families.Of(name, data)
+	if err != nil {
+		return unreadable(name, err), 0
+	}
+	return c[at].Check(name, data, format), at
+}
+
+// unreadable returns the result for a file that could not be read, or is no profile.
+func unreadable(name string, err error) family.Checked {
+	c := family.NewChecked(name, 0)
+	c.Note(err)
+	return c
+}

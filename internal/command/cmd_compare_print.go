@@ -1,0 +1,257 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/docs/schema"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/compare"
+)
+
+// comparisonPrinter prints a comparison for people. top limits each list, 0 does not.
+type comparisonPrinter struct {
+	console.Printer
+	top int
+}
+
+// itemName returns the text of a function or stack.
+func itemName(p *console.Printer, c *compare.Change) string {
+	if c.Frames != nil {
+		return p.StackName(c.Frames)
+	}
+	return p.SymbolName(&c.Symbol)
+}
+
+// print prints what the profiles are, the facts of the comparison and all lists that have any item.
+func (p *comparisonPrinter) print(r *compare.Result) {
+	p.List(sideRows(r, "Base", console.Printable))
+	fmt.Fprintln(p.W)
+	p.List(comparisonFacts(r))
+	for _, l := range changeLists(r) {
+		p.changes(l)
+	}
+}
+
+// sideRows returns a row about each profile; name shows the name of a file.
+func sideRows(r *compare.Result, base string, name func(string) string) [][2]string {
+	row := func(label string, s *compare.Side) [2]string {
+		return [2]string{label, fmt.Sprintf("%s: %s, total %s", name(s.Identity.File), s.Identity.String(), total(r, s))}
+	}
+	return [][2]string{row(base, &r.Base), row("New", &r.New)}
+}
+
+// quoted returns a name as code in Markdown.
+func quoted(name string) string { return "`" + name + "`" }
+
+// pair prints a number of the base and of the new profile.
+func pair(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
+
+// comparisonFacts returns the facts that fit on one line.
+func comparisonFacts(r *compare.Result) [][2]string {
+	rows := [][2]string{
+		{ofKind(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
+			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
+		{"That ran", pair(r.Base.Ran, r.New.Ran)},
+		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
+			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
+		{"In common", console.Percent(r.Overlap) + " of the weight"},
+	}
+	// Two items always correlate perfectly, one way or the other.
+	if r.Ranked > 2 {
+		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
+	}
+	if r.Base.Total > 0 && sameUnits(r) {
+		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
+	}
+	if n := len(r.HashChanged); n > 0 {
+		rows = append(rows, [2]string{"Control flow", cli.Quantity(uint64(n), "function", "functions") + " changed"})
+	}
+	return rows
+}
+
+// sameUnits reports whether the totals are comparable: families count different things, such as
+// executions or samples.
+func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
+
+// changes prints a list as a table: shares of the total before and after, their difference, and how
+// hot the item is now where the title of the list does not say it.
+func (p *comparisonPrinter) changes(l changeList) {
+	if len(l.changes) == 0 {
+		return
+	}
+	heading := l.title
+	listed := firstOf(l.changes, p.top)
+	if n := len(l.changes); n > len(listed) {
+		heading += fmt.Sprintf(" (%s of %s)", cli.Count(uint64(len(listed))), cli.Count(uint64(n)))
+	}
+	header := []string{"Base", "New", "Points", heading}
+	if l.after {
+		header = []string{"Base", "New", "Points", "Now", heading}
+	}
+	var rows [][]string
+	for i := range listed {
+		c := &listed[i]
+		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta())}
+		if l.after {
+			row = append(row, c.After.String())
+		}
+		rows = append(rows, append(row, itemName(&p.Printer, c)))
+	}
+	p.Table(header, rows)
+}
+
+// comparisonMarkdown prints a comparison for a code review. Lists are collapsed, so that they do
+// not bury the review.
+type comparisonMarkdown struct {
+	console.Printer
+	top int
+}
+
+// print prints a table of facts, and below it a collapsed list for each kind of change.
+func (p *comparisonMarkdown) print(r *compare.Result) {
+	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
+	for _, f := range append(sideRows(r, "Base", quoted), comparisonFacts(r)...) {
+		p.row(f[:]...)
+	}
+	for _, l := range changeLists(r) {
+		p.details(l)
+	}
+}
+
+// details prints a collapsed list.
+func (p *comparisonMarkdown) details(l changeList) {
+	if len(l.changes) == 0 {
+		return
+	}
+	listed := firstOf(l.changes, p.top)
+	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
+	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
+	for i := range listed {
+		c := &listed[i]
+		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), c.After.String(), quoted(itemName(&p.Printer, c)))
+	}
+	if n := len(l.changes) - len(listed); n > 0 {
+		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))
+	}
+	fmt.Fprintf(p.W, "\n</details>\n")
+}
+
+// row prints the cells of a table row. It escapes bars, which would end a cell.
+func (p *comparisonMarkdown) row(cells ...string) {
+	for _, c := range cells {
+		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
+	}
+	fmt.Fprintln(p.W, "|")
+}
+
+// comparisonJSON is what "profuse compare --json" prints (docs/schema/compare.schema.json). The
+// names are part of the interface.
+type comparisonJSON struct {
+	Kind  string `json:"kind"`  // "functions" or the name of the stacks
+	Value string `json:"value"` // of the stacks; "" for functions
+	Unit  string `json:"unit"`
+	// Base and New are what the numbers below are of; all others compare the two.
+	Base sideJSON `json:"base"`
+	New  sideJSON `json:"new"`
+	// Overlap is the weight that both give to the same items, HotTurnover the share of the base's
+	// hot items that are no longer hot.
+	Overlap     float64 `json:"overlap"`          // 0 to 1
+	HotTurnover float64 `json:"hot_turnover"`     // 0 to 1
+	Ranks       float64 `json:"rank_correlation"` // -1 to 1
+	Ranked      int     `json:"ranked"`           // functions or stacks that it is of
+	// Changes has all lists of changeLists in their order, also empty ones.
+	Changes []changeListJSON `json:"changes"`
+	// Contexts compares calling contexts; their stacks have the callee at line 0.
+	Contexts *comparisonJSON `json:"contexts,omitempty"`
+}
+
+// sideJSON is one of the two profiles. HotMin is the least count of a hot function, or stack.
+type sideJSON struct {
+	File string `json:"file"`
+	schema.FileFormat
+	// Items are functions, or stacks; Ran and Hot are how many of them ran and are hot.
+	Items int `json:"items"`
+	Ran   int `json:"ran"`
+	Hot   int `json:"hot"`
+	// Total is in the unit of the comparison. It is a float64 because sums may exceed 64 bits.
+	Total  float64 `json:"total"`
+	HotMin uint64  `json:"hot_min"`
+}
+
+// changeListJSON is one list, of which Items has the first ones.
+type changeListJSON struct {
+	Change string       `json:"change"` // "became_hot" …
+	Count  int          `json:"count"`  // including those not listed
+	Items  []changeJSON `json:"items"`
+}
+
+// changeJSON is a function or a stack that changed. Base and New are its counts, in the units of
+// their profiles.
+type changeJSON struct {
+	Name      string   `json:"name"`
+	Signature string   `json:"signature,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Stack     []string `json:"stack,omitempty"` // the callee first
+	Lines     []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
+	Base      uint64   `json:"base"`
+	New       uint64   `json:"new"`
+	BaseShare float64  `json:"base_share"` // 0 to 1
+	NewShare  float64  `json:"new_share"`
+	// Before and After are what the item was and is for a compiler.
+	Before      string `json:"before"` // "absent", "never_ran", "cold", "warm", "hot"
+	After       string `json:"after"`
+	HashChanged bool   `json:"hash_changed"`
+}
+
+// newComparisonJSON converts a comparison, with at most top items in each list; 0 means all.
+func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
+	out := comparisonJSON{
+		Kind: r.Kind, Value: r.ValueName, Unit: string(r.Unit), Base: newSideJSON(&r.Base), New: newSideJSON(&r.New),
+		Overlap: r.Overlap, HotTurnover: r.HotTurnover, Ranks: r.RankCorrelation, Ranked: r.Ranked,
+	}
+	for _, l := range changeLists(r) {
+		out.Changes = append(out.Changes, newChangeListJSON(l, top))
+	}
+	return out
+}
+
+// newSideJSON converts one side of a comparison.
+func newSideJSON(s *compare.Side) sideJSON {
+	id := &s.Identity
+	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
+}
+
+// newChangeListJSON holds the first items of a list, all if top is 0.
+func newChangeListJSON(l changeList, top int) changeListJSON {
+	list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
+	for _, c := range firstOf(l.changes, top) {
+		list.Items = append(list.Items, changeJSON{
+			Name: c.Symbol.String(), Signature: c.Symbol.Signature, File: c.Symbol.File, Stack: frameNames(c.Frames), Lines: frameLines(c.Frames),
+			Base: c.Base, New: c.New, BaseShare: c.BaseShare, NewShare: c.NewShare,
+			Before: word(c.Before), After: word(c.After), HashChanged: c.HashChanged,
+		})
+	}
+	return list
+}
+
+// word returns a temperature as one word.
+func word(t compare.Temperature) string { return strings.ReplaceAll(t.String(), " ", "_") }
+
+// frameNames returns the names of a stack's functions, the callee first; nil for a function.
+func frameNames(frames []profile.Frame) (names []string) {
+	for i := range frames {
+		names = append(names, frames[i].Symbol.String())
+	}
+	return names
+}
+
+// frameLines returns the lines of a stack's frames, in the order of frameNames.
+func frameLines(frames []profile.Frame) (lines []int32) {
+	for i := range frames {
+		lines = append(lines, frames[i].Line)
+	}
+	return lines
+}

@@ -1,0 +1,149 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/compare"
+)
+
+// A callNode is a function in a calling context: the end of a stack, or what several stacks begin
+// with.
+type callNode struct {
+	callKey
+	change  *compare.Change // nil if nothing is known of this context alone
+	callees []*callNode
+	byKey   map[callKey]*callNode
+}
+
+// A callKey is a function and the place in its caller, which is zero without one.
+type callKey struct {
+	callee    profile.Symbol
+	line, bci int32
+}
+
+// callTree returns the contexts that changed most, n of them or all if n is 0, as trees of calls; and
+// how many changed. The callees of a function are in the order of the greatest change below them.
+func callTree(r *compare.Result, n int) (root *callNode, listed int) {
+	root = new(callNode)
+	top := firstOf(r.Movers, n)
+	for i := range top {
+		root.add(&top[i], true)
+	}
+	// Contexts beyond the first n get no node, but fill in the numbers of callers that have one.
+	for i := range r.Movers[len(top):] { // callers of these
+		root.add(&r.Movers[len(top)+i], false)
+	}
+	return root, len(top)
+}
+
+// add adds a context. Unless it is to grow, the tree gets no more nodes.
+func (n *callNode) add(c *compare.Change, grow bool) {
+	var key callKey
+	// Frames begin with the callee, the tree begins with the outermost caller. The line of a frame
+	// is where it calls the one before it in the stack, so it goes into the key of the next node.
+	for _, f := range slices.Backward(c.Frames) {
+		key.callee = f.Symbol
+		next := n.byKey[key]
+		if next == nil {
+			// A context outside the list has no row of its own.
+			if !grow {
+				return
+			}
+			if n.byKey == nil {
+				n.byKey = make(map[callKey]*callNode)
+			}
+			next = &callNode{callKey: key}
+			n.callees, n.byKey[key] = append(n.callees, next), next
+		}
+		n, key.line, key.bci = next, f.Line, f.BCI
+	}
+	n.change = c
+}
+
+// walk calls visit for every context, callers first. Contexts as deep as a screen is wide are
+// indented no further.
+func (n *callNode) walk(depth int, visit func(n *callNode, indent string)) {
+	for _, c := range n.callees {
+		visit(c, strings.Repeat("  ", min(depth, 40)))
+		c.walk(depth+1, visit)
+	}
+}
+
+// name is how a context is shown below its caller: "14: callee".
+func (n *callNode) name(p *console.Printer) string {
+	name := p.SymbolName(&profile.Symbol{Name: n.callee.Name, ID: n.callee.ID, Signature: n.callee.Signature})
+	switch {
+	case n.line != 0:
+		return fmt.Sprintf("%d: %s", n.line, name)
+	case n.bci != 0:
+		return fmt.Sprintf("@%d: %s", n.bci, name)
+	}
+	return name
+}
+
+// cells are the columns of a context: its shares, and what became of it.
+func (n *callNode) cells() []string {
+	c := n.change
+	if c == nil {
+		return []string{"", "", "", ""}
+	}
+	// A context that is new or gone is told so, as there is no temperature to compare.
+	now := c.After.String()
+	switch compare.Absent {
+	case c.Before:
+		now = "new"
+	case c.After:
+		now = "gone"
+	}
+	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), now}
+}
+
+// treeHeading says what the tree shows.
+func treeHeading(r *compare.Result, listed int) string {
+	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(uint64(listed)), cli.Count(uint64(len(r.Movers))))
+}
+
+// tree prints the contexts below the facts about them, callees indented below their callers.
+func (p *comparisonPrinter) tree(r *compare.Result) {
+	fmt.Fprintln(p.W)
+	p.List(contextFacts(r))
+	root, listed := callTree(r, p.top)
+	if listed == 0 {
+		return
+	}
+	var rows [][]string
+	root.walk(0, func(n *callNode, indent string) {
+		rows = append(rows, append(n.cells(), indent+n.name(&p.Printer)))
+	})
+	p.Table([]string{"Base", "New", "Points", "Now", treeHeading(r, listed)}, rows)
+}
+
+// contextFacts are the facts that are not as for functions.
+func contextFacts(r *compare.Result) [][2]string {
+	rows := comparisonFacts(r)
+	rows[0][0] = "Contexts"
+	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[0] == "That ran" || row[0] == "Total" })
+}
+
+// tree is that of comparisonPrinter in Markdown, which needs hard spaces to indent a cell.
+func (p *comparisonMarkdown) tree(r *compare.Result) {
+	fmt.Fprintf(p.W, "\n#### Contexts\n\n| | |\n|---|---|\n")
+	for _, f := range contextFacts(r) {
+		p.row(f[:]...)
+	}
+	root, listed := callTree(r, p.top)
+	if listed == 0 {
+		return
+	}
+	fmt.Fprintf(p.W, "\n<details><summary>%s</summary>\n\n", treeHeading(r, listed))
+	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
+	root.walk(0, func(n *callNode, indent string) {
+		p.row(append(n.cells(), strings.ReplaceAll(indent, " ", "&nbsp;")+quoted(n.name(&p.Printer)))...)
+	})
+	fmt.Fprintf(p.W, "\n</details>\n")
+}

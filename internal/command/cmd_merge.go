@@ -1,0 +1,152 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/families"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+)
+
+// mergeCommand is "profuse merge". Package merging merges for all families; each family has an
+// adder with its own options and formats. docs/reliability.md describes the loss budget; the file
+// of --report follows docs/schema/merge-report.schema.json.
+func mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "merge",
+		Args:  "-o OUTPUT [OPTION]... INPUT...",
+		Short: "merge profiles of any version into one the compiler reads",
+		Long: `Adds profiles up and writes the sum as the profile that compilers read.
+
+An INPUT is a profile of any format and version, a folder of them, a pattern, "-"
+for standard input, or @FILE, a file that lists more inputs. Inputs may be
+compressed with gzip or zstd and packed with tar.
+
+` + mergesOfFamilies() + `The name of OUTPUT, --format or else the first INPUT that is a profile decides what
+to merge.
+
+merge leaves out inputs that it cannot use, up to a loss budget, and lists them. It
+replaces an existing OUTPUT whole or leaves it unchanged.
+
+The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget, 2
+if the command line is wrong, and 1 for any other failure.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &mergeCmd{}
+			c.declare(f)
+			return c.run
+		},
+	}
+}
+
+// mergesOfFamilies returns, for the help text, a paragraph for each family.
+func mergesOfFamilies() string {
+	var b strings.Builder
+	for _, f := range families.All {
+		b.WriteString(f.Help.Merge + "\n\n")
+	}
+	return b.String()
+}
+
+// mergeCmd is one run of "profuse merge". [merging.Run] has the options that all families share and
+// does the work.
+type mergeCmd struct {
+	merging.Run
+	// format is --format, the names of all families' results, of which several families may have
+	// one.
+	format cli.Choice
+	adders families.Adders
+}
+
+// declare declares the options for all families, then those of each family.
+func (c *mergeCmd) declare(f *cli.Flags) {
+	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	c.Checksum.Declare(f)
+	f.Var(&c.format, "format", "") // its usage has the formats of the families, which are declared below
+	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
+	f.StringVar(&c.Decay, "decay", "", "`D` weight older INPUTs less: the last INPUT counts in full, the one before it D times, such as 0.8, the next D² times …")
+	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
+	c.Programs.Declare(f)
+	c.Loss.Declare(f, false)
+	f.Var(&c.MaxShare, "max-share", "`P%` fail if one input contributes more than P % of the total count")
+	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
+	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
+	c.adders.Declare(f, false)
+	var defaults []string
+	for _, m := range c.adders.List {
+		results := m.Results()
+		defaults = append(defaults, results[0].Name)
+		for _, r := range results {
+			if !slices.Contains(c.format.Allowed, r.Name) {
+				c.format.Allowed = append(c.format.Allowed, r.Name)
+			}
+		}
+	}
+	f.Lookup("format").Usage = "`FORMAT` format of OUTPUT: " + c.adders.Formats() + ". A partial sum can be added up further without loss (default " + cli.AnyOf(defaults) + ")"
+}
+
+// run checks what can be checked without inputs; the family, and with it the options that apply,
+// follows from the inputs.
+func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
+	c.Run.Format = c.format.Value
+	// Text may go to a terminal, binary profiles may not.
+	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
+	if err := c.Run.Check(env, args, text); err != nil {
+		return err
+	}
+	if err := c.adders.Check(&c.Run); err != nil {
+		return err
+	}
+	return c.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
+		c.Family = c.chooseFamily(ins)
+		at := families.Index(c.Family)
+		return c.adders.List[at], c.adders.Refuse(at, &c.Run)
+	})
+}
+
+// asked returns the results that option --format names.
+func (c *mergeCmd) asked() (results []merging.Result) {
+	for _, m := range c.adders.List {
+		for _, r := range m.Results() {
+			if r.Name == c.format.Value {
+				results = append(results, r)
+			}
+		}
+	}
+	return results
+}
+
+// chooseFamily chooses the family to merge: by option --format, by the name of the output, or by
+// the first input that identifies one. The inputs also decide if the option fits several families.
+// If no input is of a family that the option fits, it is the last of these.
+func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
+	var kinds []formats.Family
+	for _, r := range c.asked() {
+		kinds = append(kinds, r.Family)
+	}
+	if len(kinds) == 1 {
+		return kinds[0]
+	}
+	if len(kinds) == 0 {
+		if f, ok := formats.BySuffix(strings.TrimSuffix(store.Shown(c.Output), console.Compression(c.Output))); ok {
+			return f.Family()
+		}
+	}
+	kind := merging.InputFamily(ins)
+	if len(kinds) == 0 {
+		return kind
+	}
+	// The option fits several families; an input of one of them decides.
+	at := slices.IndexFunc(kinds, func(k formats.Family) bool { return families.Index(k) == families.Index(kind) })
+	if at < 0 {
+		at = len(kinds) - 1
+	}
+	return kinds[at]
+}

@@ -1,0 +1,203 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/profuse-pgo/profuse/internal/command/families"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/packing"
+	"github.com/profuse-pgo/profuse/internal/files/responsefile"
+)
+
+// showCommand is "profuse show". Each family collects and prints its own facts; options without a
+// family apply to all. The JSON follows docs/schema/show.schema.json.
+func showCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "show",
+		Args:  "[OPTION]... FILE...",
+		Short: "show the contents of a profile",
+		Long: `Shows the contents of each FILE, in any format that "profuse merge" takes: format,
+version, the compilers that write it, the kind of instrumentation, and totals. It
+shows a damaged profile up to the damage. What follows depends on the format:
+
+` + shownOfFamilies() + `
+--program also adds functions and source lines where the profile has addresses.
+
+The exit code is 0 if all files could be read, 1 if not, and 2 if the command line
+is wrong.`,
+		Profiles: true,
+		Setup: func(f *cli.Flags) cli.Action {
+			c := &showRun{}
+			f.BoolVar(&c.json, "json", false, "print a JSON array with one object per file")
+			f.IntVar(&c.top, "top", 10, "`N` list the N hottest functions")
+			f.StringVar(&c.function, "function", "", "`REGEX` list functions whose mangled or demangled name matches REGEX")
+			f.Alias("function", "functions")
+			f.BoolVar(&c.counts, "counts", false, "print the counters, or the blocks of MIP, of the functions selected, or all")
+			c.programs.Declare(f)
+			f.Group("LLVM profiles")
+			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up each share of the total count")
+			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and virtual tables of the functions selected, or all")
+			for _, known := range families.All {
+				// Each family's options stand in a group of their own.
+				k := known.Show()
+				k.Declare(f)
+				c.showers = append(c.showers, k)
+			}
+			f.Group("")
+			f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
+			return c.run
+		},
+	}
+}
+
+// shownOfFamilies lists, for the help text, what the families show.
+func shownOfFamilies() string {
+	var rows [][2]string
+	for _, f := range families.All {
+		rows = append(rows, f.Help.Show...)
+	}
+	return cli.Rows(rows)
+}
+
+// showRun is one run of "profuse show".
+type showRun struct {
+	json bool
+	// top is how many of the hottest functions each file lists.
+	top int
+	// function chooses functions to list in full; counts and values say what of them is printed.
+	function string
+	counts   bool
+	values   bool
+	cutoffs  bool // print the detailed summary
+	mangled  bool
+	programs sources.Programs
+	showers  []family.Shower // by family
+}
+
+// run shows one file after the other and keeps none, so memory does not grow with their number. A
+// file that cannot be read is told and fails the command at the end.
+func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	opt, err := c.check(args)
+	if err != nil {
+		return err
+	}
+	args, err = responsefile.Expand(args)
+	if err != nil {
+		return err
+	}
+	defer c.programs.Close()
+	c.programs.Inputs = sources.Options(env)
+	for _, k := range c.showers {
+		if err := k.Open(&c.programs); err != nil {
+			return err
+		}
+	}
+	out := bufio.NewWriter(env.Stdout)
+	list := &factsJSON{w: out}
+	// One printer for all files: it knows whether a file came before.
+	printer := &family.Printer{
+		Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
+		Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
+	}
+	// The other files are shown all the same.
+	failed := false
+	// show prints the facts as far as they go, then the error.
+	show := func(f family.Facts, err error) {
+		if c.json {
+			list.add(f)
+		} else {
+			f.Print(printer)
+		}
+		if err != nil {
+			failed = true
+			out.Flush() // so that the error follows its facts
+			fmt.Fprintf(env.Stderr, "profuse show: %s\n", console.Printable(cli.Message(err)))
+		}
+	}
+	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
+		name, data := d.Name(), d.Bytes()
+		// What a pack says is printed below the title of the file.
+		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
+		at, format, err := families.Of(name, data)
+		if err != nil {
+			show(families.FactsOfNothing(name, len(data), err), err)
+			return nil
+		}
+		facts, err := c.showers[at].Facts(name, data, format, opt)
+		// What a pack says is not in the bytes that the family has read.
+		if head, ok := facts.(interface{ SetPacked(packing.Origin) }); ok && printer.Packed != (packing.Origin{}) {
+			head.SetPacked(printer.Packed)
+		}
+		show(facts, err)
+		return nil
+	}, func(name string, err error) {
+		printer.Packed = packing.Origin{}
+		show(families.FactsOfNothing(name, 0, err), err)
+	})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		list.end()
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if failed {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// check checks the command line. --counts and --values without --function choose all functions, by
+// an expression that matches any name.
+func (c *showRun) check(args []string) (*family.ShowOptions, error) {
+	opt := &family.ShowOptions{Top: c.top, Blocks: c.counts}
+	if len(args) == 0 {
+		return opt, cli.Usagef("no files to show")
+	}
+	if c.top < 0 {
+		return opt, cli.Usagef("option --top takes a number from 0 up")
+	}
+	if c.function != "" || c.counts || c.values {
+		var err error
+		opt.Choose, err = console.Pattern("function", c.function)
+		return opt, err
+	}
+	return opt, nil
+}
+
+// factsJSON writes facts as one JSON array, without keeping them.
+type factsJSON struct {
+	w   io.Writer
+	any bool
+}
+
+// add writes one object, indented as an element of the array.
+func (j *factsJSON) add(f family.Facts) {
+	var b bytes.Buffer
+	console.WriteJSON(&b, f, "  ")
+	lead := "[\n  "
+	if j.any {
+		lead = ",\n  "
+	}
+	j.any = true
+	fmt.Fprintf(j.w, "%s%s", lead, bytes.TrimRight(b.Bytes(), "\n"))
+}
+
+// end closes the array, which is empty if there were no files.
+func (j *factsJSON) end() {
+	if !j.any {
+		fmt.Fprint(j.w, "[")
+	}
+	fmt.Fprint(j.w, "\n]\n")
+}

@@ -1,0 +1,237 @@
+package iprofcmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/iprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// checkFile checks an iprof file. Findings that do not make it unsound are remarks. Recordings
+// whose methods have no names yet (placeholders) cannot be compared with classes. Records are the
+// entries of all sets.
+func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
+	rep := iprof.Check(name, data)
+	if p := rep.Profile; p != nil {
+		own := &checked{}
+		if classes != nil && !p.Placeholder() {
+			own.Classes = classes.judge(p)
+		}
+		res.Own, res.Records = own, p.Entries()
+		res.SetVersion(p.Version.String())
+	}
+	for _, f := range rep.Findings {
+		if f.Severity == iprof.Broken {
+			res.Findings = append(res.Findings, newFinding(f))
+		} else {
+			res.Remarks = append(res.Remarks, newFinding(f))
+		}
+	}
+}
+
+// checked holds the results that only iprof profiles have.
+type checked struct {
+	Classes *classesFacts `json:"classes,omitempty"` // with --classes
+}
+
+// Print prints the comparison with the classes, if there is one.
+func (c *checked) Print(w io.Writer) {
+	if c.Classes != nil {
+		c.Classes.Print(w)
+	}
+}
+
+// newFinding describes a finding, with its place in the file and, as the message says, in how many
+// of the places checked.
+func newFinding(f iprof.Finding) family.Finding {
+	e := &console.Error{Class: profile.ErrCorrupt}
+	if f.Err != nil {
+		e.Class, e.Field, e.Got, e.Want = profile.ClassOf(f.Err), f.Err.Field, f.Err.Got, f.Err.Want
+	}
+	e.SetPlace(f.Place)
+	if where := f.Place.Where(); where != "" {
+		e.Message = where + ": "
+	}
+	e.Message += f.Message
+	switch {
+	case f.Of > 0:
+		e.Message += fmt.Sprintf(" (%d of %d, %s)", f.Count, f.Of, cli.Percent(uint64(f.Count), uint64(f.Of)))
+	case f.Count > 1:
+		e.Message += fmt.Sprintf(" (%d times)", f.Count)
+	}
+	if f.Err != nil {
+		e.Message += ": " + e.Class.Error()
+	}
+	return family.Finding{Error: e, Rule: f.Rule, Severity: string(f.Severity), Count: f.Count, Of: f.Of}
+}
+
+// classIndex holds the classes of --classes to compare a profile with, and the packages that they
+// are in.
+type classIndex struct {
+	index    *classfile.Index
+	packages map[string]bool
+	term     cli.Terminal
+}
+
+// newClassIndex reads the classes; nil if none are given.
+func newClassIndex(env *cli.Env, p *sources.Programs) (*classIndex, error) {
+	index, err := p.ReadClasses(env)
+	if index == nil || err != nil {
+		return nil, err
+	}
+	c := &classIndex{index: index, packages: make(map[string]bool), term: env.Terminal(env.Stdout)}
+	for class := range index.Classes() {
+		c.packages[packageOf(class.Name)] = true
+	}
+	return c, nil
+}
+
+// packageOf returns the package of a class, "" for the unnamed one.
+func packageOf(class string) string {
+	if i := strings.LastIndexByte(class, '.'); i >= 0 {
+		return class[:i]
+	}
+	return ""
+}
+
+// isGeneratedClass reports whether the image builder generates the class, which then has no class
+// file: lambdas, hidden classes, proxies. The name alone tells it.
+func isGeneratedClass(name string) bool {
+	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
+}
+
+// exists reports whether the class files have the method with these parameters and this result.
+func (c *classIndex) exists(ref iprof.MethodRef) bool {
+	_, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
+	return ok
+}
+
+// gone reports whether the method no longer exists. Unknown methods of other packages may
+// be in other jars or in the runtime and do not count as gone.
+func (c *classIndex) gone(ref iprof.MethodRef) bool {
+	if c.exists(ref) {
+		return false
+	}
+	_, known := c.index.Class(ref.Class)
+	return known || c.packages[packageOf(ref.Class)] && !isGeneratedClass(ref.Class)
+}
+
+// classesFacts counts the entries of a profile whose methods still exist.
+type classesFacts struct {
+	Classes int               `json:"classes"` // in the class files
+	Sets    []classesSetFacts `json:"sets"`
+	Gone    []goneMethodFacts `json:"gone_methods"`
+	term    cli.Terminal
+}
+
+// classesSetFacts counts the entries of one set. The methods of other entries are of
+// generated classes, or of packages without class files.
+type classesSetFacts struct {
+	Set          string `json:"set"`
+	Entries      int    `json:"entries"`
+	EntriesExist int    `json:"entries_exist"` // of methods that all exist
+	EntriesGone  int    `json:"entries_gone"`  // with a method that is gone
+	Count        int64  `json:"count"`
+	CountExist   int64  `json:"count_exist"`
+	CountGone    int64  `json:"count_gone"`
+}
+
+// goneMethodFacts is a method of the profile that no longer exists. Calls and Samples have it in
+// the first frame.
+type goneMethodFacts struct {
+	Method     string `json:"method"`
+	Descriptor string `json:"descriptor"`
+	// Why is "class" if the class is gone, "types" if it has methods of this
+	// name with other types, otherwise "method".
+	Why     string `json:"why"`
+	Calls   int64  `json:"calls"`
+	Samples int64  `json:"samples"`
+	Entries int    `json:"entries"` // of all sets, with the method in the first frame
+}
+
+// judge compares each set but the locks, which have no methods, with the classes. An entry exists
+// if all its methods do, and is gone if any is; the rest cannot be judged.
+func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
+	f := &classesFacts{Classes: c.index.Len(), Sets: []classesSetFacts{}, Gone: []goneMethodFacts{}, term: c.term}
+	index := make(map[iprof.MethodID]int)
+	for _, k := range iprof.Kinds() {
+		if k == iprof.Monitors || p.Section(k).Len() == 0 {
+			continue
+		}
+		// Not to exist and to be gone are different: see gone.
+		exist, _ := relevanceOf(p, k, c.exists)
+		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
+		f.Sets = append(f.Sets, classesSetFacts{
+			Set: k.SetName(), Entries: exist.Of, EntriesExist: exist.Entries, EntriesGone: left.Of - left.Entries,
+			Count: exist.Total, CountExist: exist.Count, CountGone: left.Total - left.Count,
+		})
+		for _, m := range gone {
+			at, ok := index[m.Method]
+			if !ok {
+				at = len(f.Gone)
+				index[m.Method] = at
+				f.Gone = append(f.Gone, goneMethodFacts{Method: m.Ref.Qualified(), Descriptor: m.Ref.Descriptor(), Why: c.why(m.Ref)})
+			}
+			g := &f.Gone[at]
+			g.Entries += m.Entries
+			switch k {
+			case iprof.CallCounts:
+				g.Calls = m.Self
+			case iprof.Samples:
+				g.Samples = m.Self
+			}
+		}
+	}
+	slices.SortStableFunc(f.Gone, func(a, b goneMethodFacts) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Samples, a.Samples), cmp.Compare(b.Entries, a.Entries))
+	})
+	return f
+}
+
+// why says at what level a method that is gone is missing, as goneMethodFacts.Why has it.
+func (c *classIndex) why(ref iprof.MethodRef) string {
+	class, ok := c.index.Class(ref.Class)
+	switch {
+	case !ok:
+		return "class"
+	case slices.ContainsFunc(class.Methods, func(m classfile.Method) bool { return m.Name == ref.Name }):
+		return "types"
+	}
+	return "method"
+}
+
+// maxGoneListed limits the table; JSON has all.
+const maxGoneListed = 20
+
+// Print prints the shares of each set's counts, and the methods that are gone, those with the most
+// calls first.
+func (f *classesFacts) Print(w io.Writer) {
+	p := &console.Printer{W: w, Term: f.term}
+	var rows [][]string
+	for _, s := range f.Sets {
+		rows = append(rows, []string{
+			share(s.CountExist, s.Count), share(s.CountGone, s.Count), share(s.Count-s.CountExist-s.CountGone, s.Count), s.Set,
+		})
+	}
+	p.Table([]string{"Exist", "Gone", "Not judged", fmt.Sprintf("Counts, by %s", cli.Quantity(uint64(f.Classes), "class", "classes"))}, rows)
+	listed := f.Gone
+	if more := len(f.Gone) - maxGoneListed; more > 0 {
+		listed = append(listed[:maxGoneListed:maxGoneListed], goneMethodFacts{Method: fmt.Sprintf("… and %s more", cli.Count(uint64(more)))})
+	}
+	printTable(p, []string{"Calls", "Samples", "Methods gone"}, listed, func(g *goneMethodFacts) []string {
+		if g.Why == "" {
+			return []string{"", "", g.Method}
+		}
+		why := map[string]string{"class": "no such class", "types": "now with other types", "method": "no such method"}[g.Why]
+		return []string{signed(g.Calls), signed(g.Samples), fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why)}
+	})
+}

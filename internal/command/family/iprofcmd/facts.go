@@ -1,0 +1,298 @@
+package iprofcmd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/iprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// fileFacts is what "profuse show" prints about an iprof file. The JSON names are part of
+// the interface.
+type fileFacts struct {
+	family.Head
+	// Resolved is false for a recording that has placeholders in place of its types or methods.
+	Resolved      bool     `json:"resolved"`
+	Types         int      `json:"types"`
+	TypesUsed     int      `json:"types_used"` // by counts, or signatures of used methods
+	Methods       int      `json:"methods"`
+	MethodsUsed   int      `json:"methods_used"`
+	Sections      []string `json:"sections"` // keys in the order of the file
+	UnknownFields int      `json:"unknown_members"`
+
+	Sets     []setFacts     `json:"sets"` // those with entries
+	Hottest  []methodFacts  `json:"hottest_methods"`
+	Contexts []contextFacts `json:"hottest_contexts"`
+	// Sites and branches add up all contexts of a place in the bytecode.
+	Sites    []siteFacts   `json:"polymorphic_sites"`
+	Branches []branchFacts `json:"hottest_branches"`
+	Locks    []typeFacts   `json:"locks"`
+	Selected []methodFacts `json:"method_records,omitzero"` // only with --function
+	family.Problems
+
+	selecting bool
+}
+
+// setFacts sums up a section. It has the name of the stacks in exports and comparisons.
+type setFacts struct {
+	Set string `json:"set"`
+	Key string `json:"key"`
+	// Entries are contexts with counts; MaxFrames is the length of the longest context.
+	Entries   int   `json:"entries"`
+	Total     int64 `json:"total"`
+	Largest   int64 `json:"largest"`
+	Methods   int   `json:"methods"` // with entries; 0 for locks
+	MaxFrames int   `json:"max_frames"`
+}
+
+// methodFacts describes a method. Counts are sums over all contexts.
+type methodFacts struct {
+	Name       string `json:"name"`
+	Descriptor string `json:"descriptor"`
+	// CallsInlined are those of Calls whose context has a caller: where the method was inlined.
+	Calls        int64   `json:"calls"`
+	CallsInlined int64   `json:"calls_inlined"`
+	Branches     int64   `json:"branches"`
+	Samples      int64   `json:"samples"`       // in the method itself
+	SamplesBelow int64   `json:"samples_below"` // in it and its callees
+	Share        float64 `json:"share"`         // of all samples, or of all calls if there are no samples
+}
+
+// contextFacts is a context with many counts; Context has a METHOD:BCI for each frame, the
+// innermost first.
+type contextFacts struct {
+	Set     string   `json:"set"`
+	Count   int64    `json:"count"`
+	Share   float64  `json:"share"` // of the set
+	Context []string `json:"context"`
+	context string
+}
+
+// siteFacts describes a virtual call or type check with several types.
+type siteFacts struct {
+	Set      string `json:"set"` // receivers or type_checks
+	Method   string `json:"method"`
+	Bytecode int    `json:"bytecode"`
+	Count    int64  `json:"count"`
+	// Contexts is the number of contexts in which the place was counted.
+	Contexts int         `json:"contexts"`
+	Types    []typeFacts `json:"types"`
+}
+
+// typeFacts is how often a type was seen.
+type typeFacts struct {
+	Type  string `json:"type"`
+	Count int64  `json:"count"`
+}
+
+// branchFacts describes a conditional.
+type branchFacts struct {
+	Method   string     `json:"method"`
+	Bytecode int        `json:"bytecode"`
+	Count    int64      `json:"count"`
+	Bias     float64    `json:"bias"` // share of the most frequent way
+	Ways     []wayFacts `json:"ways"`
+}
+
+// wayFacts sums up the records of one index at a conditional.
+type wayFacts struct {
+	Index   int32       `json:"index"`
+	Targets []iprof.BCI `json:"targets"` // without unknownBCI, in the order in which they appear
+	Count   int64       `json:"count"`
+}
+
+// collectFacts reads a file up to its end or the first error, which it returns and records in the
+// facts. Of a file that cannot be read whole it tells what checking made of it. top limits each
+// list.
+func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fileFacts, error) {
+	f := &fileFacts{
+		Head: family.NewHead(name, len(data), formats.IprofProfile), Problems: family.NewProblems(),
+		Sections: []string{}, Sets: []setFacts{},
+		Hottest: []methodFacts{}, Contexts: []contextFacts{}, Sites: []siteFacts{},
+		Branches: []branchFacts{}, Locks: []typeFacts{},
+	}
+	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: f.Warn})
+	if f.End(err) != nil {
+		if p = iprof.Check(name, data).Profile; p == nil {
+			return f, err
+		}
+	}
+	f.overview(p)
+	f.Hottest, f.selecting = f.methods(p, top, nil), choose != nil
+	if choose != nil {
+		f.Selected = f.methods(p, 0, choose)
+	}
+	f.contexts(p, top)
+	f.sites(p, top)
+	f.branches(p, top)
+	locks := monitors(p)
+	for _, t := range locks[:min(top, len(locks))] {
+		f.Locks = append(f.Locks, typeFacts{p.TypeName(t.Type), t.Count})
+	}
+	return f, err
+}
+
+// overview collects what the tables and sets hold. What counts use is what pruning without any
+// option that loses counts would keep.
+func (f *fileFacts) overview(p *iprof.Profile) {
+	f.Resolved = !p.Placeholder()
+	f.SetVersion(p.Version.String())
+	f.Sections = append(f.Sections, p.Order...)
+	f.UnknownFields = len(p.Unknown) + len(p.Extra)
+	f.Types, f.Methods = len(p.Types), len(p.Methods)
+	if used, err := iprof.Prune(p, iprof.PruneOptions{DropUnknown: true}); err == nil {
+		f.TypesUsed, f.MethodsUsed = len(used.Types), len(used.Methods)
+	}
+	if !f.Resolved {
+		f.WarnText(profile.ErrCorrupt, "the recording is not resolved: its methods and types have no names; record it again")
+	}
+	for _, k := range iprof.Kinds() {
+		s := p.Section(k)
+		if s.Len() == 0 || k == iprof.Monitors && len(s.Records(0)) == 0 {
+			continue
+		}
+		set := setFacts{Set: k.SetName(), Key: k.Key(), Entries: s.Len(), Total: s.Total()}
+		methods := make(map[iprof.MethodID]bool)
+		for ctx, count := range s.Counts() {
+			set.Largest, set.MaxFrames = max(set.Largest, count), max(set.MaxFrames, len(ctx))
+			methods[ctx[0].Method] = true
+		}
+		if k != iprof.Monitors {
+			set.Methods = len(methods)
+		}
+		f.Sets = append(f.Sets, set)
+	}
+}
+
+// methods returns the n hottest methods, by samples if there are any, or all methods that
+// match choose.
+func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
+	by := iprof.Samples
+	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts, iprof.Conditionals} {
+		if by = k; p.Section(k).Total() > 0 {
+			break
+		}
+	}
+	total := max(p.Section(by).Total(), 1)
+	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
+	var order []iprof.MethodID
+	// The first kind decides which methods are listed and in which order; the others only add
+	// numbers.
+	kinds := []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.Samples}
+	keep := func(c *methodCount) bool { return c.Self > 0 }
+	if choose != nil {
+		kinds = slices.Insert(kinds, 3, iprof.VirtualInvokes, iprof.TypeChecks)
+		keep = func(c *methodCount) bool {
+			return counts[c.Method] != nil || choose.MatchString(p.MethodName(c.Method)+descriptor(p, c.Method))
+		}
+	}
+	for i, k := range kinds {
+		if i > 0 && k == by {
+			continue
+		}
+		for _, c := range methodCounts(p, k, keep) {
+			if counts[c.Method] == nil {
+				if choose == nil && len(order) == n {
+					break
+				}
+				counts[c.Method] = new([iprof.NumKinds]methodCount)
+				order = append(order, c.Method)
+			}
+			counts[c.Method][k] = c
+		}
+		if i == 0 && choose == nil {
+			keep = func(c *methodCount) bool { return counts[c.Method] != nil }
+		}
+	}
+	list := make([]methodFacts, len(order))
+	for i, id := range order {
+		c := counts[id]
+		list[i] = methodFacts{
+			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
+			Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total, Share: float64(c[by].Self) / float64(total),
+		}
+	}
+	return list
+}
+
+// descriptor returns the descriptor of a method, "" if it is unknown.
+func descriptor(p *iprof.Profile, id iprof.MethodID) string {
+	if ref, ok := p.Ref(id); ok {
+		return ref.Descriptor()
+	}
+	return ""
+}
+
+// contexts lists the n contexts with the greatest counts, of samples or else of calls: samples are
+// whole contexts, those of calls end where the compiler stopped inlining.
+func (f *fileFacts) contexts(p *iprof.Profile, n int) {
+	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts} {
+		s := p.Section(k)
+		if s.Total() == 0 {
+			continue
+		}
+		for _, i := range s.Largest(n) {
+			c := contextFacts{
+				Set: k.SetName(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
+				context: shortContext(p, s.Context(i)), Context: []string{},
+			}
+			for _, frame := range s.Context(i) {
+				c.Context = append(c.Context, p.MethodName(frame.Method)+":"+strconv.Itoa(int(frame.BCI)))
+			}
+			f.Contexts = append(f.Contexts, c)
+		}
+		return // one set is enough
+	}
+}
+
+// shortContext prints the innermost frames of a context.
+func shortContext(p *iprof.Profile, ctx iprof.Context) string {
+	const limit = 6
+	if len(ctx) <= limit+1 {
+		return p.FormatContext(ctx)
+	}
+	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
+}
+
+// sites lists, of virtual calls and of type checks, the n places with the greatest counts that saw
+// several types: those that a compiler cannot devirtualize by the first type alone.
+func (f *fileFacts) sites(p *iprof.Profile, n int) {
+	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
+		listed := 0
+		for _, site := range typeSites(p, k) {
+			if listed == n {
+				break
+			}
+			if !site.polymorphic() {
+				continue
+			}
+			listed++
+			s := siteFacts{
+				Set: k.SetName(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
+				Types: []typeFacts{},
+			}
+			for _, t := range site.Types {
+				s.Types = append(s.Types, typeFacts{p.TypeName(t.Type), t.Count})
+			}
+			f.Sites = append(f.Sites, s)
+		}
+	}
+}
+
+// branches lists the n conditionals with the greatest counts.
+func (f *fileFacts) branches(p *iprof.Profile, n int) {
+	sites := branchSites(p)
+	for _, site := range sites[:min(n, len(sites))] {
+		if site.Total == 0 {
+			break
+		}
+		f.Branches = append(f.Branches, branchFacts{
+			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: site.Ways,
+		})
+	}
+}

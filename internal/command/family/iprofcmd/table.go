@@ -1,0 +1,178 @@
+package iprofcmd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+)
+
+// Print prints the facts, unless the file could not be read at all.
+func (f *fileFacts) Print(p *family.Printer) {
+	if f.Error != nil && f.FormatVersion == "" {
+		return
+	}
+	p.Title(f.File)
+	printOverview(p, f)
+	printSets(p, f.Sets)
+	printMethods(p, f.Hottest, "Hottest methods")
+	printContexts(p, f.Contexts)
+	printSites(p, f.Sites)
+	printBranches(p, f.Branches)
+	printLocks(p, f.Locks)
+	switch {
+	case !f.selecting:
+	case len(f.Selected) == 0:
+		fmt.Fprintln(p.W, "\n  No method matches.")
+	default:
+		printMethods(p, f.Selected, "Methods chosen")
+	}
+}
+
+// printOverview prints the facts of one line each. Unresolved recordings have placeholders in place
+// of types and methods, whose numbers say nothing.
+func printOverview(p *family.Printer, f *fileFacts) {
+	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
+	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
+	used := func(all, used int) string {
+		return fmt.Sprintf("%s, %s used by counts (%s)", cli.Count(uint64(all)), cli.Count(uint64(used)), cli.Percent(uint64(used), uint64(all)))
+	}
+	if f.Resolved {
+		add("Types", used(f.Types, f.TypesUsed))
+		add("Methods", used(f.Methods, f.MethodsUsed))
+	}
+	if f.UnknownFields > 0 {
+		add("Unknown", cli.Quantity(uint64(f.UnknownFields), "section or member", "sections and members"))
+	}
+	p.List(append(rows, f.Rows(p.Term, "; shown up to there")...))
+}
+
+// signed prints a count, which is negative in broken recordings.
+func signed(n int64) string {
+	if n < 0 {
+		return "-" + cli.Count(uint64(-n))
+	}
+	return cli.Count(uint64(n))
+}
+
+// printSets prints a line for each set with entries. Locks have no methods.
+func printSets(p *family.Printer, sets []setFacts) {
+	if len(sets) == 0 {
+		fmt.Fprintln(p.W, "\n  There are no counts.")
+		return
+	}
+	var rows [][]string
+	for _, s := range sets {
+		methods := ""
+		if s.Methods > 0 {
+			methods = cli.Count(uint64(s.Methods))
+		}
+		rows = append(rows, []string{
+			signed(s.Total), signed(s.Largest), cli.Count(uint64(s.Entries)), methods, cli.Count(uint64(s.MaxFrames)), s.Set,
+		})
+	}
+	p.Table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
+}
+
+// packagePart matches a part of a package's name, as in sources or in descriptors.
+var packagePart = regexp.MustCompile(`\b(L?[a-z])\w*([./])`)
+
+// printTable prints a table with a row for each item, unless there are none. The last
+// column holds Java names: if the terminal is too narrow for them, it shortens packages
+// to their first letters before anything is cut.
+func printTable[T any](p *console.Printer, header []string, items []T, row func(*T) []string) {
+	if len(items) == 0 {
+		return
+	}
+	width, last := console.TableIndent, len(header)-1
+	rows := make([][]string, len(items))
+	for i := range items {
+		rows[i] = row(&items[i])
+		rows[i][last] = console.Printable(rows[i][last])
+	}
+	for i := range header {
+		most := text.StringWidthWithoutEscSequences(header[i])
+		for _, r := range rows {
+			most = max(most, text.StringWidthWithoutEscSequences(r[i]))
+		}
+		width += most + console.ColumnGap
+	}
+	if p.Term.Width > 0 && width > p.Term.Width {
+		for _, r := range rows {
+			r[last] = packagePart.ReplaceAllString(r[last], "$1$2")
+		}
+	}
+	p.Table(header, rows)
+}
+
+// printMethods prints a table of methods, with the columns of samples if there are any.
+func printMethods(p *family.Printer, methods []methodFacts, title string) {
+	samples := slices.ContainsFunc(methods, func(m methodFacts) bool { return m.SamplesBelow != 0 })
+	header := []string{"Share", "Calls", "Inlined", "Branches", title}
+	if samples {
+		header = []string{"Share", "Samples", "and below", "Calls", "Branches", title}
+	}
+	printTable(&p.Printer, header, methods, func(m *methodFacts) []string {
+		share, name := console.Percent(m.Share), m.Name+m.Descriptor
+		if samples {
+			return []string{share, signed(m.Samples), signed(m.SamplesBelow), signed(m.Calls), signed(m.Branches), name}
+		}
+		return []string{share, signed(m.Calls), signed(m.CallsInlined), signed(m.Branches), name}
+	})
+}
+
+// printContexts prints the innermost frames of the contexts.
+func printContexts(p *family.Printer, contexts []contextFacts) {
+	for _, c := range contexts[:min(1, len(contexts))] { // all are of one set
+		printTable(&p.Printer, []string{"Share", "Count", "Hottest contexts of " + c.Set}, contexts, func(c *contextFacts) []string {
+			return []string{console.Percent(c.Share), signed(c.Count), c.context}
+		})
+	}
+}
+
+// printSites prints places with their types, and the share of the most frequent one.
+func printSites(p *family.Printer, sites []siteFacts) {
+	printTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, sites, func(s *siteFacts) []string {
+		var types []string
+		for _, t := range s.Types {
+			types = append(types, t.Type+" "+share(t.Count, s.Count))
+		}
+		return []string{
+			signed(s.Count), cli.Count(uint64(len(s.Types))), share(s.Types[0].Count, s.Count),
+			fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", ")),
+		}
+	})
+}
+
+// share prints part as a share of whole. Negative counts, of broken recordings, are 0.
+func share(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
+
+// printBranches prints conditionals with the bytecode indexes to which each way leads.
+func printBranches(p *family.Printer, branches []branchFacts) {
+	printTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, branches, func(b *branchFacts) []string {
+		var ways []string
+		most := int64(0)
+		for _, w := range b.Ways {
+			most = max(most, w.Count)
+			targets := make([]string, len(w.Targets))
+			for j, t := range w.Targets {
+				targets[j] = t.String()
+			}
+			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), share(w.Count, b.Count)))
+		}
+		return []string{signed(b.Count), share(most, b.Count), fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))}
+	})
+}
+
+// printLocks prints the types that were locked most often.
+func printLocks(p *family.Printer, locks []typeFacts) {
+	printTable(&p.Printer, []string{"Locks", "Types locked"}, locks, func(l *typeFacts) []string {
+		return []string{signed(l.Count), l.Type}
+	})
+}

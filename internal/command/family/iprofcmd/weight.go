@@ -1,0 +1,88 @@
+package iprofcmd
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/iprof"
+)
+
+// weightOf returns the weight that merging has found valid: a whole number or a decimal fraction,
+// which is exact with a power of ten as the denominator.
+func weightOf(text string) iprof.Weight {
+	whole, fraction, _ := strings.Cut(text, ".")
+	w := iprof.Weight{Den: 1}
+	w.Num, _ = strconv.ParseUint(whole+fraction, 10, 64)
+	for range fraction {
+		w.Den *= 10
+	}
+	return w
+}
+
+// times returns the product, with a relative precision of 2^-62 if it is not exact: a weight has 64
+// bits each for numerator and denominator, and the excess is cut off both. The zero Weight stands
+// for 1.
+func times(w, o iprof.Weight) iprof.Weight {
+	switch {
+	case w.Num == w.Den:
+		return o
+	case o.Num == o.Den:
+		return w
+	}
+	r := rational(w)
+	r.Mul(r, rational(o))
+	num, den := new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom())
+	if shift := max(num.BitLen(), den.BitLen()) - 64; shift > 0 {
+		num.Rsh(num, uint(shift))
+		den.Rsh(den, uint(shift))
+		if den.Sign() == 0 {
+			return iprof.Weight{Num: math.MaxUint64, Den: 1}
+		}
+	}
+	return iprof.Weight{Num: num.Uint64(), Den: den.Uint64()}
+}
+
+// rational returns a weight that is not the zero value.
+func rational(w iprof.Weight) *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(w.Num), new(big.Int).SetUint64(max(w.Den, 1)))
+}
+
+// totals are the totals of an input, for normalize.
+type totals struct {
+	Counters int64 // sum of the call counts; of the branch counts if there are none
+	Samples  int64 // sum of the samples
+}
+
+// totalsOf returns the totals of a profile.
+func totalsOf(p *iprof.Profile) totals {
+	t := totals{p.Section(iprof.CallCounts).Total(), p.Section(iprof.Samples).Total()}
+	if t.Counters == 0 {
+		t.Counters = p.Section(iprof.Conditionals).Total()
+	}
+	return t
+}
+
+// normalize returns weights that give all inputs the same influence, however long their
+// runs were: each is scaled to the largest total. Counters and samples are scaled
+// separately, because the sampling interval is unknown; the counters of an input keep
+// their proportions.
+func normalize(all []totals) []iprof.Weights {
+	var most totals
+	for _, t := range all {
+		most.Counters = max(most.Counters, t.Counters)
+		most.Samples = max(most.Samples, t.Samples)
+	}
+	out := make([]iprof.Weights, len(all))
+	scale := func(most, total int64) iprof.Weight {
+		if total <= 0 {
+			return iprof.Weight{}
+		}
+		return iprof.Weight{Num: uint64(most), Den: uint64(total)}
+	}
+	for i, t := range all {
+		out[i] = iprof.Weights{Counters: scale(most.Counters, t.Counters), Samples: scale(most.Samples, t.Samples)}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package irpgocmd
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
+)
+
+// correlations caches the correlation data of programs, for profiles written
+// without data records and names (LLVM's profile correlation). It reads a program
+// when a profile first needs it.
+type correlations struct {
+	programs *symbolize.Programs
+	warn     func(profile.Warning)
+
+	mu sync.Mutex
+	// read has a function for each program that reads it once, outside of mu, and keeps the result:
+	// workers that need the same program wait for one of them.
+	read map[*symbolize.File]func() (*irpgo.Correlation, error)
+}
+
+// newCorrelations returns an empty cache. warn gets what is wrong with the debug information that
+// is read.
+func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *correlations {
+	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
+}
+
+// of returns the correlation data of a program. The program's sections tell for
+// which kind of correlation it was built.
+func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
+	a.mu.Lock()
+	read := a.read[f]
+	if read == nil {
+		read = sync.OnceValues(func() (*irpgo.Correlation, error) {
+			if irpgo.HasCorrelationData(f) {
+				return irpgo.CorrelateBinary(f, a.warn)
+			}
+			return irpgo.CorrelateDebugInfo(f, a.warn)
+		})
+		a.read[f] = read
+	}
+	a.mu.Unlock()
+	return read()
+}
+
+// forProfile returns the correlation data for a profile of the binaries with
+// these ids, from the first of their programs that has any. Without ids only one
+// program may be given.
+func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
+	if a.programs.Empty() {
+		return nil, nil
+	}
+	var failed error
+	for _, id := range ids {
+		for f, err := range a.programs.Find(id) {
+			if err != nil {
+				return nil, err
+			}
+			c, err := a.of(f)
+			if err == nil {
+				return c, nil
+			}
+			if failed == nil {
+				failed = err
+			}
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	var known []string
+	var last *symbolize.File
+	for name, f := range a.programs.Named() {
+		id := hex.EncodeToString(f.BuildID)
+		if id == "" {
+			id = "no id"
+		}
+		known, last = append(known, fmt.Sprintf("%s (%s)", name, id)), f
+	}
+	for _, dir := range a.programs.Folders() {
+		known = append(known, "one in "+dir)
+	}
+	// A single program that was named is taken on the user's word if ids cannot contradict.
+	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
+		return a.of(last)
+	}
+	found := "no binary id"
+	if len(ids) > 0 {
+		found = "binary id " + hex.EncodeToString(ids[0])
+	}
+	return nil, flaw.In("binary ids").Field("program to correlate with").Got(found).
+		Want("that of " + strings.Join(known, " or ")).Mismatch()
+}

@@ -1,0 +1,151 @@
+package irpgocmd
+
+import (
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+)
+
+// counterFacts holds what "profuse show" prints about one profile, as tables or
+// JSON. The JSON names are a stable interface. If Error is set, the numbers cover
+// the records before it.
+type counterFacts struct {
+	family.Head
+	WrittenBy  string `json:"written_by"`            // LLVM releases that can have; may be ""
+	ReadableBy string `json:"readable_by,omitempty"` // LLVM releases, if others can have written it
+	// VersionWord is the version with the variant in its high bits, as stored (the Version field of
+	// raw and indexed headers).
+	VersionWord uint64   `json:"version_word"`
+	Variant     []string `json:"variant"` // short names of irpgo.Variant
+	PointerSize int      `json:"pointer_size"`
+	ByteOrder   string   `json:"byte_order"` // "little", "big", or "" for text
+	Profiles    int      `json:"profiles"`   // concatenated in the file
+	BinaryIDs   []string `json:"binary_ids"` // hexadecimal
+
+	// A function has a record for each CFG hash. Records that only say hot or warm, from a sample
+	// profile, have pseudo counts, which are in no sum.
+	Functions         int    `json:"functions"` // distinct names
+	FunctionsNotRun   int    `json:"functions_not_run"`
+	Records           int    `json:"records"`
+	CSRecords         int    `json:"cs_records"`
+	PseudoHotRecords  int    `json:"pseudo_hot_records"`
+	PseudoWarmRecords int    `json:"pseudo_warm_records"`
+	Counters          uint64 `json:"counters"`
+	CountersZero      uint64 `json:"counters_zero"`
+	TotalCount        uint64 `json:"total_count"` // saturating
+
+	Summary   *summaryFacts `json:"summary"`
+	CSSummary *summaryFacts `json:"cs_summary"` // null unless the variant has cs
+
+	// Values has the kinds in LLVM's order, IPVK_IndirectCallTarget, IPVK_MemOPSize,
+	// IPVK_VTableTarget, also those without sites.
+	Values      []valueFacts `json:"values"` // one per kind
+	Bitmaps     bitmapFacts  `json:"bitmaps"`
+	Traces      traceFacts   `json:"traces"`
+	VTableNames int          `json:"vtable_names"`
+
+	MemProf *memprofcmd.Facts `json:"memprof,omitzero"` // with a section only
+
+	Hottest  []functionFacts `json:"hottest"`
+	Selected []recordFacts   `json:"function_records,omitzero"` // with --function only
+	family.Problems
+	// variant decides what is printed; selecting says whether --function is given.
+	variant   irpgo.Variant
+	selecting bool
+}
+
+// summaryFacts is a profile summary, stored in the file or computed from the
+// records.
+type summaryFacts struct {
+	// Stored is false for formats without a summary, of which profuse computes it as LLVM would.
+	Stored           bool   `json:"stored"`
+	Functions        uint64 `json:"functions"` // records, in fact
+	Counters         uint64 `json:"counters"`
+	MaxFunctionCount uint64 `json:"max_function_count"`
+	MaxInternalCount uint64 `json:"max_internal_count"`
+	MaxCount         uint64 `json:"max_count"`
+	TotalCount       uint64 `json:"total_count"` // modulo 2^64
+	HotThreshold     uint64 `json:"hot_threshold"`
+	ColdThreshold    uint64 `json:"cold_threshold"`
+	// Cutoffs are the detailed summary: how many of the greatest counters make up each share of the
+	// total. The thresholds are those at LLVM's cutoffs for hot (99 %) and cold (99.9999 %).
+	Cutoffs []console.Cutoff `json:"cutoffs"`
+}
+
+// valueFacts sums up the value sites of one kind.
+type valueFacts struct {
+	Kind            string `json:"kind"`
+	Sites           int    `json:"sites"`
+	SitesWithValues int    `json:"sites_with_values"`
+	// Values adds up how many values the sites have, Count how often they were seen.
+	Values int    `json:"values"`
+	Count  uint64 `json:"count"` // saturating
+}
+
+// bitmapFacts sums up the MC/DC bitmaps, in which a bit stands for a combination of conditions (a
+// test vector) that occurred.
+type bitmapFacts struct {
+	Records int `json:"records"` // that have a bitmap
+	Bytes   int `json:"bytes"`
+	BitsSet int `json:"bits_set"`
+}
+
+// traceFacts sums up the traces of temporal profiling. A profile keeps a random sample of Count
+// traces out of a stream of StreamSize.
+type traceFacts struct {
+	Count      int    `json:"count"`
+	StreamSize uint64 `json:"stream_size"`
+	Longest    int    `json:"longest"` // functions
+}
+
+// functionFacts sums up all records of one name.
+type functionFacts struct {
+	console.Symbol
+	TotalCount uint64  `json:"total_count"` // saturating
+	Share      float64 `json:"share"`       // of the profile's total count
+	MaxCount   uint64  `json:"max_count"`
+	Counters   int     `json:"counters"`
+	Records    int     `json:"records"`
+
+	ran bool // a counter or a bitmap bit is set, or a sample profile says so
+}
+
+// recordFacts is one record in full.
+type recordFacts struct {
+	console.Symbol
+	Hash            uint64      `json:"hash"`
+	ContextSens     bool        `json:"cs"`
+	Pseudo          string      `json:"pseudo"` // "hot", "warm" or ""
+	TotalCount      uint64      `json:"total_count"`
+	MaxCount        uint64      `json:"max_count"`
+	Counts          []uint64    `json:"counts"`
+	Bitmap          string      `json:"bitmap"` // hexadecimal
+	IndirectTargets []siteFacts `json:"indirect_call_targets"`
+	MemOPSizes      []siteFacts `json:"memop_sizes"`
+	VTableTargets   []siteFacts `json:"vtable_targets"`
+}
+
+// sites returns the list of the record for value sites of a kind.
+func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
+	switch k {
+	case irpgo.MemOPSize:
+		return &r.MemOPSizes
+	case irpgo.VTableTarget:
+		return &r.VTableTargets
+	}
+	return &r.IndirectTargets
+}
+
+// siteFacts is one value site; it may have no values.
+type siteFacts struct {
+	Count  uint64          `json:"count"`
+	Values []siteValueFact `json:"values"`
+}
+
+// siteValueFact is a value of a site: a target with its symbol, or a size in bytes.
+type siteValueFact struct {
+	Value  uint64          `json:"value"`
+	Count  uint64          `json:"count"`
+	Symbol *console.Symbol `json:"symbol"` // null for sizes
+}

@@ -1,0 +1,406 @@
+package irpgocmd
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// factsOptions configures collectFacts.
+type factsOptions struct {
+	top    int            // hottest functions to list
+	choose *regexp.Regexp // records to list in full; nil lists none
+	heap   memprofcmd.FactsOptions
+}
+
+// valueKindNames are the kinds in the JSON, by irpgo.ValueKind.
+var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
+
+// newFacts returns facts without any records, whose lists are empty and not null in the JSON.
+func newFacts(name string, size int) *counterFacts {
+	f := &counterFacts{
+		Head: family.NewHead(name, size, 0), Problems: family.NewProblems(),
+		Variant: []string{}, BinaryIDs: []string{}, Hottest: []functionFacts{},
+	}
+	for _, kind := range valueKindNames {
+		f.Values = append(f.Values, valueFacts{Kind: kind})
+	}
+	return f
+}
+
+// Unreadable returns the facts of a file whose bytes could not be read.
+func Unreadable(name string, size int, err error) *counterFacts {
+	f := newFacts(name, size)
+	f.End(err)
+	return f
+}
+
+// collectFacts reads a profile up to its end or the first error, which it returns
+// and records in the facts.
+func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, error) {
+	c := &collector{opt: opt, facts: newFacts(name, len(data))}
+	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
+		c.facts.Selected = []recordFacts{}
+	}
+	r, err := c.open(name, data)
+	if r != nil {
+		if readErr := c.read(r); err == nil {
+			err = readErr
+		}
+	}
+	return c.facts, c.facts.End(err)
+}
+
+// collector gathers the facts of one profile.
+type collector struct {
+	facts     *counterFacts
+	opt       factsOptions
+	functions map[string]*functionFacts // used unless the records of a name are adjacent
+	current   functionFacts             // used if they are adjacent: the last name
+	sum, cs   irpgo.SummaryBuilder      // split by bit 60 of the hash, even where it means nothing
+
+	// Front-end hashes use all 64 bits: only at IR level does bit 60 mark a
+	// context-sensitive record.
+	ir bool
+}
+
+// open opens the profile. If package irpgo refuses it, open returns the error
+// together with a lenient reader, nil if even that cannot read the header.
+func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
+	if f, ok := irpgo.Detect(data); ok {
+		c.facts.Family, c.facts.Format = "irpgo", f.String()
+	}
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
+	if err != nil {
+		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
+		if lenientErr != nil {
+			return nil, err
+		}
+		return lenient, err
+	}
+	return r, nil
+}
+
+// read goes through the profile once and fills the facts. Damage ends the records, but what was
+// read before it, the header and the heap profile are still told; the first error is returned.
+func (c *collector) read(r *irpgo.Reader) error {
+	var failed error
+	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
+	// Indexed profiles have the records of a name side by side; others may repeat a name anywhere.
+	if r.Info().Format != irpgo.FormatIndexed {
+		c.functions = make(map[string]*functionFacts)
+	}
+	for rec, err := range r.ReusedRecords() {
+		if err != nil {
+			failed = err
+			break
+		}
+		c.record(rec)
+	}
+	c.header(r)
+	if err := c.heap(r); err != nil && failed == nil {
+		failed = err
+	}
+	c.summaries(r, failed == nil)
+	c.rank()
+	if len(c.facts.Selected) > 0 {
+		c.nameValues(r.Symbols())
+	}
+	return failed
+}
+
+// header collects the facts of the header, after the records: only they tell how
+// many profiles a raw file holds.
+func (c *collector) header(r *irpgo.Reader) {
+	f, in := c.facts, r.Info()
+	f.Version, f.VersionWord = int(in.Version), in.VersionWord
+	f.WrittenBy, f.ReadableBy = in.Releases()
+	f.variant = in.Variant
+	f.Variant = append(f.Variant, in.Variant.Names()...)
+	f.PointerSize, f.Profiles = in.PointerSize, in.Profiles
+	switch {
+	case in.BigEndian:
+		f.ByteOrder = "big"
+	case in.Format != irpgo.FormatText:
+		f.ByteOrder = "little"
+	}
+	for _, id := range in.BinaryIDs {
+		f.BinaryIDs = append(f.BinaryIDs, hex.EncodeToString(id))
+	}
+	f.VTableNames = len(r.VTableNames())
+	traces, stream := r.Traces()
+	f.Traces = traceFacts{Count: len(traces), StreamSize: stream}
+	for _, t := range traces {
+		f.Traces.Longest = max(f.Traces.Longest, len(t.NameRefs))
+	}
+}
+
+// heap collects the facts of the memprof section, if there is one. Names need its program.
+func (c *collector) heap(r *irpgo.Reader) error {
+	section := r.MemProf()
+	if section == nil {
+		return nil
+	}
+	p, err := section.Profile()
+	if err == nil {
+		err = c.opt.heap.NameFunctions(p)
+	}
+	if err != nil {
+		return flaw.InFile(err, r.Name())
+	}
+	c.facts.MemProf = memprofcmd.CollectFacts(p, c.opt.heap)
+	c.facts.MemProf.Version = int(section.Info().Version)
+	return nil
+}
+
+// record counts one record. Pseudo counts are marks, not numbers: they enter no total, and their
+// function counts as run.
+func (c *collector) record(rec *irpgo.Record) {
+	f := c.facts
+	f.Records++
+	f.Counters += uint64(len(rec.Counts))
+	if rec.IsCS() {
+		c.cs.Add(rec.Counts)
+	} else {
+		c.sum.Add(rec.Counts)
+	}
+	if rec.IsCS() && c.ir {
+		f.CSRecords++
+	}
+	fn := c.function(rec.Name)
+	fn.Records++
+	fn.Counters += len(rec.Counts)
+	switch rec.Pseudo() {
+	case irpgo.PseudoHot:
+		f.PseudoHotRecords++
+		fn.ran = true
+	case irpgo.PseudoWarm:
+		f.PseudoWarmRecords++
+		fn.ran = true
+	default:
+		total, most, zero := sumCounts(rec.Counts)
+		f.CountersZero += zero
+		f.TotalCount = saturate.Add(f.TotalCount, total)
+		fn.TotalCount = saturate.Add(fn.TotalCount, total)
+		fn.MaxCount = max(fn.MaxCount, most)
+		fn.ran = fn.ran || most > 0
+	}
+	if rec.Bitmap != nil {
+		f.Bitmaps.Records++
+		f.Bitmaps.Bytes += len(rec.Bitmap)
+		for _, b := range rec.Bitmap {
+			f.Bitmaps.BitsSet += bits.OnesCount8(b)
+			fn.ran = fn.ran || b != 0
+		}
+	}
+	for k := range rec.Values {
+		c.values(&f.Values[k], rec.Values[k])
+	}
+	if c.opt.choose != nil {
+		c.choose(rec)
+	}
+}
+
+// values adds the value sites of a record to the sums of their kind.
+func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
+	v.Sites += len(sites)
+	for _, site := range sites {
+		if len(site) > 0 {
+			v.SitesWithValues++
+		}
+		v.Values += len(site)
+		for _, d := range site {
+			v.Count = saturate.Add(v.Count, d.Count)
+		}
+	}
+}
+
+// choose copies a record that --function selects: the reader reuses its memory. Targets get their
+// names later, in nameValues.
+func (c *collector) choose(rec *irpgo.Record) {
+	symbol := nameSymbol(rec.Name)
+	if !c.opt.choose.MatchString(rec.Name) && !c.opt.choose.MatchString(symbol.Demangled) {
+		return
+	}
+	r := recordFacts{
+		Symbol: symbol, Hash: rec.Hash, ContextSens: rec.IsCS() && c.ir,
+		Counts: append([]uint64{}, rec.Counts...),
+		Bitmap: hex.EncodeToString(rec.Bitmap),
+	}
+	switch rec.Pseudo() {
+	case irpgo.PseudoHot:
+		r.Pseudo = "hot"
+	case irpgo.PseudoWarm:
+		r.Pseudo = "warm"
+	default:
+		r.TotalCount, r.MaxCount, _ = sumCounts(rec.Counts)
+	}
+	for k := range rec.Values {
+		kind := irpgo.ValueKind(k)
+		*r.sites(kind) = copySites(rec.Values[k], kind != irpgo.MemOPSize)
+	}
+	c.facts.Selected = append(c.facts.Selected, r)
+}
+
+// copySites copies value sites, in each the most frequent value first. named prepares the symbols
+// of targets.
+func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
+	out := make([]siteFacts, 0, len(sites))
+	for _, site := range sites {
+		s := siteFacts{Values: make([]siteValueFact, 0, len(site))}
+		for _, d := range site {
+			v := siteValueFact{Value: d.Value, Count: d.Count}
+			if named {
+				v.Symbol = &console.Symbol{}
+			}
+			s.Values = append(s.Values, v)
+			s.Count = saturate.Add(s.Count, d.Count)
+		}
+		slices.SortStableFunc(s.Values, func(a, b siteValueFact) int { return cmp.Compare(b.Count, a.Count) })
+		out = append(out, s)
+	}
+	return out
+}
+
+// summaries takes the summaries from the file, as the compiler does, or computes them. If the whole
+// profile was read, it checks the stored summaries. Front-end hashes may have bit 60 set by chance:
+// LLVM from 9 on takes such records for context-sensitive ones, which are then missing in the one
+// summary that the file has.
+func (c *collector) summaries(r *irpgo.Reader, whole bool) {
+	f := c.facts
+	stored := r.Summary(false)
+	if !c.ir {
+		plain, lost := c.sum.Summary(nil), c.cs.Summary(nil)
+		switch {
+		case stored == nil, stored.NumCounts == plain.NumCounts+lost.NumCounts: // LLVM up to 8
+			c.sum.Merge(&c.cs)
+		case lost.NumFunctions > 0:
+			f.WarnText(profile.ErrMismatch, fmt.Sprintf("the summary in the file lacks %s: "+
+				"LLVM takes their hashes for context-sensitive ones", cli.Quantity(lost.NumFunctions, "record", "records")))
+		}
+	}
+	f.Summary = c.summary(stored, &c.sum, whole)
+	if r.Info().Variant.Has(irpgo.ContextSens) {
+		f.CSSummary = c.summary(r.Summary(true), &c.cs, whole)
+	}
+}
+
+// summary describes a stored summary or, if it is nil, that of the records in b. A stored one that
+// does not match the records of a whole profile is a warning: compilers decide by it what is hot.
+func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
+	own := b.Summary(profile.DefaultCutoffs())
+	s := stored
+	if s == nil {
+		s = &own
+	} else if whole && (s.NumCounts != own.NumCounts || s.TotalCount != own.TotalCount || s.MaxCount != own.MaxCount) {
+		c.facts.WarnText(profile.ErrCorrupt, "the summary in the file does not match its records")
+	}
+	out := &summaryFacts{
+		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
+		MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount, MaxCount: s.MaxCount,
+		TotalCount: s.TotalCount, Cutoffs: make([]console.Cutoff, 0, len(s.Cutoffs)),
+	}
+	out.HotThreshold, _ = s.Cutoffs.Hot()
+	out.ColdThreshold, _ = s.Cutoffs.Cold()
+	for _, e := range s.Cutoffs {
+		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Share, MinCount: e.Min, Counters: e.Values})
+	}
+	return out
+}
+
+// function returns the facts of a name. If the records of a name are adjacent, it
+// finishes the facts of the name before, to bound memory.
+func (c *collector) function(name string) *functionFacts {
+	if c.functions == nil {
+		if c.current.Name != name || c.current.Records == 0 {
+			c.finish(&c.current)
+			c.current = functionFacts{Symbol: console.Symbol{Name: name}}
+		}
+		return &c.current
+	}
+	fn := c.functions[name]
+	if fn == nil {
+		fn = &functionFacts{Symbol: console.Symbol{Name: name}}
+		c.functions[name] = fn
+	}
+	return fn
+}
+
+// finish counts a function and keeps its facts if it is among the hottest.
+func (c *collector) finish(fn *functionFacts) {
+	if fn.Records == 0 {
+		return
+	}
+	f := c.facts
+	f.Functions++
+	if !fn.ran {
+		f.FunctionsNotRun++
+	}
+	if fn.TotalCount > 0 {
+		f.Hottest = console.InsertBounded(f.Hottest, *fn, max(c.opt.top, 0), func(a, b functionFacts) int {
+			return cmp.Or(cmp.Compare(b.TotalCount, a.TotalCount), cmp.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// rank finishes the functions, describes the hottest and computes their shares. Equal totals come
+// by name, so the order of the map does not matter.
+func (c *collector) rank() {
+	f := c.facts
+	c.finish(&c.current)
+	for _, fn := range c.functions {
+		c.finish(fn)
+	}
+	for i := range f.Hottest {
+		fn := &f.Hottest[i]
+		fn.Symbol = nameSymbol(fn.Name)
+		fn.Share = float64(fn.TotalCount) / float64(f.TotalCount)
+	}
+}
+
+// nameValues names the targets of the chosen records. The names of a text profile
+// are known only after its last record.
+func (c *collector) nameValues(known *irpgo.Symtab) {
+	for i := range c.facts.Selected {
+		r := &c.facts.Selected[i]
+		for _, sites := range [][]siteFacts{r.IndirectTargets, r.VTableTargets} {
+			for _, site := range sites {
+				for _, v := range site.Values {
+					*v.Symbol = nameSymbol(known.Name(v.Value))
+				}
+			}
+		}
+	}
+}
+
+// nameSymbol splits a name as profiles have it, "FILE;FUNCTION" for local functions, and demangles
+// the function.
+func nameSymbol(name string) console.Symbol {
+	file, symbol := irpgo.SplitName(name)
+	return console.Symbol{Name: name, Demangled: symbols.Demangle(symbol), File: file}
+}
+
+// sumCounts returns the saturating total of a record, its greatest counter and the number of zeros.
+func sumCounts(counts []uint64) (total, most, zero uint64) {
+	for _, n := range counts {
+		total = saturate.Add(total, n)
+		most = max(most, n)
+		if n == 0 {
+			zero++
+		}
+	}
+	return total, most, zero
+}

@@ -1,0 +1,151 @@
+package irpgocmd
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+)
+
+// Family returns the family of IRPGO and MemProf profiles, which share the
+// indexed format. It also handles files that are not profiles.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
+		Help: family.Help{
+			Merge: `LLVM profiles go into one indexed profile, for clang -fprofile-use=OUTPUT or
+rustc -C profile-use=OUTPUT. Heap profiles (MemProf, clang -fmemory-profile) go into
+the same OUTPUT, for clang -fmemory-profile-use=OUTPUT, or without other profiles
+into YAML. Raw ones need their programs (--program).`,
+			Show: [][2]string{
+				{"LLVM", "the hottest functions"},
+				{"heap", "(MemProf) allocations, what compilers will treat as cold, and the largest contexts as trees, " +
+					"from the allocating call to its callers; raw heap profiles need their program for that (--program)"},
+			},
+		},
+		Show:  func() family.Shower { return new(show) },
+		Check: func() family.Checker { return new(check) },
+		Adder: func() merging.Adder { return new(adder) },
+
+		Origin: originOf,
+	}
+}
+
+// originOf returns the program and kind of instrumentation of a profile.
+func originOf(name string, data []byte) (o family.Origin) {
+	if memprof.IsRaw(data) {
+		o.Kind = "heap"
+		raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
+		if err != nil {
+			return o
+		}
+		if o.Needs = hexIDs(raw.BuildIDs()); len(o.Needs) > 0 {
+			o.Program, o.BuildID = o.Needs[0], o.Needs[0]
+		}
+		return o
+	}
+	// A profile for correlation cannot be read without its program. Asking for it is enough: the
+	// reader passes the ids and then fails, so o keeps them.
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func(ids [][]byte) (*irpgo.Correlation, error) {
+		o.Program, o.Kind, o.Needs, o.BuildID = joinIDs(ids), "correlated", hexIDs(ids), joinIDs(ids)
+		return nil, nil
+	}})
+	if err == nil {
+		// Without binary ids the functions identify the program, which differ between most builds,
+		// too.
+		o.BuildID = joinIDs(r.Info().BinaryIDs)
+		o.Program, o.Kind = programKey(r.Info().BinaryIDs, nameRefs(name, data)), kindName(r.Info().Variant)
+	}
+	return o
+}
+
+// hexIDs returns ids in hexadecimal, in their order.
+func hexIDs(ids [][]byte) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = hex.EncodeToString(id)
+	}
+	return out
+}
+
+// joinIDs returns the ids of a process's binaries as one key; [family.Origin] has them so.
+func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
+
+// show is one run of "profuse show".
+type show struct {
+	by    cli.Choice
+	heaps *memprof.Binaries // nil if no program is given
+}
+
+// Declare declares --by, which applies to heap profiles, also those within indexed profiles.
+func (s *show) Declare(f *cli.Flags) {
+	f.Group("heap profiles")
+	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
+	f.Var(&s.by, "by", "`WHAT` rank contexts by "+s.by.Words()+"; all prints every ranking; lifetime and density (of accesses) are averages")
+}
+
+// Open opens the programs that --program names: only heap profiles need them.
+func (s *show) Open(p *sources.Programs) (err error) {
+	s.heaps, err = openHeaps(p)
+	return err
+}
+
+// openHeaps opens the programs of heap profiles; nil if none are given.
+func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
+	if len(p.Paths) == 0 {
+		return nil, nil
+	}
+	programs, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	return memprof.NewBinaries(programs), nil
+}
+
+// Facts describes files of both families. An indexed profile may hold counters and a heap profile.
+func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
+	if f.Family() == formats.MemProf {
+		return memprofcmd.CollectFileFacts(name, data, f, heap)
+	}
+	return collectFacts(name, data, factsOptions{top: opt.Top, choose: opt.Choose, heap: heap})
+}
+
+// check is one run of "profuse check".
+type check struct {
+	heaps *memprof.Binaries // nil if none are given
+}
+
+func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
+	c.heaps, err = openHeaps(p)
+	return err
+}
+
+func (c *check) Admit(string, []byte) error { return nil }
+
+// Check checks without a program, except raw heap profiles. Shapes are the CFG hashes of functions,
+// which are the same in all profiles of a build.
+func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
+	if f.Family() == formats.MemProf {
+		return memprofcmd.Check(name, data, f, c.heaps)
+	}
+	res := family.NewChecked(name, f)
+	rep := irpgo.Check(name, data)
+	if rep.Info != nil {
+		res.Version = int(rep.Info.Version)
+	}
+	res.Records, res.Omitted = rep.Records, rep.Omitted
+	res.Note(rep.Findings...)
+	for _, err := range rep.Remarks {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
+	res.Shapes = family.Shapes{Of: rep.Hashes, Name: rep.Name, What: "function hash"}
+	return res
+}

@@ -1,0 +1,56 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+)
+
+// heapOptions say how the memprof section of the result is written.
+type heapOptions struct {
+	version    string // "auto" or a number
+	fullSchema bool
+}
+
+// declare declares options with the names of llvm-profdata's.
+func (o *heapOptions) declare(f *cli.Flags) {
+	f.Group("heap profiles")
+	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
+		"the newest that compilers of the indexed version can read", memprof.IndexedVersionMax))
+	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
+}
+
+// options checks and converts the options. In memprof.WriteOptions 0 means the default, so version
+// 0 has another number.
+func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
+	if o.version != "auto" {
+		n, err := strconv.ParseUint(o.version, 10, 8)
+		if err != nil || n > memprof.IndexedVersionMax {
+			return opt, cli.Usagef("option --memprof-version takes auto or 0 to %d, not %q", memprof.IndexedVersionMax, o.version)
+		}
+		if opt.Version = int(n); n == 0 {
+			opt.Version = memprof.Version0
+		}
+	}
+	// Without the option, memprof writes what compilers need: its zero Schema.
+	if o.fullSchema {
+		opt.Schema = memprof.FullSchema
+	}
+	return opt, nil
+}
+
+// heapYAML reports whether the result is to be MemProf YAML, by --format or else the name of the
+// output.
+func (c *adder) heapYAML(r *merging.Run) bool {
+	switch r.Format {
+	case formatMemProfYAML, formatHeapYAML:
+		return true
+	case "":
+		return console.IsYAML(r.Output)
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// The formats of the result.
+const (
+	// indexed is LLVM's .profdata and the default; partial is profuse's own; memprof-yaml and yaml
+	// are the same.
+	formatIndexed     = "indexed"
+	formatText        = "text"
+	formatPartial     = "partial"
+	formatMemProfYAML = "memprof-yaml"
+	formatHeapYAML    = "yaml"
+)
+
+// adder adds up IRPGO and heap profiles.
+type adder struct {
+	writer
+	// The options as given; Check and Open turn them into writer and the fields below.
+	asked         string // version of the indexed format: "auto" or a number
+	mixed         bool
+	keepVTables   bool
+	perBinary     bool
+	partial       bool // write a partial sum
+	rescueMode    cli.Choice
+	only, without string // functions to keep, to leave out
+	remap         string // file
+	expected      expectedIDs
+	heapOptions   heapOptions
+
+	// Open sets these; all workers share them.
+	correlations *correlations
+	heapReader   *memprofcmd.Reader
+	keep         func(name string) bool   // nil for all
+	rename       func(name string) string // nil for none
+}
+
+// Declare declares the options of LLVM profiles, then those of heap profiles, which go into the
+// same file.
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	f.Group("LLVM profiles")
+	f.StringVar(&c.asked, "indexed-version", "auto", "`N` version of the indexed format, "+
+		fmt.Sprintf("%d to %d, or auto: the newest that every compiler that may have made the inputs can read",
+			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
+	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
+	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
+	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
+	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
+	f.Var(&c.rescueMode, "rescue", "`HOW` what to do with damaged functions in raw and indexed profiles: drop leaves them out; clamp does so, too, "+
+		"but where only counters are absurd (above 2^56), it lowers them; off leaves out the whole input, and only warns of absurd counters")
+	f.StringVar(&c.only, "function", "", "`REGEX` keep only functions whose mangled or demangled name matches REGEX")
+	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
+	if !watching { // these need all inputs at once
+		f.BoolVar(&c.perBinary, "per-binary", false, "write one profile for each binary into the folder OUTPUT, named after its binary id")
+		f.Var(&c.expected, "expect-binary-id", "`ID` count inputs without this binary id as lost; its first 8 digits are enough; repeatable")
+		f.StringVar(&c.remap, "remap", "", "`FILE` rename functions; each line of FILE is OLD NEW")
+	}
+	c.heapOptions.declare(f)
+}
+
+// Results returns the formats that --format names. Partial sums alone lose nothing.
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{
+		{Name: formatIndexed, Family: formats.IRPGO},
+		{Name: formatText, Family: formats.IRPGO, Text: true},
+		{Name: formatPartial, Family: formats.IRPGO, Exact: ".profpart", Whole: ".profdata"},
+		{Name: formatMemProfYAML, Family: formats.MemProf, Text: true},
+		{Name: formatHeapYAML, Family: formats.MemProf, Text: true},
+	}
+}
+
+// Refuses lists no option: LLVM profiles support all that the families share.
+func (c *adder) Refuses() []string { return nil }
+
+// Check determines from the options how to write the result.
+func (c *adder) Check(r *merging.Run) error {
+	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
+	if name := c.lateOption(); c.partial && !r.Partial && name != "" {
+		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
+	}
+	if c.asked == "auto" {
+		return nil
+	}
+	n, err := strconv.ParseUint(c.asked, 10, 32)
+	if err != nil || n < irpgo.IndexedVersionMinWritten || n > irpgo.IndexedVersionMax {
+		return cli.Usagef("option --indexed-version takes auto or %d to %d, not %q",
+			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax, c.asked)
+	}
+	if c.text {
+		return cli.Usagef("options --indexed-version and --format text exclude each other")
+	}
+	c.version = uint32(n)
+	return nil
+}
+
+// lateOption returns the name of an option about what is written, "" if there is none.
+func (c *adder) lateOption() string {
+	switch {
+	case c.asked != "auto":
+		return "indexed-version"
+	case c.sparse:
+		return "sparse"
+	case c.only != "":
+		return "function"
+	case c.without != "":
+		return "no-function"
+	case c.perBinary:
+		return "per-binary"
+	}
+	return ""
+}
+
+// Open reads what the options name: programs, for correlation and heap profiles, the file of
+// --remap and the expressions. Weights become whole numbers over the denominator r.Unit.
+func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
+	if err = r.FixWeights(); err != nil {
+		return err
+	}
+	if c.partial && r.Unit > 1 {
+		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
+	}
+	if c.heaps, err = c.heapOptions.options(); err != nil {
+		return err
+	}
+	r.Programs.Workers = merging.NumWorkers(r.Workers)
+	programs, err := r.Programs.Open()
+	if err != nil {
+		return err
+	}
+	c.correlations = newCorrelations(programs, func(w profile.Warning) { warn(console.NewWarning(w).String()) })
+	c.heapReader = memprofcmd.NewReader(programs)
+	if c.rename, err = c.renaming(); err != nil {
+		return err
+	}
+	c.keep, err = c.selection()
+	return err
+}
+
+const (
+	// The values of --rescue, see [irpgo.Rescue].
+	rescueOff   = "off"
+	rescueDrop  = "drop"
+	rescueClamp = "clamp"
+)
+
+// rescue returns how readers treat damaged functions.
+func (c *adder) rescue() irpgo.Rescue {
+	switch c.rescueMode.Value {
+	case rescueDrop:
+		return irpgo.RescueDrop
+	case rescueClamp:
+		return irpgo.RescueClamp
+	}
+	return irpgo.RescueOff
+}

@@ -1,0 +1,283 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+)
+
+// Print prints the facts. For a file that could not be read at all it prints
+// nothing; the caller prints the error.
+func (f *counterFacts) Print(p *family.Printer) {
+	if f.Error != nil && f.Version == 0 && f.Records == 0 {
+		return
+	}
+	p.Title(f.File)
+	printOverview(p, f)
+	printHottest(p, f)
+	if p.Cutoffs {
+		printCutoffs(p, "Spread of counts", f.Summary)
+		printCutoffs(p, "Spread of counts (cs)", f.CSSummary)
+	}
+	if f.selecting {
+		printSelected(p, f)
+	}
+	// An indexed profile may have both counters and a heap profile.
+	memprofcmd.Print(p, f.MemProf)
+}
+
+// formatLine says what the file is: "raw, version 10 (LLVM 19 to 22), 3,248
+// bytes".
+func formatLine(f *counterFacts) string {
+	s := f.Format
+	if f.Version > 0 {
+		s += fmt.Sprintf(", version %d", f.Version)
+	}
+	if f.WrittenBy != "" {
+		s += " (written by " + f.WrittenBy + ")"
+	} else if f.ReadableBy != "" {
+		s += " (readable by " + f.ReadableBy + ")"
+	}
+	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
+}
+
+// printOverview prints the facts of one line each, without the empty ones.
+func printOverview(p *family.Printer, f *counterFacts) {
+	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f)}}
+	add := func(label, value string) {
+		if value != "" {
+			rows = append(rows, [2]string{label, value})
+		}
+	}
+	// An indexed profile of heap records alone has no counters to speak of.
+	if f.MemProf == nil || f.Records > 0 {
+		add("Functions", functionsLine(f))
+		add("Counters", countersLine(f))
+	}
+	// Coverage has 0 or 1 in each counter: sums and thresholds of these say nothing.
+	if f.Records > 0 && !f.variant.Has(irpgo.SingleByte) {
+		add("Total count", cli.Count(f.TotalCount))
+		add("Greatest count", greatestLine(f.Summary))
+		add("Hot counts", hotLine(f.Summary))
+		add("Hot counts (cs)", hotLine(f.CSSummary))
+	}
+	for k, label := range []string{"Indirect calls", "Memory sizes", "Virtual tables"} {
+		add(label, valuesLine(f.Values[k], irpgo.ValueKind(k)))
+	}
+	if b := f.Bitmaps; b.Records > 0 {
+		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(uint64(b.Records), "record", "records"),
+			cli.Count(uint64(b.BitsSet)), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
+	}
+	add("Traces", tracesLine(f.Traces))
+	if f.MemProf != nil {
+		rows = append(rows, memprofcmd.Rows(f.MemProf)...)
+	}
+	add("Layout", layoutLine(f))
+	add("Binary ids", binaryIDsLine(f.BinaryIDs))
+	rest := ""
+	if f.Records > 0 {
+		rest = "; shown up to there: " + cli.Quantity(uint64(f.Records), "record", "records")
+	}
+	p.List(append(rows, f.Rows(p.Term, rest)...))
+}
+
+// instrumentation says in words, with the compilers' options, how the program was instrumented.
+// Profiles without records may be that by design; they are explained first.
+func instrumentation(f *counterFacts) string {
+	v := f.variant
+	if v.Has(irpgo.DebugInfo) && f.Records == 0 {
+		return "for correlation: functions and names are in the debug info or the binary, not here"
+	}
+	if v.Has(irpgo.HasMemProf) && f.Records == 0 {
+		return "for heap profiling alone (-fmemory-profile)"
+	}
+	s := "by the front end (-fprofile-instr-generate, -C instrument-coverage)"
+	if v.Has(irpgo.IRLevel) {
+		s = "at IR level (-fprofile-generate)"
+	}
+	for _, also := range []struct {
+		bit  irpgo.Variant
+		text string
+	}{
+		{irpgo.ContextSens, "context-sensitive after inlining (-fcs-profile-generate)"},
+		{irpgo.EntryFirst, "function entries always, as first counter"},
+		{irpgo.LoopEntries, "loop entries always"},
+		{irpgo.EntryOnly, "function entries only"},
+		{irpgo.SingleByte, "coverage only: ran or not, no counts"},
+		{irpgo.HasTemporal, "times of first calls"},
+		{irpgo.HasMemProf, "with a heap profile (-fmemory-profile)"},
+	} {
+		if v.Has(also.bit) {
+			s += "; " + also.text
+		}
+	}
+	return s
+}
+
+// functionsLine returns the number of functions, of those that never ran, and of records where
+// there are more of these than names.
+func functionsLine(f *counterFacts) string {
+	s := cli.Count(uint64(f.Functions))
+	switch {
+	case f.FunctionsNotRun == 0:
+	case f.FunctionsNotRun == f.Functions:
+		s += ", none ran"
+	default:
+		s += fmt.Sprintf(", %s never ran (%s)", cli.Count(uint64(f.FunctionsNotRun)),
+			cli.Percent(uint64(f.FunctionsNotRun), uint64(f.Functions)))
+	}
+	var kinds []string
+	if f.Records != f.Functions {
+		kinds = append(kinds, cli.Quantity(uint64(f.Records), "record", "records"))
+	}
+	kinds = append(kinds, cli.Parts(
+		cli.Part{N: f.CSRecords, What: "context-sensitive"},
+		cli.Part{N: f.PseudoHotRecords, What: "hot by sample profile"},
+		cli.Part{N: f.PseudoWarmRecords, What: "warm by sample profile"},
+	)...)
+	if len(kinds) > 0 {
+		s += "; " + strings.Join(kinds, ", ")
+	}
+	return s
+}
+
+// countersLine returns the number of counters and of zeros among them.
+func countersLine(f *counterFacts) string {
+	s := cli.Count(f.Counters)
+	switch {
+	case f.CountersZero == 0:
+	case f.CountersZero == f.Counters:
+		s += ", all zero"
+	default:
+		s += fmt.Sprintf(", %s zero (%s)", cli.Count(f.CountersZero), cli.Percent(f.CountersZero, f.Counters))
+	}
+	return s
+}
+
+// greatestLine tells LLVM's two maxima of a summary: of entries, which are the first counters, and
+// of the others; "" without counters.
+func greatestLine(s *summaryFacts) string {
+	if s == nil || s.Counters == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in a function's first counter, %s in any other",
+		cli.Count(s.MaxFunctionCount), cli.Count(s.MaxInternalCount))
+}
+
+// The shares of the total count, in millionths, that bound hot and cold counts:
+// LLVM's defaults (profile-summary-cutoff-hot and -cold).
+const (
+	hotShare  = 990_000
+	coldShare = 999_999
+)
+
+// hotLine tells from which count on counters are hot for the compiler, how many these are, and from
+// where down they are cold; "" if nothing ran.
+func hotLine(s *summaryFacts) string {
+	if s == nil || s.MaxCount == 0 {
+		return ""
+	}
+	for _, c := range s.Cutoffs {
+		if c.Cutoff >= hotShare && c.MinCount > 0 {
+			return fmt.Sprintf("%s and more: %s up %s of the total; cold: %s and less", cli.Count(c.MinCount),
+				cli.Quantity(c.Counters, "counter makes", "counters make"), share(c.Cutoff), cli.Count(s.ColdThreshold))
+		}
+	}
+	return ""
+}
+
+// share prints millionths as a percentage: 999900 is "99.99 %".
+func share(millionths uint64) string {
+	s := fmt.Sprintf("%d.%04d", millionths/10_000, millionths%10_000)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + " %"
+}
+
+// valuesLine sums up the value sites of a kind; "" without sites.
+func valuesLine(v valueFacts, k irpgo.ValueKind) string {
+	if v.Sites == 0 {
+		return ""
+	}
+	one, many := "target", "targets"
+	switch k {
+	case irpgo.MemOPSize:
+		one, many = "size", "sizes"
+	case irpgo.VTableTarget:
+		one, many = "table", "tables"
+	}
+	s := cli.Quantity(uint64(v.Sites), "site", "sites")
+	switch v.SitesWithValues {
+	case 0:
+		return s + ", none ran"
+	case v.Sites:
+	default:
+		s += ", " + cli.Count(uint64(v.SitesWithValues)) + " ran"
+	}
+	return s + ": " + cli.Quantity(uint64(v.Values), one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+}
+
+// tracesLine sums up the traces of temporal profiling; "" without any.
+func tracesLine(t traceFacts) string {
+	if t.Count == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%s of first calls, the longest of %s", cli.Quantity(uint64(t.Count), "trace", "traces"),
+		cli.Quantity(uint64(t.Longest), "function", "functions"))
+	if t.StreamSize > uint64(t.Count) {
+		s += fmt.Sprintf("; a sample of %s", cli.Count(t.StreamSize))
+	}
+	return s
+}
+
+// layoutLine describes the process that wrote a raw profile; "" for other formats, which are the
+// same on all machines.
+func layoutLine(f *counterFacts) string {
+	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%d-bit, %s-endian", 8*f.PointerSize, f.ByteOrder)
+	if f.Profiles > 1 {
+		s += fmt.Sprintf(", %d profiles one after the other", f.Profiles)
+	}
+	return s
+}
+
+// binaryIDsLine lists the first binary ids, one on a line.
+func binaryIDsLine(ids []string) string {
+	if len(ids) > console.MaxListed {
+		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(uint64(len(ids)-console.MaxListed)))
+	}
+	return strings.Join(ids, "\n")
+}
+
+// printHottest prints the functions with the greatest totals, but not of coverage: whether
+// functions ran does not rank them.
+func printHottest(p *family.Printer, f *counterFacts) {
+	if f.variant.Has(irpgo.SingleByte) {
+		return
+	}
+	header := []string{"Total count", "Share", "Greatest", "Counters", "Hottest functions"}
+	console.TableOf(&p.Printer, header, f.Hottest, func(fn *functionFacts) []string {
+		return []string{
+			cli.Count(fn.TotalCount), cli.Percent(fn.TotalCount, f.TotalCount),
+			cli.Count(fn.MaxCount), cli.Count(uint64(fn.Counters)), p.Symbol(fn.Symbol),
+		}
+	})
+}
+
+// printCutoffs prints a detailed summary with marks where LLVM's hot counts end and cold counts
+// begin.
+func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
+	if s == nil {
+		return
+	}
+	header := []string{"Of the total", "Counters", "Of all", "Least count", title}
+	console.TableOf(&p.Printer, header, s.Cutoffs, func(c *console.Cutoff) []string {
+		note := map[uint64]string{hotShare: "hot from here up", coldShare: "cold from here down"}[c.Cutoff]
+		return []string{share(c.Cutoff), cli.Count(c.Counters), cli.Percent(c.Counters, s.Counters), cli.Count(c.MinCount), note}
+	})
+}

@@ -1,0 +1,86 @@
+package irpgocmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// A writer holds the options for writing IRPGO profiles.
+type writer struct {
+	text    bool
+	version uint32 // indexed; 0 for what suits the inputs
+	sparse  bool   // without functions that never ran
+	heaps   memprof.WriteOptions
+}
+
+// encode writes a profile to out and returns the name of the format, for an automatic version with
+// the reason for it.
+func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (what string, err error) {
+	if w.text {
+		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
+	}
+	choice := irpgo.VersionChoice{Version: w.version}
+	what = fmt.Sprintf("indexed version %d", w.version)
+	if w.version == 0 {
+		choice = m.ChooseVersion(report.infos())
+		what = fmt.Sprintf("indexed version %d, %s", choice.Version, choice.Reason)
+	}
+	return what, m.WriteIndexed(out, irpgo.IndexedOptions{
+		Version: choice.Version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps,
+	})
+}
+
+// contents summarizes the profile written, for which it counts as sparse asks. The total saturates
+// and has no pseudo counts.
+func (w *writer) contents(p *irpgo.Profile) string {
+	var functions, dropped, counters, total uint64
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if w.sparse && !ran(f) {
+			dropped++
+			continue
+		}
+		functions++
+		for _, r := range f.Records {
+			counters += uint64(len(r.Counts))
+			if r.Pseudo() == 0 {
+				sum, _, _ := sumCounts(r.Counts)
+				total = saturate.Add(total, sum)
+			}
+		}
+	}
+	return contentsLine(functions, dropped, counters, total, p)
+}
+
+// contentsLine says in words what was written of a profile, and how many
+// functions were dropped.
+func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) string {
+	heap := memprofcmd.Contents(p.MemProf)
+	if heap != "" && functions == 0 && dropped == 0 {
+		return heap
+	}
+	s := fmt.Sprintf("%s, %s, total count %s", cli.Quantity(functions, "function", "functions"),
+		cli.Quantity(counters, "counter", "counters"), cli.Count(total))
+	if dropped > 0 {
+		s += fmt.Sprintf(", %s that never ran left out", cli.Count(dropped))
+	}
+	if heap != "" {
+		s += ", " + heap
+	}
+	return s
+}
+
+// ran reports whether a function is kept in a sparse profile: any counter or bit of a bitmap is
+// set. Pseudo counts are not zero, so their functions are kept.
+func ran(f *irpgo.Function) bool {
+	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
+		return slices.Max(append([]uint64{0}, r.Counts...)) > 0 || slices.Max(append([]byte{0}, r.Bitmap...)) > 0
+	})
+}

@@ -1,0 +1,245 @@
+package memprofcmd
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/memprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// Print prints the facts, unless the file could not be read at all: first what fits on a line, then
+// the rankings.
+func (f *fileFacts) Print(p *family.Printer) {
+	if f.Heap == nil {
+		return
+	}
+	p.Title(f.File)
+	format := f.What
+	if f.Version > 0 {
+		format += fmt.Sprintf(", version %d (written by %s)", f.Version, f.WrittenBy)
+	}
+	rows := [][2]string{{"Format", format + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")}}
+	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
+	if f.Dumps > 1 {
+		add("Dumps", cli.Count(uint64(f.Dumps)))
+	}
+	if len(f.BuildIDs) > 0 && f.BuildIDs[0] != "" {
+		add("Build id", f.BuildIDs[0])
+	}
+	if c := f.Coverage; c != nil {
+		for _, u := range c.Programs {
+			add("Program", fmt.Sprintf("%s, %s", console.Printable(u.File), cli.Quantity(uint64(u.Addresses), "address", "addresses")))
+		}
+		if c.DroppedContexts > 0 {
+			add("Left out", fmt.Sprintf("%s of %s, which have no call in a known function", cli.Count(uint64(c.DroppedContexts)),
+				cli.Quantity(uint64(f.RecordedContexts), "context", "contexts")))
+		}
+		if n := c.OutsideAddresses + c.UnknownAddresses; n > 0 {
+			add("Not known", fmt.Sprintf("%s of %s, of them %s in %s not given", cli.Count(uint64(n)),
+				cli.Quantity(uint64(c.Addresses), "address", "addresses"), cli.Count(uint64(c.OutsideAddresses)),
+				cli.Quantity(uint64(len(c.Missing)), "program or library", "programs and libraries")))
+		}
+	}
+	rows = append(rows, Rows(f.Heap)...)
+	p.List(append(rows, f.Problems.Rows(p.Term, "")...))
+	Print(p, f.Heap)
+}
+
+// Rows returns the labels and values of a heap profile that fit on one line. Package irpgocmd
+// prints them for the heap profile in an indexed profile, too.
+func Rows(h *Facts) (rows [][2]string) {
+	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
+	if h.Version > 0 || h.Functions > 0 {
+		fields := cli.Quantity(uint64(len(h.Fields)), "field", "fields")
+		if len(h.Fields) == len(memprof.HotColdSchema.Fields()) {
+			fields = "what compilers need"
+		}
+		add("Heap records", fmt.Sprintf("%s, %s, %s of each context", cli.Quantity(uint64(h.Functions), "function", "functions"),
+			cli.Quantity(uint64(h.CallSites), "call site", "call sites"), fields))
+	}
+	if h.Contexts > 0 {
+		add("Allocated", fmt.Sprintf("%s in %s, %s", cli.Quantity(h.Bytes, "byte", "bytes"), cli.Quantity(h.Allocations, "block", "blocks"),
+			cli.Quantity(uint64(h.Contexts), "context", "contexts")))
+	}
+	for _, t := range h.Temperatures {
+		if t.Contexts == 0 {
+			continue
+		}
+		label := map[string]string{"cold": "Cold", "notcold": "Not cold", "hot": "Hot if asked"}[t.Temperature]
+		add(label, fmt.Sprintf("%s, %s in %s (%s)", cli.Quantity(uint64(t.Contexts), "context", "contexts"),
+			cli.Quantity(t.Bytes, "byte", "bytes"), cli.Quantity(t.Allocations, "block", "blocks"), cli.Percent(t.Bytes, h.Bytes)))
+	}
+	if len(h.Places) > 0 {
+		var parts []string
+		total := 0
+		for _, word := range []string{"cold", "notcold", "ambiguous"} {
+			if n := h.Places[word]; n > 0 {
+				parts = append(parts, cli.Count(uint64(n))+" "+word)
+				total += n
+			}
+		}
+		add("Places", fmt.Sprintf("%s: %s", cli.Quantity(uint64(total), "call that allocates", "calls that allocate"), strings.Join(parts, ", ")))
+	}
+	if d := h.DataAccess; d != nil {
+		add("Data accesses", fmt.Sprintf("%s of %s and %s; %s and %s never accessed", cli.Count(d.Accesses),
+			cli.Quantity(uint64(d.Symbols), "symbol", "symbols"), cli.Quantity(uint64(d.Strings), "string", "strings"),
+			cli.Quantity(uint64(d.ColdSymbols), "symbol", "symbols"), cli.Quantity(uint64(d.ColdStrings), "string", "strings")))
+	}
+	return rows
+}
+
+// rankingTitles are the titles of the column with the stacks. People read "blocks" where the JSON
+// has allocations.
+var rankingTitles = map[string]string{
+	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
+}
+
+// Print prints the rankings asked for; of a nil h, nothing.
+func Print(p *family.Printer, h *Facts) {
+	if h == nil {
+		return
+	}
+	for i := range h.Rankings {
+		if r := &h.Rankings[i]; len(r.Contexts) > 0 && (h.by == r.By || h.by == ByAll) {
+			printRanking(p, h, r)
+		}
+	}
+}
+
+// heapNode is a node of the tree of contexts, whose roots are the calls that allocate: a
+// frame with the contexts that share it and all frames below it.
+type heapNode struct {
+	frame    *heapFrame
+	contexts []*heapContext // by rank
+	callers  []*heapNode
+}
+
+// grow adds a context to the trees with these roots or, in its recursion, to those below a node,
+// and returns them. stack is what remains of the context's stack, innermost frame first.
+func grow(nodes []*heapNode, c *heapContext, stack []heapFrame) []*heapNode {
+	if len(stack) == 0 {
+		return nodes
+	}
+	var at *heapNode
+	for _, n := range nodes {
+		if *n.frame == stack[0] {
+			at = n
+		}
+	}
+	if at == nil {
+		at = &heapNode{frame: &stack[0]}
+		nodes = append(nodes, at)
+	}
+	at.contexts = append(at.contexts, c)
+	at.callers = grow(at.callers, c, stack[1:])
+	return nodes
+}
+
+// printRanking prints contexts as trees, with callers below what they call. A frame that
+// several contexts share appears once.
+func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
+	var roots []*heapNode
+	for i := range r.Contexts {
+		roots = grow(roots, &r.Contexts[i], r.Contexts[i].Stack)
+	}
+	var rows [][]string
+	for _, n := range roots {
+		rows = heapBranch(p, rows, h, n, true, "")
+	}
+	p.Table([]string{"Bytes", "Share", "Blocks", "Life", "Density", "Hint", rankingTitles[r.By]}, rows)
+}
+
+// heapBranch appends the rows of a node and its callers. Only roots and the nodes after
+// a branch have numbers.
+func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
+	row := make([]string, 6, 7)
+	if numbers {
+		row = heapNumbers(h, n)
+	}
+	rows = append(rows, append(row, indent+heapFrameName(p, n.frame)))
+	if strings.TrimSpace(indent) == "" {
+		indent += "← "
+	}
+	// Contexts that end at this frame have no row below it, so their numbers would be missing from
+	// the sum of the callers': this is a branch, too.
+	ends := len(n.contexts)
+	for _, c := range n.callers {
+		ends -= len(c.contexts)
+	}
+	branches := len(n.callers) > 1 || ends > 0 && len(n.callers) > 0
+	for _, c := range n.callers {
+		to := indent
+		if branches {
+			to = "  " + indent
+		}
+		rows = heapBranch(p, rows, h, c, branches, to)
+	}
+	return rows
+}
+
+// heapNumbers returns the first six cells of a row: sums over the contexts of a node, and averages
+// over all their allocations, not over the contexts.
+func heapNumbers(h *Facts, n *heapNode) []string {
+	var bytes, blocks uint64
+	var life, density float64
+	hint := n.contexts[0].Temperature
+	for _, c := range n.contexts {
+		bytes = saturate.Add(bytes, c.Bytes)
+		blocks += c.Allocations
+		life += c.AverageLife * float64(c.Allocations)
+		density += c.Density * float64(c.Allocations)
+		if c.Temperature != hint {
+			hint = "ambiguous"
+		}
+	}
+	whole := math.Max(float64(blocks), 1)
+	return []string{
+		cli.Count(bytes), cli.Percent(bytes, h.Bytes), cli.Count(blocks), lifeText(life / whole), densityText(density / whole), hint,
+	}
+}
+
+// lifeText prints milliseconds with at least two digits, in seconds from one second on.
+func lifeText(ms float64) string {
+	switch {
+	case ms >= 100_000:
+		return fmt.Sprintf("%.0f s", ms/1000)
+	case ms >= 1000:
+		return fmt.Sprintf("%.1f s", ms/1000)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}
+
+// densityText prints accesses per byte and second with two digits, without a fraction from 100 on.
+func densityText(d float64) string {
+	if d >= 100 || d == 0 {
+		return cli.Count(uint64(math.Min(d, 1<<62)))
+	}
+	return fmt.Sprintf("%.2g", d)
+}
+
+// heapFrameName returns the text of a frame: its function and place. Without the program,
+// lines are relative to the first line of the function.
+func heapFrameName(p *family.Printer, f *heapFrame) string {
+	name := f.Demangled
+	switch {
+	case f.Function == "":
+		name = f.ID
+	case p.Mangled:
+		name = f.Function
+	}
+	place := fmt.Sprintf("line +%d:%d", f.LineOffset, f.Column)
+	if f.File != "" {
+		place = fmt.Sprintf("%s:%d:%d", path.Base(f.File), f.Line, f.Column)
+	}
+	text := name + "  " + place
+	if f.Inlined {
+		text += " (inlined)"
+	}
+	return console.Printable(text)
+}

@@ -1,0 +1,270 @@
+package samplecmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+)
+
+// fileFacts is what "profuse show" prints about a sample profile. The JSON names are part of the
+// interface.
+type fileFacts struct {
+	family.Head
+	// The kind decides how the rest reads: in context-sensitive profiles Functions counts contexts.
+	Kind      string `json:"kind"`      // "context-sensitive, probe-based"
+	Functions int    `json:"functions"` // or contexts
+	Inlined   int    `json:"inlined"`   // functions inlined into these
+	Locations uint64 `json:"locations"` // with a count
+	Samples   uint64 `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
+	// HotThreshold is the least count of a hot location, by the detailed summary at LLVM's hot
+	// cutoff (99 %).
+	HotThreshold uint64          `json:"hot_threshold"`
+	Symbols      int             `json:"symbols"`  // in the list of the program's functions
+	Sections     []sectionFacts  `json:"sections"` // of an extensible binary file
+	Hottest      []functionFacts `json:"hottest"`
+	// Selected are the functions that --function chooses, the greatest total first; null without
+	// the option.
+	Selected []functionFacts `json:"function_records,omitzero"`
+	family.Problems
+
+	selecting, contexts bool
+}
+
+// sectionFacts is one section of an extensible binary file.
+type sectionFacts struct {
+	Type   uint64   `json:"type"`
+	Name   string   `json:"name"`   // LLVM's
+	Flags  []string `json:"flags"`  // LLVM's words
+	Offset uint64   `json:"offset"` // in the file
+	Size   uint64   `json:"size"`
+}
+
+// functionFacts is one function, or one context.
+type functionFacts struct {
+	Name      string `json:"name"` // or context
+	Demangled string `json:"demangled"`
+	// Total is the sum of the samples as the file states it, those of inlined functions included;
+	// Head is how often the function was entered, as far as samples tell.
+	Total     uint64 `json:"total"`
+	Head      uint64 `json:"head"`
+	Locations int    `json:"locations"`
+	Inlined   int    `json:"inlined"`
+	// Checksum is the pseudo probes' hash of the control flow; 0 in profiles by line.
+	Checksum uint64        `json:"checksum"`
+	Samples  []sampleFacts `json:"samples,omitzero"` // on request
+}
+
+// sampleFacts is one location.
+type sampleFacts struct {
+	Inlined []string `json:"inlined"` // from the function down to the one with the samples: "3.1 callee"
+	// Location is the line from the beginning of the function, with a discriminator after a point,
+	// or the number of a probe.
+	Location string   `json:"location"`
+	Count    uint64   `json:"count"`
+	Targets  []string `json:"targets"` // "name:count", the most frequent first
+}
+
+// collectFacts reads a sample profile, or as much as shows an error, which it also records in the
+// facts.
+func collectFacts(name string, data []byte, format formats.Format, opt *family.ShowOptions) (*fileFacts, error) {
+	f := &fileFacts{
+		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
+		Sections: []sectionFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
+	}
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
+	if err != nil {
+		return f, f.End(err)
+	}
+	if sections, err := sampleprof.Sections(name, data); err == nil {
+		for _, s := range sections {
+			f.Sections = append(f.Sections, sectionFacts{s.Type, s.Name, append([]string{}, s.Flags...), s.Offset, s.Size})
+		}
+	}
+	f.collect(p, opt)
+	return f, nil
+}
+
+// collect fills the facts. It relies on the reader's order, the greatest total first: the hottest
+// functions are the first ones of the profile. Functions without samples are never among them.
+func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
+	s := p.Summarize()
+	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
+	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
+	f.Locations, f.Samples = s.NumCounts, s.Total
+	f.HotThreshold, _ = s.Cutoffs.Hot()
+	if f.selecting {
+		f.Selected = []functionFacts{}
+	}
+	for i, fn := range p.Functions {
+		_, inlined := sizeOf(fn)
+		f.Inlined += inlined
+		listed := i < opt.Top && fn.Total > 0
+		if !listed && !f.selecting {
+			continue
+		}
+		facts := functionOf(fn)
+		if listed {
+			f.Hottest = append(f.Hottest, facts)
+		}
+		// A regular expression may match either form of the name, as in the other families.
+		if f.selecting && (opt.Choose.MatchString(facts.Name) || opt.Choose.MatchString(facts.Demangled)) {
+			if opt.Blocks {
+				facts.Samples = appendSamples([]sampleFacts{}, fn, nil)
+			}
+			f.Selected = append(f.Selected, facts)
+		}
+	}
+}
+
+// functionOf describes a function or a context. The readable label demangles each function of the
+// context, not the text as a whole, which holds lines, too.
+func functionOf(fn *sampleprof.Function) functionFacts {
+	facts := functionFacts{Name: fn.Label(), Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum}
+	facts.Locations, facts.Inlined = sizeOf(fn)
+	readable := sampleprof.Function{Name: demangled(fn.Name), Context: slices.Clone(fn.Context)}
+	for i := range readable.Context {
+		readable.Context[i].Name = demangled(readable.Context[i].Name)
+	}
+	facts.Demangled = readable.Label()
+	return facts
+}
+
+// sizeOf returns how many locations a function has, and how many functions are inlined into it.
+func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
+	locations, inlined = len(fn.Body), len(fn.Callsites)
+	for i := range fn.Callsites {
+		l, n := sizeOf(fn.Callsites[i].Callee)
+		locations, inlined = locations+l, inlined+n
+	}
+	return locations, inlined
+}
+
+// demangled returns the name to show. A name of which only the GUID is known stays as it is.
+func demangled(n sampleprof.Name) sampleprof.Name {
+	if text, ok := n.Text(); ok {
+		return sampleprof.NameOf(symbols.Demangle(text))
+	}
+	return n
+}
+
+// appendSamples appends the samples of a function and of what is inlined into it. path says how it
+// came into the outermost one.
+func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []sampleFacts {
+	for _, s := range fn.Body {
+		facts := sampleFacts{Inlined: append([]string{}, path...), Location: s.Location.String(), Count: s.Count, Targets: []string{}}
+		for _, t := range s.Targets {
+			facts.Targets = append(facts.Targets, fmt.Sprintf("%s:%d", t.Name, t.Count))
+		}
+		dst = append(dst, facts)
+	}
+	// The full slice expression makes append copy: siblings must not share the end of path.
+	for _, c := range fn.Callsites {
+		dst = appendSamples(dst, c.Callee, append(path[:len(path):len(path)], fmt.Sprintf("%s %s", c.Location, c.Callee.Name)))
+	}
+	return dst
+}
+
+// Print prints the facts, unless the file could not be read.
+func (f *fileFacts) Print(p *family.Printer) {
+	if f.Error != nil {
+		return
+	}
+	p.Title(f.File)
+	things, hottest := "Functions", "Hottest functions"
+	if f.contexts {
+		things, hottest = "Contexts", "Hottest contexts"
+	}
+	functions := cli.Count(uint64(f.Functions))
+	if f.Inlined > 0 {
+		functions += ", with " + cli.Quantity(uint64(f.Inlined), "inlined one", "inlined ones")
+	}
+	rows := [][2]string{
+		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
+		{"Kind", f.Kind},
+		{things, functions},
+		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
+		{"Hot from", cli.Quantity(f.HotThreshold, "sample", "samples")},
+	}
+	if f.Symbols > 0 {
+		rows = append(rows, [2]string{"Symbols", cli.Count(uint64(f.Symbols))})
+	}
+	if len(f.Sections) > 0 {
+		var names []string
+		for _, s := range f.Sections {
+			name := fmt.Sprintf("%s %s", s.Name, cli.Count(s.Size))
+			if len(s.Flags) > 0 {
+				name += " (" + strings.Join(s.Flags, ", ") + ")"
+			}
+			names = append(names, name)
+		}
+		rows = append(rows, [2]string{"Sections", strings.Join(names, "; ")})
+	}
+	p.List(append(rows, f.Rows(p.Term, "")...))
+	f.table(p, f.Hottest, hottest)
+	switch {
+	case !f.selecting:
+	case len(f.Selected) == 0:
+		fmt.Fprintln(p.W, "\n  No function matches.")
+	case p.Counts:
+		for i := range f.Selected {
+			f.function(p, &f.Selected[i])
+		}
+	default:
+		f.table(p, f.Selected, things)
+	}
+}
+
+// nameOf returns the name as --mangled asks for it, safe for a terminal.
+func nameOf(p *family.Printer, fn *functionFacts) string {
+	if p.Mangled {
+		return console.Printable(fn.Name)
+	}
+	return console.Printable(fn.Demangled)
+}
+
+// table prints a table of functions in their order, or nothing if there are none.
+func (f *fileFacts) table(p *family.Printer, functions []functionFacts, title string) {
+	if len(functions) == 0 {
+		return
+	}
+	total := uint64(0)
+	for i := range functions {
+		total = saturate.Add(total, functions[i].Total)
+	}
+	var rows [][]string
+	for i := range functions {
+		fn := &functions[i]
+		rows = append(rows, []string{
+			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(uint64(fn.Locations)), cli.Count(uint64(fn.Inlined)), nameOf(p, fn),
+		})
+	}
+	p.Table([]string{"Samples", "Entered", "Locations", "Inlined", title}, rows)
+}
+
+// function prints a function with its samples.
+func (f *fileFacts) function(p *family.Printer, fn *functionFacts) {
+	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
+	what := []string{cli.Quantity(fn.Total, "sample", "samples"), "entered " + cli.Count(fn.Head)}
+	if fn.Checksum != 0 {
+		what = append(what, fmt.Sprintf("checksum %#x", fn.Checksum))
+	}
+	p.Fold("    ", strings.Join(what, ", "))
+	for _, s := range fn.Samples {
+		line := fmt.Sprintf("    %8s  %14s", s.Location, cli.Count(s.Count))
+		if len(s.Inlined) > 0 {
+			line += "  in " + strings.Join(s.Inlined, ", ")
+		}
+		if len(s.Targets) > 0 {
+			line += "  calls " + strings.Join(s.Targets, " ")
+		}
+		fmt.Fprintln(p.W, console.Printable(line))
+	}
+}

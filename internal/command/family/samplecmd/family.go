@@ -1,0 +1,61 @@
+// Package samplecmd implements the commands of profuse for LLVM's sample profiles.
+package samplecmd
+
+import (
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+)
+
+// Family returns the family of sample profiles.
+func Family() family.Family {
+	return family.Family{
+		Kinds: []formats.Family{formats.Sample},
+		Help: family.Help{
+			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT.",
+			Show:  [][2]string{{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"}},
+		},
+		Show:  func() family.Shower { return show{} },
+		Check: func() family.Checker { return check{} },
+		Adder: func() merging.Adder { return new(adder) },
+		Fit:   fitOf,
+	}
+}
+
+// show is one run of "profuse show".
+type show struct{}
+
+// Sample profiles have no options of their own, and name functions and lines without a program.
+func (show) Declare(*cli.Flags)           {}
+func (show) Open(*sources.Programs) error { return nil }
+
+func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	return collectFacts(name, data, f, opt)
+}
+
+// check is one run of "profuse check".
+type check struct{}
+
+// No option of "profuse check" needs a program or excludes sample profiles: Fit compares with a
+// program for --against.
+func (check) Open(*cli.Env, *sources.Programs) error { return nil }
+func (check) Admit(string, []byte) error             { return nil }
+
+// Check reads the whole file. What the reader refuses is a finding; what [sampleprof.Profile.Check]
+// doubts is only a remark, because compilers use such a profile. Records are functions or contexts.
+func (check) Check(name string, data []byte, f formats.Format) family.Checked {
+	res := family.NewChecked(name, f)
+	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
+	if err != nil {
+		res.Note(err)
+		return res
+	}
+	res.Records = len(p.Functions)
+	for _, err := range p.Check() {
+		res.Remarks = append(res.Remarks, res.Finding(err))
+	}
+	return res
+}

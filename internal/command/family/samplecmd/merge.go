@@ -1,0 +1,227 @@
+package samplecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/formats/sampleprof"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/memlimit"
+	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// The formats of the result.
+const (
+	// extbinary, LLVM's extensible binary format, is the default; binary, the older one, cannot
+	// hold contexts or probes.
+	formatExtended = "extbinary"
+	formatBinary   = "binary"
+	formatText     = "text"
+	// A partial sum keeps what compilers do not read, so that sums of sums are those of all inputs.
+	formatPartial = "partial"
+)
+
+// adder adds sample profiles up.
+type adder struct {
+	// Format, MD5, Compress, Split and SizeLimit come from the options; Check sets Lossless.
+	write               sampleprof.WriteOptions
+	mergeCold, trimCold bool
+	// frames is the number of frames, counted from the function itself outward, that mergeCold
+	// keeps.
+	frames int
+	// partial sets LLVM's flag for a profile of a part of the program, as llvm-profdata
+	// --gen-partial-profile; it is not a partial sum.
+	flatten, nest, partial bool
+	sum                    bool // write a partial sum
+}
+
+// Declare names the options as profuse's other families do, where LLVM abbreviates: --md5-names is
+// llvm-profdata's --use-md5, --merge-cold-contexts its --sample-merge-cold-context.
+func (c *adder) Declare(f *cli.Flags, watching bool) {
+	f.Group("sample profiles")
+	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs instead of names")
+	f.BoolVar(&c.write.Compress, "compress", false, "compress the sections of extbinary")
+	f.BoolVar(&c.write.Split, "split-layout", false, "write functions without inlined functions into a section of their own")
+	f.BoolVar(&c.partial, "partial", false, "mark the profile as covering only a part of the program")
+	if !watching { // they do not go together with adding to the result
+		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "merge cold contexts into the contexts of their last frames")
+		f.BoolVar(&c.trimCold, "trim-cold-contexts", false, "drop cold contexts")
+		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that a merged cold context keeps")
+		f.BoolVar(&c.flatten, "flatten", false, "drop contexts, and turn inlined functions into functions of their own")
+		f.BoolVar(&c.nest, "nest", false, "inline the functions of contexts into their callers")
+		f.Uint64Var(&c.write.SizeLimit, "size-limit", 0, "`BYTES` drop functions with few samples until the result is no larger")
+	}
+}
+
+// Results returns the formats that --format names. Partial sums alone lose nothing.
+func (c *adder) Results() []merging.Result {
+	return []merging.Result{
+		{Name: formatExtended, Family: formats.Sample},
+		{Name: formatBinary, Family: formats.Sample},
+		{Name: formatText, Family: formats.Sample, Text: true},
+		{Name: formatPartial, Family: formats.Sample, Exact: ".afdo"},
+	}
+}
+
+// Refuses lists the options that name programs: sample profiles hold functions and lines already.
+func (c *adder) Refuses() []string { return []string{"program", "arch"} }
+
+// Check refuses options that do not go together. Options about what is written exclude partial
+// sums, unless r.Partial says that this run makes only a part of a larger merge: its last step
+// applies them.
+func (c *adder) Check(r *merging.Run) error {
+	c.write.Lossless, c.sum = true, r.Format == formatPartial
+	if name := c.lateOption(); c.sum && !r.Partial && name != "" {
+		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
+	}
+	switch r.Format {
+	case formatText:
+		c.write.Format = sampleprof.FormatText
+	case formatBinary:
+		c.write.Format = sampleprof.FormatBinary
+	default:
+		c.write.Format = sampleprof.FormatExtended
+	}
+	if c.write.Format != sampleprof.FormatExtended && (c.write.MD5 || c.write.Compress || c.partial) {
+		return cli.Usagef("options --md5-names, --compress and --partial need --format %s", formatExtended)
+	}
+	if c.flatten && c.nest {
+		return cli.Usagef("options --flatten and --nest exclude each other")
+	}
+	return nil
+}
+
+// Open turns the weights into whole numbers over the common denominator r.Unit, by which Add
+// divides the sum. A partial sum cannot be divided: rounding would make sums of sums differ.
+func (c *adder) Open(r *merging.Run, _ func(string)) error {
+	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
+		return err
+	}
+	if c.sum && r.Unit > 1 {
+		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
+	}
+	return nil
+}
+
+// lateOption returns the name of an option about what is written, "" if there is none.
+func (c *adder) lateOption() string {
+	switch {
+	case c.write.MD5:
+		return "md5-names"
+	case c.write.Split:
+		return "split-layout"
+	case c.partial:
+		return "partial"
+	case c.mergeCold:
+		return "merge-cold-contexts"
+	case c.trimCold:
+		return "trim-cold-contexts"
+	case c.flatten:
+		return "flatten"
+	case c.nest:
+		return "nest"
+	case c.write.SizeLimit > 0:
+		return "size-limit"
+	}
+	return ""
+}
+
+// reshapes reports whether options ask for anything between merging and writing.
+func (c *adder) reshapes() bool { return c.mergeCold || c.trimCold || c.flatten || c.nest }
+
+// Add adds up the base, if any, and the inputs. The sum does not depend on their order.
+func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
+	ins := j.Inputs
+	if j.Base != "" {
+		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
+	}
+	defer memlimit.CollectOften(50)()
+	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
+	// One worker: the first usable input decides of which kind the others must be.
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) { return add(m, p) }}
+	if err := j.Add(ctx, ins, adders, false); err != nil {
+		return nil, err
+	}
+	r := m.Finish()
+	if r.Left > 0 && !c.sum {
+		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
+			cli.Quantity(uint64(r.Left), "function", "functions")), "")
+	}
+	if c.partial {
+		r.Kind |= sampleprof.Partial
+	}
+	// Dividing and reshaping need the profile as a whole; without them the merger's sum is written
+	// from where it lies.
+	var all result = r
+	functions := r.Functions
+	if j.Unit > 1 || c.reshapes() {
+		p := r.Profile()
+		p.Divide(j.Unit)
+		c.reshape(p)
+		all, functions = p, len(p.Functions)
+	}
+	sum := &merging.Sum{
+		Contents: func() string { return contents(all, functions) },
+		Write: func(w io.Writer) (string, error) {
+			defer memlimit.CollectOften(50)()
+			if c.sum {
+				return "partial sum, " + string(c.write.Format), r.WritePartial(w, sampleprof.WriteOptions{Compress: c.write.Compress})
+			}
+			return string(c.write.Format), all.Write(w, c.write)
+		},
+	}
+	// "profuse watch" adds to the result later, so it keeps what the written format cannot hold.
+	if j.Watched() && r.Exceeds() {
+		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
+	}
+	if functions == 0 {
+		sum.Empty = "no input has any function"
+	}
+	return sum, nil
+}
+
+// A result is what is written: a profile or, in less time and memory, what a merger holds.
+type result interface {
+	Summarize() *sampleprof.Summary
+	Write(io.Writer, sampleprof.WriteOptions) error
+}
+
+// add adds an input to the sum. Skipped functions, whose counts do not go with those before, are
+// unmergable in the account of the input.
+func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
+	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
+		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
+	}
+	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReaderOptions{}, in.Weight)
+	if err != nil {
+		return nil, err
+	}
+	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
+}
+
+// reshape does what the options ask for between merging and writing, in the order of llvm-profdata:
+// cold contexts while there are contexts, then one of the conversions that remove them.
+func (c *adder) reshape(p *sampleprof.Profile) {
+	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
+	if c.flatten {
+		p.Flatten()
+	}
+	if c.nest {
+		p.Nest()
+	}
+}
+
+// contents sums up a result for the message "merged …: CONTENTS". functions is given because a
+// merger's sum has no list of them.
+func contents(r result, functions int) string {
+	s := r.Summarize()
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
+		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
+}

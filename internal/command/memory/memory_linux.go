@@ -1,6 +1,0 @@
-package memory
-
-import "os"
-
-// machine returns the memory of the machine in bytes.
-func machine() int64 { return meminfo(os.DirFS("/")) }

@@ -1,0 +1,2 @@
+// Package ordering writes orders of functions for linkers.
+package ordercmd

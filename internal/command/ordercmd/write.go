@@ -1,0 +1,135 @@
+package ordercmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/profile/order"
+)
+
+// mold is an accepted value, so that the error can explain why it is unsupported.
+const mold = "mold"
+
+// About describes the formats, for help texts.
+const About = `
+    lld     ld.lld --symbol-ordering-file=LIST
+    ld64    ld64 or ld64.lld -order_file LIST
+    gold    ld.gold --section-ordering-file=LIST
+    gnu-ld  INCLUDE LIST in a linker script, at the beginning of .text { }
+
+gold and GNU ld need a program compiled with -ffunction-sections. mold cannot
+order functions.
+
+--binary adapts the names to another build of the program, such as one without
+instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
+hashes in names of Rust and Mach-O's underscore may differ.`
+
+// A Writer writes a list of functions for a linker.
+type Writer struct {
+	// The path, or "-"; format.Value is a layout.Linker or mold.
+	output string
+	format cli.Choice
+	binary string  // the program to link
+	arch   *string // of binary
+	Quiet  bool
+}
+
+// Declare declares the options. arch points to the value of option --arch.
+func (c *Writer) Declare(f *cli.Flags, arch *string) {
+	c.arch = arch
+	c.format.Value = string(order.LLD)
+	for _, l := range order.Linkers() {
+		c.format.Allowed = append(c.format.Allowed, string(l))
+	}
+	f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
+	f.Var(&c.format, "format", "`LINKER` linker to write for: "+c.format.Words())
+	// Accepted and refused with a reason, see Check; the help text does not offer it.
+	c.format.Allowed = append(c.format.Allowed, mold)
+	f.StringVar(&c.binary, "binary", "", "`FILE` use the function names of this program, the one to link")
+	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
+}
+
+// Check returns what is wrong with the command line. Only mold is refused; the parser of
+// options refuses what is no linker.
+func (c *Writer) Check() error {
+	if c.format.Value == mold {
+		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
+	}
+	return nil
+}
+
+// Write writes the names, which come from the file at path, and prints a summary. Names that
+// the linker's syntax cannot hold are left out and reported. The output must not be the
+// profile or the program.
+func (c *Writer) Write(env *cli.Env, path string, names []string) error {
+	match, err := c.match(env, names)
+	if err != nil {
+		return err
+	}
+	ins := []inputs.Input{inputs.File(path, inputs.Options{})}
+	if c.binary != "" {
+		ins = append(ins, inputs.File(c.binary, inputs.Options{}))
+	}
+	var unwritten []string
+	err = console.Write(env, c.output, ins, false, func(w io.Writer) (err error) {
+		unwritten, err = order.Write(w, order.Linker(c.format.Value), match.Symbols)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
+		c.report(env.Stderr, match, unwritten)
+	}
+	return nil
+}
+
+// match finds the names in the program of option --binary, if it is given. Without it only
+// duplicates are removed.
+func (c *Writer) match(env *cli.Env, names []string) (order.Match, error) {
+	if c.binary == "" {
+		return order.Unique(names), nil
+	}
+	p, err := openProgram(env, c.binary, *c.arch)
+	if err != nil {
+		return order.Match{}, err
+	}
+	defer p.Close()
+	symbols, err := p.names()
+	if err != nil {
+		return order.Match{}, err
+	}
+	return order.MatchSymbols(names, symbols, p.options()), nil
+}
+
+// report prints what happened to the names. Each list ends after console.MaxListed names.
+func (c *Writer) report(w io.Writer, m order.Match, unwritten []string) {
+	list := func(what string, names []string) {
+		for i, n := range names {
+			if i == console.MaxListed {
+				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(uint64(len(names)-i)))
+				break
+			}
+			fmt.Fprintf(w, "%s: %s\n", what, console.Printable(n))
+		}
+	}
+	var renamed []string
+	for _, r := range m.Renamed {
+		renamed = append(renamed, r.From+" → "+strings.Join(r.To, ", "))
+	}
+	list("missing", m.Missing)
+	list("renamed", renamed)
+	list("named twice", m.Duplicates)
+	list("ambiguous", m.Ambiguous)
+	list("not readable by "+c.format.Value, unwritten)
+	summary := fmt.Sprintf("ordered %s", cli.Quantity(uint64(len(m.Symbols)-len(unwritten)), "function", "functions"))
+	if c.binary != "" {
+		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(uint64(m.Kept)),
+			cli.Count(uint64(len(m.Renamed))), cli.Count(uint64(len(m.Missing))), cli.Count(uint64(len(m.Duplicates))))
+	}
+	fmt.Fprintln(w, summary)
+}

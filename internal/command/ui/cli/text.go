@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// helpWidth is the width of help texts, in columns.
+const helpWidth = 80
+
+// columnGap is the space around and between two columns.
+const columnGap = 2
+
+// columnWidth returns the width of a first column that holds the names of the
+// rows, but for those that are too long for one.
+func columnWidth(rows [][2]string) (width int) {
+	const widest = 24
+	for _, r := range rows {
+		if n := utf8.RuneCountInString(r[0]); n <= widest {
+			width = max(width, n)
+		}
+	}
+	return width
+}
+
+// writeColumns prints names and descriptions as two columns, the first left
+// characters wide.
+func writeColumns(w io.Writer, rows [][2]string, left int) {
+	indent := strings.Repeat(" ", columnGap+left+columnGap)
+	for _, r := range rows {
+		lines := wrap(r[1], helpWidth-len(indent))
+		if n := utf8.RuneCountInString(r[0]); n <= left {
+			fmt.Fprintf(w, "  %s%s", r[0], strings.Repeat(" ", left-n+columnGap))
+		} else {
+			fmt.Fprintf(w, "  %s\n%s", r[0], indent)
+		}
+		fmt.Fprintln(w, strings.Join(lines, "\n"+indent))
+	}
+}
+
+// Rows returns names and descriptions as two columns, for the Long text of a command.
+func Rows(rows [][2]string) string {
+	// Lines of a Long text that stay as they are begin with four spaces.
+	indented := make([][2]string, len(rows))
+	for i, r := range rows {
+		indented[i] = [2]string{"  " + r[0], r[1]}
+	}
+	var b strings.Builder
+	writeColumns(&b, indented, columnWidth(indented))
+	return b.String()
+}
+
+// fill breaks the paragraphs of text into lines. Indented lines stay as they
+// are.
+func fill(text string, width int) string {
+	var b strings.Builder
+	var words []string
+	flush := func() {
+		if len(words) > 0 {
+			b.WriteString(strings.Join(wrap(strings.Join(words, " "), width), "\n"))
+			b.WriteByte('\n')
+			words = words[:0]
+		}
+	}
+	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
+		switch {
+		case strings.TrimSpace(line) == "":
+			flush()
+			b.WriteByte('\n')
+		case line[0] == ' ':
+			flush()
+			b.WriteString(line)
+		default:
+			words = append(words, strings.TrimSpace(line))
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// wrap breaks text at spaces into lines of at most width columns.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// Shorten cuts the middle out of s so that it takes at most width columns.
+func Shorten(s string, width int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= width || width < 1 {
+		return s
+	}
+	runes := []rune(s)
+	keep := width - 1
+	head := (keep + 1) / 2
+	return string(runes[:head]) + "…" + string(runes[n-(keep-head):])
+}
+
+// Count prints n with thousands separators.
+func Count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	var b strings.Builder
+	for i, digit := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	return b.String()
+}
+
+// A Part is a number of things of one kind.
+type Part struct {
+	N    int
+	What string
+}
+
+// Parts describes the parts that are not zero: "3 truncated".
+func Parts(parts ...Part) (words []string) {
+	for _, p := range parts {
+		if p.N > 0 {
+			words = append(words, Count(uint64(p.N))+" "+p.What)
+		}
+	}
+	return words
+}
+
+// Quantity prints n and what is counted, "1 function" or "1,234 functions".
+func Quantity(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+// Percent prints part of whole with one decimal. It never rounds a part to 0 % or
+// to 100 % unless the part is nothing or everything.
+func Percent(part, whole uint64) string {
+	switch {
+	case whole == 0 || part == 0:
+		return "0 %"
+	case part == whole:
+		return "100 %"
+	}
+	p := 100 * float64(part) / float64(whole)
+	switch {
+	case p < 0.05:
+		return "<0.1 %"
+	case p >= 99.95 && part < whole:
+		return ">99.9 %"
+	}
+	return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+}
+
+// beginningWith returns the first of the words that s is the beginning of, or "".
+func beginningWith(s string, words []string) string {
+	for _, w := range words {
+		if len(s) > 1 && strings.HasPrefix(w, s) {
+			return w
+		}
+	}
+	return ""
+}
+
+// nearest returns the word most like s, or "" if none is like it.
+func nearest(s string, words []string) string {
+	best, at := "", min(len(s)/2+1, 3)
+	for _, w := range words {
+		if d := Distance(s, w); d < at {
+			best, at = w, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// Warnings returns a function that prints warnings on standard error. It escapes what a
+// terminal would not print.
+func Warnings(env *cli.Env) func(profile.Warning) {
+	return func(w profile.Warning) {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))
+	}
+}
+
+// An Error is an error, a warning or a finding as JSON, the same in all commands.
+// docs/schema/error.schema.json describes it. What is unknown is left out.
+type Error struct {
+	Class    profile.Class `json:"class"`
+	File     string        `json:"file,omitempty"`
+	Function string        `json:"function,omitempty"`
+	Section  string        `json:"section,omitempty"`
+	// Offset and Record are pointers because 0 is a place: nil is unknown.
+	Offset  *int64 `json:"offset,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Record  *int   `json:"record,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Got     string `json:"got,omitempty"`
+	Want    string `json:"want,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+	Message string `json:"message"` // without file and function
+}
+
+// NewError describes an error as JSON. The file of an error of the system or of a bucket
+// becomes a field of its own, so that Message does not repeat it.
+func NewError(err error) *Error {
+	e := &Error{Class: profile.ClassOf(err), Message: err.Error()}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		e.File, e.Message = pe.Path, pe.Err.Error()
+	}
+	if se := (*store.Error)(nil); errors.As(err, &se) {
+		e.File, e.Message = se.URL, se.Reason()
+	}
+	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
+		e.SetPlace(fe.Place)
+		e.Field, e.Got, e.Want, e.Hint = fe.Field, fe.Got, fe.Want, fe.Hint
+		anonymous := *fe
+		anonymous.File = ""
+		e.Message = anonymous.Error()
+	}
+	return e
+}
+
+// SetPlace sets the file and the place in it.
+func (e *Error) SetPlace(p profile.Place) {
+	e.File, e.Section, e.Line, e.Column = p.File, p.Section, p.Line, p.Column
+	if p.Offset >= 0 {
+		e.Offset = &p.Offset
+	}
+	if p.Record >= 0 {
+		e.Record = &p.Record
+	}
+}
+
+// NewWarning describes a warning as JSON.
+func NewWarning(w profile.Warning) *Error {
+	e := NewError(w.Err)
+	e.Function = w.Function
+	e.File = cmp.Or(e.File, w.File)
+	return e
+}
+
+// String returns "FILE: FUNCTION: MESSAGE" without the parts that are unknown.
+func (e *Error) String() string {
+	if e.File != "" {
+		return e.File + ": " + e.Text()
+	}
+	return e.Text()
+}
+
+// Text returns "FUNCTION: MESSAGE", or the message alone.
+func (e *Error) Text() string {
+	if e.Function != "" {
+		return e.Function + ": " + e.Message
+	}
+	return e.Message
+}

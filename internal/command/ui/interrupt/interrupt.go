@@ -1,0 +1,102 @@
+// Package interrupt ends the process when a signal asks for it. A command that
+// watches its context ends by itself; one that cannot, because it opens a FIFO that
+// nobody writes to or decodes a large profile, is ended after [Grace]. Temporary files
+// are removed in both cases.
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+)
+
+// Grace is how long a command may take to end by itself after the first signal,
+// unless it asks for another time with [Allow].
+const Grace = 700 * time.Millisecond
+
+// Forever is a time for [Allow] that does not end: for commands whose work after a
+// signal is part of what they do. A second signal ends them too.
+const Forever time.Duration = 1<<63 - 1
+
+// A Signal is the cause of a context that a signal ended.
+type Signal struct{ Number syscall.Signal }
+
+func (s *Signal) Error() string { return s.Number.String() }
+
+// Code returns the exit code that shells give to a process that the signal ends.
+func (s *Signal) Code() int { return 128 + int(s.Number) }
+
+// Code returns the exit code of a process that ends because its context did.
+func Code(ctx context.Context) int {
+	if s := (*Signal)(nil); errors.As(context.Cause(ctx), &s) {
+		return s.Code()
+	}
+	return (&Signal{syscall.SIGINT}).Code()
+}
+
+// CodeOf returns the exit code of a process that has ended; if a signal ended it, the code that
+// shells give.
+func CodeOf(process *os.ProcessState) int {
+	if status, ok := process.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return (&Signal{status.Signal()}).Code()
+	}
+	return process.ExitCode()
+}
+
+// key is the key of the grace, an *atomic.Int64 of nanoseconds, in contexts.
+type key struct{}
+
+// Allow sets how long the command that runs in ctx may take to end after the first
+// signal. It does nothing in a context that is not of [Context].
+func Allow(ctx context.Context, d time.Duration) {
+	if grace, ok := ctx.Value(key{}).(*atomic.Int64); ok {
+		grace.Store(int64(d))
+	}
+}
+
+// Context returns a context that ends with the first signal that asks the process to
+// end; its cause is a [*Signal]. If the process has not ended after its grace, or at a
+// second signal, Context ends it: it removes the temporary files, says so on standard
+// error under the name of the program, and exits. It takes over these signals for the
+// life of the process.
+func Context(program string) context.Context {
+	grace := new(atomic.Int64)
+	grace.Store(int64(Grace))
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), key{}, grace))
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	go func() {
+		number := func(s os.Signal) *Signal {
+			n, _ := s.(syscall.Signal)
+			return &Signal{n}
+		}
+		first := number(<-signals)
+		cancel(first)
+		select {
+		case s := <-signals:
+			end(program, number(s))
+		case <-time.After(time.Duration(grace.Load())):
+			end(program, first)
+		}
+	}()
+	return ctx
+}
+
+// end ends the process.
+func end(program string, s *Signal) {
+	// A reader of standard error that has stopped reading must not keep the process.
+	time.AfterFunc(Grace/10, func() { os.Exit(s.Code()) })
+	atomicfile.RemoveAll()
+	fmt.Fprintf(os.Stderr, "%s: interrupted\n", program)
+	os.Exit(s.Code())
+}

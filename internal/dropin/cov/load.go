@@ -1,0 +1,492 @@
+package cov
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/dropin/clopt"
+	"github.com/profuse-pgo/profuse/internal/dropin/withcolor"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/memlimit"
+	"github.com/profuse-pgo/profuse/internal/program/covmap"
+	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// prepare does what all commands do with the command line before they look at their own
+// options. It checks the options in llvm-cov's order, which decides what a wrong command
+// line prints first. The result is errSilent if the message was printed, errDone if
+// --dump-collected-… was all that was asked for.
+// In llvm-cov it is the commandLineParser of CodeCoverageTool::run.
+func (t *tool) prepare() error {
+	o := &t.opt
+	if (o.instrProfile != "") == o.emptyProfile {
+		return errors.New("exactly one of -instr-profile and -empty-profile must be specified")
+	}
+	if o.program != "" {
+		t.objects = append(t.objects, o.program)
+	}
+	t.objects = append(t.objects, o.object...)
+	if len(t.objects) == 0 && !o.debuginfod && len(o.debugFileDirs) == 0 {
+		fmt.Fprintln(t.Stderr, "No filenames specified!")
+		return errSilent
+	}
+	if o.dumpObjects {
+		for _, name := range t.objects {
+			fmt.Fprintln(t.Stdout, name)
+		}
+		return errDone
+	}
+	// Pages are always coloured and tracefiles never. The messages do not end the run.
+	switch o.format {
+	case textFormat:
+		t.colors = o.color.Enabled(t.Stdout)
+	case htmlFormat:
+		if o.color == withcolor.Off {
+			fmt.Fprintln(t.Stderr, "Color output cannot be disabled when generating html.")
+		}
+		t.colors = true
+	case lcovFormat:
+		if o.color == withcolor.On {
+			fmt.Fprintln(t.Stderr, "Color output cannot be enabled when generating lcov.")
+		}
+	}
+	for _, s := range o.pathRemaps {
+		from, to, _ := strings.Cut(s, ",")
+		if from == "" || to == "" {
+			t.fail("-path-equivalence", "invalid argument '"+s+"', must be in format 'from,to'")
+			return errSilent
+		}
+		t.remap = append(t.remap, [2]string{from, to})
+	}
+	if len(o.demangler) > 0 {
+		path, err := exec.LookPath(o.demangler[0])
+		if err != nil {
+			t.fail("No such file or directory", "could not find the demangler!")
+			return errSilent
+		}
+		t.demangler = append([]string{path}, o.demangler[1:]...)
+	}
+	if err := t.makeFilters(); err != nil {
+		return err
+	}
+	for _, name := range o.arch {
+		if !knownArch(name) {
+			return errors.New("unknown architecture: " + name)
+		}
+	}
+	// One architecture is for all programs, several are for one program each.
+	if n := len(o.arch); n > 1 && n != len(t.objects) {
+		return errors.New("number of architectures doesn't match the number of objects")
+	}
+	for _, path := range o.sources {
+		t.collect(path)
+	}
+	if o.dumpPaths {
+		for _, path := range t.sources {
+			fmt.Fprintln(t.Stdout, path)
+		}
+		return errDone
+	}
+	return nil
+}
+
+// collect adds a source file, or all files below a folder, to the sources. With
+// --path-equivalence a source need not exist under its name.
+// It is CodeCoverageTool::collectPaths.
+func (t *tool) collect(path string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && len(t.remap) > 0:
+		t.addSource(path)
+	case err != nil:
+		t.warn(path, "Source file doesn't exist, proceeded by ignoring it.")
+	case info.Mode().IsRegular():
+		t.addSource(path)
+	case info.IsDir():
+		_ = clopt.Walk(path, func(path string, info fs.FileInfo, err error) {
+			switch {
+			case err != nil:
+				t.warn(path, withcolor.Words(err))
+			case info.Mode().IsRegular():
+				t.addSource(path)
+			}
+		})
+	}
+}
+
+// addSource adds a source under its absolute name, unless --ignore-filename-regex leaves it
+// out.
+func (t *tool) addSource(path string) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.fail(path, withcolor.Words(err))
+		return
+	}
+	if !t.ignored(abs) {
+		t.sources = append(t.sources, abs)
+	}
+	t.hadSource = len(t.sources) > 0
+}
+
+// ignored reports whether --ignore-filename-regex leaves out a file.
+func (t *tool) ignored(file string) bool {
+	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
+}
+
+// load reads the profile and the programs. Files that it cannot read are errors in the
+// words of llvm-cov. Sources on the command line of which the programs know nothing are
+// dropped afterwards: if none is left, the commands show all files, except show, which then
+// shows none.
+// It is CodeCoverageTool::load, with removeUnmappedInputs.
+func (t *tool) load() error {
+	o := &t.opt
+	var profile fs.FileInfo
+	if !o.emptyProfile {
+		info, err := os.Stat(o.instrProfile)
+		if err != nil {
+			t.fail(o.instrProfile, "could not read profile data!"+withcolor.Words(err))
+			return errSilent
+		}
+		profile = info
+	}
+	for _, name := range t.objects {
+		if info, err := os.Stat(name); err == nil && profile != nil && info.ModTime().After(profile.ModTime()) {
+			t.warn(name, "profile data may be out of date - object is newer")
+		}
+	}
+	if err := t.evaluate(); err != nil {
+		return fmt.Errorf("failed to load coverage: %w", err)
+	}
+	if n := len(t.cov.Mismatched); n > 0 {
+		t.warn("", strconv.Itoa(n)+" functions have mismatched data")
+		if o.dump {
+			for _, m := range t.cov.Mismatched {
+				fmt.Fprintf(t.Stderr, "hash-mismatch: No profile record found for '%s' with hash = 0x%x\n", m.Name, m.Hash)
+			}
+		}
+	}
+	t.files = t.cov.Files()
+	t.remapFiles()
+	// The files of the mapping are sorted.
+	if len(t.sources) > 0 {
+		t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
+			_, found := slices.BinarySearch(t.files, name)
+			return !found
+		})
+	}
+	t.demangle()
+	return nil
+}
+
+// evaluate sets t.cov. An error of the profile comes before those of programs, because
+// llvm-cov opens it first.
+func (t *tool) evaluate() error {
+	memlimit.CollectLate(96 << 20)
+	o := &t.opt
+	var opt covmap.EvaluateOptions
+	// Of several mappings of a function llvm-cov takes the first.
+	opt.FirstWins = true
+	counts := new(irpgo.Profile)
+	// The profile is read beside the programs; of their errors its own counts.
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		if !o.emptyProfile {
+			if counts, opt.Info, err = readProfile(o.instrProfile); err != nil {
+				err = named(o.instrProfile, err)
+			}
+		}
+		read <- err
+	}()
+	var maps []*covmap.Mapping
+	// add reads the mappings of one program and closes it.
+	add := func(name, arch string) error {
+		data, err := t.open(name)
+		if err != nil {
+			return err
+		}
+		defer data.Close()
+		return inputs.Guard(func() error {
+			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation})
+			maps = append(maps, found...)
+			return err
+		}, data)
+	}
+	arch := func(i int) string {
+		switch len(o.arch) {
+		case 0:
+			return ""
+		case 1:
+			return o.arch[0]
+		}
+		return o.arch[i]
+	}
+	var wrong error // with the programs
+	for i, name := range t.objects {
+		if err := add(name, arch(i)); err != nil {
+			wrong = named(name, err)
+			break
+		}
+	}
+	if err := cmp.Or(<-read, wrong); err != nil {
+		return err
+	}
+	var ids [][]byte // of the mappings of the command line
+	for _, m := range maps {
+		ids = append(ids, m.BuildID)
+	}
+	// Programs that the profile names but the command line does not are searched for by
+	// build id.
+	for _, id := range counts.BinaryIDs {
+		if slices.ContainsFunc(ids, func(have []byte) bool { return bytes.Equal(have, id) }) {
+			continue
+		}
+		switch path := t.find(id); {
+		case path != "":
+			if err := add(path, arch(0)); err != nil {
+				return named(path, err)
+			}
+		case o.checkBinary:
+			return named(o.instrProfile, message("Missing binary ID: "+hex.EncodeToString(id)))
+		}
+	}
+	if len(maps) == 0 {
+		return named(strings.Join(t.objects, ", "), errors.New(noData))
+	}
+	var err error
+	t.cov, err = covmap.Evaluate(maps, counts, opt)
+	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
+		return named(e.File, errors.New(mapWords(err)))
+	}
+	return err
+}
+
+// open opens a program; "-" is standard input.
+func (t *tool) open(name string) (*inputs.Data, error) {
+	opt := t.Inputs()
+	opt.Recognize = nil // a program
+	if name != inputs.Stdin {
+		return inputs.File(name, opt).Open(nil)
+	}
+	ins, err := inputs.Expand([]string{name}, opt)
+	if err != nil {
+		return nil, err
+	}
+	return ins[0].Open(nil)
+}
+
+// find returns the program with a build id below the folders of --debug-file-directory,
+// "" if there is none. The place is that of debuggers: DIR/.build-id/XX/REST.debug, in
+// lower-case hexadecimal.
+func (t *tool) find(id []byte) string {
+	dirs := t.opt.debugFileDirs
+	if len(dirs) == 0 {
+		dirs = []string{"/usr/lib/debug"}
+	}
+	digits := hex.EncodeToString(id)
+	for _, dir := range dirs {
+		path := filepath.Join(dir, ".build-id", digits[:min(2, len(digits))], digits[min(2, len(digits)):]+".debug")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// readProfile reads an indexed profile, or a raw one, which llvm-cov does not take. Text
+// profiles are refused, with the words for a file of another format.
+func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, ok := irpgo.Detect(data); !ok || f == irpgo.FormatText {
+		return nil, nil, errors.New(llvmerr.Message(&llvmerr.Error{Code: llvmerr.BadMagic}))
+	}
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
+	if err != nil {
+		return nil, nil, errors.New(llvmerr.Message(err))
+	}
+	m := irpgo.NewMerger(irpgo.MergeOptions{})
+	if _, err := m.Add(r, 1); err != nil {
+		return nil, nil, errors.New(llvmerr.Message(err))
+	}
+	return m.Profile(), r.Info(), nil
+}
+
+// readMappings reads the mappings of a program; none is no error. An error names the member
+// of an archive that it is about. With an architecture, a file of another one is an error.
+func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mapping, error) {
+	if !object.IsImage(data) && !object.IsArchive(data) {
+		return nil, message(notObject)
+	}
+	if opt.Arch != "" && object.IsImage(data) {
+		if im, err := object.Parse(name, data, opt.Arch); err == nil && canonicalArch(im.Arch) != canonicalArch(opt.Arch) {
+			return nil, message(noArch)
+		}
+	}
+	maps, err := covmap.Read(name, data, opt)
+	if errors.Is(err, profile.ErrEmpty) {
+		return nil, nil
+	}
+	if m := (*object.MemberError)(nil); errors.As(err, &m) {
+		return nil, named(m.Member, m.Err)
+	}
+	if err != nil {
+		return nil, errors.New(mapWords(err))
+	}
+	return maps, nil
+}
+
+// named puts the name of a file before an error as LLVM does.
+func named(name string, err error) error { return fmt.Errorf("'%s': %s", name, withcolor.Words(err)) }
+
+const (
+	// noData and noArch are llvm-cov's messages about programs without coverage, or without
+	// the part that --arch chooses.
+	noData = "no coverage data found"
+	noArch = "No object file for requested architecture"
+	// notObject is for files of other formats.
+	notObject = "The file was not recognized as a valid object file"
+)
+
+// mapWords words an error about a program as LLVM does, and adds what is wrong where LLVM
+// has but a kind.
+func mapWords(err error) string {
+	var e *profile.FormatError
+	if !errors.As(err, &e) {
+		return withcolor.Words(err)
+	}
+	switch class := profile.ClassOf(err); class {
+	case profile.ErrUnrecognized:
+		return notObject
+	case profile.ErrUnsupported:
+		if e.Field == "version" {
+			return "unsupported coverage format version: " + e.What()
+		}
+		return e.What()
+	case profile.ErrTruncated:
+		return "truncated coverage data: " + e.What()
+	case profile.ErrMismatch:
+		return "`-arch` specifier is invalid or missing for universal binary"
+	case profile.ErrEmpty:
+		return noData
+	}
+	return "malformed coverage data: " + e.What()
+}
+
+// remapFiles applies --path-equivalence: to where sources are read from, and to the
+// sources on the command line. The first pair that fits a file counts. Sources on the
+// command line have the names of this machine and get those of the mapping.
+// It is CodeCoverageTool::remapPathNames.
+func (t *tool) remapFiles() {
+	t.local = make(map[string]string)
+	folder := func(path string) string {
+		path = filepath.Clean(path)
+		if !strings.HasSuffix(path, string(filepath.Separator)) {
+			path += string(filepath.Separator)
+		}
+		return path
+	}
+	for _, r := range t.remap {
+		from, to := folder(r[0]), folder(r[1])
+		for _, name := range t.files {
+			if _, done := t.local[name]; done {
+				continue
+			}
+			if rest, ok := strings.CutPrefix(filepath.Clean(name), from); ok {
+				t.local[name] = to + rest
+			}
+		}
+	}
+	if len(t.remap) == 0 {
+		return
+	}
+	// The sources on the command line have names of this machine.
+	inverse := make(map[string]string, len(t.local))
+	for _, name := range t.files {
+		if path, ok := t.local[name]; ok {
+			inverse[path] = name
+		}
+	}
+	for i, path := range t.sources {
+		if name, ok := inverse[path]; ok {
+			t.sources[i] = name
+		}
+	}
+}
+
+// demangle runs the demangler over the names of all functions. It gives the demangler all
+// names at once, a line each, and expects as many lines back; empty ones do not count. If it
+// fails, names stay as they are and the run goes on.
+// It is CodeCoverageTool::demangleSymbols.
+func (t *tool) demangle() {
+	if len(t.demangler) == 0 {
+		return
+	}
+	var in, out bytes.Buffer
+	for _, f := range t.cov.Functions {
+		in.WriteString(f.Name + "\n")
+	}
+	cmd := exec.Command(t.demangler[0], t.demangler[1:]...)
+	cmd.Stdin, cmd.Stdout = &in, &out
+	if err := cmd.Run(); err != nil {
+		message := ""
+		if !errors.As(err, new(*exec.ExitError)) {
+			message = withcolor.Words(err)
+		}
+		t.fail(t.demangler[0], message)
+		return
+	}
+	n := len(t.cov.Functions)
+	lines := slices.DeleteFunc(strings.SplitN(out.String(), "\n", n+1), func(s string) bool { return s == "" })
+	if len(lines) != n {
+		t.fail("", "demangler did not provide expected number of symbols")
+		return
+	}
+	t.pretty = make(map[string]string, n)
+	for i, f := range t.cov.Functions {
+		t.pretty[f.Name] = strings.TrimRight(lines[i], " \t\n\v\f\r")
+	}
+}
+
+// display returns the name of a function, demangled if there is a demangler.
+func (t *tool) display(name string) string {
+	if s, ok := t.pretty[name]; ok {
+		return s
+	}
+	return name
+}
+
+// selected returns the files that a command is about. Those of the command line, or else all
+// that are not ignored.
+func (t *tool) selected() []string {
+	if len(t.sources) > 0 {
+		return t.sources
+	}
+	return t.notIgnored()
+}
+
+// functionsOf returns the functions of a file as llvm-cov lists them: those of which it is
+// the first virtual file.
+func (t *tool) functionsOf(file string) []*covmap.Function {
+	return slices.DeleteFunc(slices.Clone(t.cov.File(file).Functions), func(f *covmap.Function) bool { return f.Files[0] != file })
+}
+
+// notIgnored returns the files that --ignore-filename-regex keeps.
+func (t *tool) notIgnored() []string {
+	return slices.DeleteFunc(slices.Clone(t.files), t.ignored)
+}

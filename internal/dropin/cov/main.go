@@ -1,0 +1,121 @@
+package cov
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/dropin/clopt"
+	"github.com/profuse-pgo/profuse/internal/dropin/withcolor"
+	"github.com/profuse-pgo/profuse/internal/program/covmap"
+)
+
+// Env is what a run of the tool touches besides the files it is told of.
+type Env = clopt.Env
+
+// A tool is one run of llvm-cov.
+type tool struct {
+	Env
+	opt    options
+	colors bool // of the output and of messages
+
+	objects   []string    // programs
+	remap     [][2]string // prefixes of file names, and those on this machine
+	filters   []filter    // of functions; one of each must accept
+	ignore    []func(file string) bool
+	sources   []string // files to show or to export; none means all
+	hadSource bool     // the command line had a file or folder with a file
+	demangler []string
+
+	cov     *covmap.Coverage
+	files   []string          // of cov
+	local   map[string]string // files of cov to those on this machine
+	pretty  map[string]string // function names to demangled ones
+	texts   map[string]*text  // sources by path
+	commits *commits          // files of --output-dir
+	// watermark has the percentages from which on coverage is high, and medium.
+	watermark [2]float64
+	nameCols  [2]int // widths of the first columns of file and function reports
+}
+
+// errSilent ends the run when the reason was already printed.
+var errSilent = errors.New("already told")
+
+// Main runs the tool with the arguments that follow its name and returns the exit code:
+// 0, or 1 after an error.
+func Main(args []string, env Env) int {
+	if len(args) == 0 {
+		fmt.Fprint(env.Stderr, helpTop)
+		return 1
+	}
+	switch args[0] {
+	case "export", "report", "show":
+	case "-h", "-help", "--help":
+		fmt.Fprint(env.Stderr, helpTop)
+		return 0
+	case "-version", "--version":
+		fmt.Fprint(env.Stdout, versionText)
+		return 0
+	case "gcov", "convert-for-testing":
+		fmt.Fprintf(env.Stderr, "error: the command %s of llvm-cov is not supported by profuse\n", args[0])
+		return 1
+	default:
+		fmt.Fprintf(env.Stderr, "Unrecognized command: %s.\n\n%s", args[0], helpTop)
+		return 1
+	}
+	// Help texts and messages of the parser name the subcommand, too.
+	env.Prog += " " + args[0]
+	t := &tool{
+		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),
+		nameCols: [2]int{fileColumns[0], functionColumns[0]},
+	}
+	cmd, outcome := t.parser(args[0]).Parse(args[1:])
+	switch outcome {
+	case clopt.Failed:
+		return 1
+	case clopt.Answered:
+		return 0
+	}
+	err := t.prepare()
+	if err == nil {
+		err = cmd.Run()
+	}
+	switch {
+	case err == errDone:
+		return 0
+	case err == errSilent:
+		return 1
+	case err != nil:
+		t.fail("", err.Error())
+		return 1
+	}
+	return 0
+}
+
+// A message is an error in LLVM's words.
+type message string
+
+// Error returns the text unchanged: it is compared with LLVM's, including its capital
+// letters and full stops.
+func (m message) Error() string { return string(m) }
+
+// errDone ends a run that has done what it was asked for.
+var errDone = errors.New("done")
+
+// fail prints an error. whence is the file or option that it is about, or empty.
+func (t *tool) fail(whence, message string) { t.tell("error: ", whence, message) }
+
+// warn prints a warning; the exit code stays 0.
+func (t *tool) warn(whence, message string) { t.tell("warning: ", whence, message) }
+
+// tell prints a message. llvm-cov colours it by what standard output is, and the end of
+// the line, too.
+func (t *tool) tell(kind, whence, message string) {
+	if whence != "" {
+		whence += ": "
+	}
+	s := kind + whence + message + "\n"
+	if t.colors {
+		s = withcolor.Red.Paint(t.Stderr, s)
+	}
+	fmt.Fprint(t.Stderr, s)
+}

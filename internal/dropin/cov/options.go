@@ -1,0 +1,185 @@
+package cov
+
+import (
+	"github.com/profuse-pgo/profuse/internal/dropin/clopt"
+	"github.com/profuse-pgo/profuse/internal/dropin/withcolor"
+)
+
+// outputFormat is the value of --format.
+type outputFormat int
+
+const (
+	textFormat outputFormat = iota
+	htmlFormat
+	lcovFormat
+)
+
+// branchOutput is the value of --show-branches: how often each outcome happened, or its
+// share of all.
+type branchOutput int
+
+const (
+	noBranches branchOutput = iota
+	branchCounts
+	branchPercents
+)
+
+// A limit is a threshold of a filter.
+type limit struct {
+	// In percent, from 0 to 100.
+	value float64
+	// Without the option no function is compared: 0 would be a limit too.
+	given bool
+}
+
+// options holds the command line. Fields named after their option have no comment.
+type options struct {
+	// Of all commands.
+	program       string   // the positional argument
+	object        []string // more programs
+	sources       []string
+	instrProfile  string
+	emptyProfile  bool
+	arch          []string
+	format        outputFormat
+	dump          bool
+	dumpObjects   bool
+	dumpPaths     bool
+	debugFileDirs []string
+	debuginfod    bool
+	checkBinary   bool
+	pathRemaps    []string
+	compilation   string // --compilation-dir
+	color         withcolor.Mode
+	demangler     []string
+	summaryOnly   bool
+	numThreads    uint32 // every command runs on all CPUs
+
+	// Filters.
+	ignoreFile              []string
+	name, nameFile, nameRE  []string
+	regionLT, regionGT      limit
+	lineLT, lineGT          limit
+	regions, branches, mcdc bool // columns of reports
+	instantiations          bool
+
+	// Of export.
+	skipExpansions, skipFunctions, skipBranches, unify bool
+
+	// Of report.
+	showFunctions bool
+
+	// Of show.
+	lineCountsGiven            bool
+	showRegions, showMCDC      bool
+	showBranches               branchOutput
+	bestCounts                 bool // --show-line-counts-or-regions
+	expansions, showInstances  bool
+	directories, createdTime   bool
+	outputDir                  string
+	binaryCounters             bool
+	tabSize                    uint32 // of HTML pages
+	projectTitle, covWatermark string
+}
+
+// defaults returns the options of an empty command line.
+func defaults() options {
+	return options{regions: true, branches: true, unify: true, showInstances: true, createdTime: true, tabSize: 2}
+}
+
+// parser declares the command line of a subcommand, which stands on its own: an option
+// of another subcommand is unknown.
+func (t *tool) parser(command string) *clopt.Parser {
+	o := &t.opt
+	var c *clopt.Command
+	switch command {
+	case "export":
+		c = clopt.NewCommand("", helpExport+helpFilters+helpInputs, t.export)
+		o.ofExport(clopt.For(c))
+	case "report":
+		c = clopt.NewCommand("", helpReport+helpInputs, t.report)
+		clopt.For(c).Bool(&o.showFunctions, "show-functions")
+	default:
+		c = clopt.NewCommand("", helpShow+helpFilters+helpInputs, t.show)
+		o.ofShow(clopt.For(c))
+	}
+	c.Positional(&o.program, false)
+	c.NamedPositionals(&o.sources, "sources")
+	o.ofAll(clopt.For(c))
+	o.ofFilters(clopt.For(c))
+	return &clopt.Parser{Env: t.Env, Top: c}
+}
+
+// ofAll declares the options of all commands.
+func (o *options) ofAll(c clopt.Commands) {
+	c.Strings(&o.object, "object")
+	c.String(&o.instrProfile, "instr-profile")
+	c.Bool(&o.emptyProfile, "empty-profile")
+	c.Strings(&o.arch, "arch")
+	c.Bool(&o.dump, "dump")
+	c.Bool(&o.dumpObjects, "dump-collected-objects")
+	c.Bool(&o.dumpPaths, "dump-collected-paths")
+	c.Strings(&o.debugFileDirs, "debug-file-directory")
+	c.Bool(&o.debuginfod, "debuginfod")
+	c.Bool(&o.checkBinary, "check-binary-ids")
+	clopt.AddChoice(c, &o.format, "format",
+		clopt.Choice[outputFormat]{Name: "text", Value: textFormat},
+		clopt.Choice[outputFormat]{Name: "html", Value: htmlFormat},
+		clopt.Choice[outputFormat]{Name: "lcov", Value: lcovFormat})
+	c.Strings(&o.pathRemaps, "path-equivalence")
+	c.String(&o.compilation, "compilation-dir")
+	c.BoolFunc("use-color", o.color.Set)
+	c.BoolFunc("color", func(bool) {}) // of messages that llvm-cov does not print
+	c.Strings(&o.demangler, "Xdemangler")
+	c.Bool(&o.summaryOnly, "summary-only")
+	c.Uint32(&o.numThreads, "num-threads").Alias("j")
+	c.Bool(&o.regions, "show-region-summary")
+	c.Bool(&o.branches, "show-branch-summary")
+	c.Bool(&o.mcdc, "show-mcdc-summary")
+	c.Bool(&o.instantiations, "show-instantiation-summary")
+	c.Version(versionText)
+	c.Generic()
+}
+
+// ofFilters declares what chooses sources and functions. All commands accept the filters of
+// functions, but only show applies them.
+func (o *options) ofFilters(c clopt.Commands) {
+	c.Strings(&o.ignoreFile, "ignore-filename-regex")
+	c.Strings(&o.name, "name")
+	c.Strings(&o.nameFile, "name-allowlist")
+	c.Strings(&o.nameRE, "name-regex")
+	for name, l := range map[string]*limit{
+		"region-coverage-lt": &o.regionLT, "region-coverage-gt": &o.regionGT,
+		"line-coverage-lt": &o.lineLT, "line-coverage-gt": &o.lineGT,
+	} {
+		c.FloatFunc(name, func(f float64) { *l = limit{f, true} })
+	}
+}
+
+// ofExport declares the options that only export has.
+func (o *options) ofExport(c clopt.Commands) {
+	c.Bool(&o.skipExpansions, "skip-expansions")
+	c.Bool(&o.skipFunctions, "skip-functions")
+	c.Bool(&o.skipBranches, "skip-branches")
+	c.Bool(&o.unify, "unify-instantiations")
+}
+
+// ofShow declares the options that only show has.
+func (o *options) ofShow(c clopt.Commands) {
+	c.BoolFunc("show-line-counts", func(bool) { o.lineCountsGiven = true })
+	c.Bool(&o.showRegions, "show-regions")
+	c.Bool(&o.showMCDC, "show-mcdc")
+	clopt.AddChoice(c, &o.showBranches, "show-branches",
+		clopt.Choice[branchOutput]{Name: "count", Value: branchCounts},
+		clopt.Choice[branchOutput]{Name: "percent", Value: branchPercents})
+	c.Bool(&o.bestCounts, "show-line-counts-or-regions")
+	c.Bool(&o.expansions, "show-expansions")
+	c.Bool(&o.showInstances, "show-instantiations")
+	c.Bool(&o.directories, "show-directory-coverage")
+	c.Bool(&o.createdTime, "show-created-time")
+	c.String(&o.outputDir, "output-dir").Alias("o")
+	c.Bool(&o.binaryCounters, "binary-counters")
+	c.Uint32(&o.tabSize, "tab-size")
+	c.String(&o.projectTitle, "project-title")
+	c.String(&o.covWatermark, "coverage-watermark")
+}

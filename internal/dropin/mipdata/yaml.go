@@ -1,0 +1,78 @@
+package mipdata
+
+import (
+	"bufio"
+
+	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
+
+// mip2yaml runs the mip2yaml command.
+// With --debug the YAML says where each function begins.
+func (t *tool) mip2yaml() error {
+	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
+		var opt mip.YAMLOptions
+		if source != nil {
+			opt.SourceInfo = t.sourceInfo(source, p)
+		}
+		if err := mip.WriteYAML(w, p, opt); err != nil {
+			return t.refuse(flaw.InFile(err, t.opt.profile))
+		}
+		return nil
+	})
+}
+
+// sourceInfo returns where the functions begin. The result is parallel to p.Functions;
+// without debug information an element is empty.
+func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
+	functions := make([]*mip.Function, len(p.Functions))
+	for i := range p.Functions {
+		functions[i] = &p.Functions[i]
+	}
+	// The first frame is the innermost one at the entry, which may be of an inlined function.
+	infos := make([]mip.SourceInfo, len(functions))
+	for i, found := range t.frames(source, functions) {
+		if len(found) > 0 {
+			infos[i] = mip.SourceInfo{File: fileOf(found[0]), Function: functionOf(found[0]), Line: found[0].Line}
+		}
+	}
+	return infos
+}
+
+// yaml2mip runs the yaml2mip command. Unlike create it reads standard input, too.
+func (t *tool) yaml2mip() error {
+	name := t.opt.yaml
+	in := inputs.File(name, t.Inputs())
+	if name == inputs.Stdin {
+		ins, err := inputs.Expand([]string{name}, t.Inputs())
+		if err != nil {
+			return t.refuse(err)
+		}
+		in = ins[0]
+	}
+	read := false
+	p, err := t.load(in, func(data []byte) (*mip.Profile, error) {
+		read = true
+		if kind, ok := mip.Detect(data); !ok || kind != mip.FormatYAML {
+			return nil, notYAML(name, kind)
+		}
+		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
+	})
+	if err != nil {
+		if read {
+			t.msg.Error("Unable to read " + name + " as a profile")
+		}
+		return err
+	}
+	return t.replaceProfile(p, name)
+}
+
+// notYAML returns the error about a file of another kind, 0 if unknown.
+func notYAML(name string, kind mip.Format) error {
+	found := ""
+	if kind != 0 {
+		found = kind.String()
+	}
+	return flaw.File(name).Field("file").Got(found).Want("YAML with a Header and Profiles").Unrecognized()
+}

@@ -1,0 +1,55 @@
+package profdata
+
+import (
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+// TestCorrelateUnnamed: of functions whose names the program does not have, the
+// first is told of for each file, and the output is LLVM's, which is silent.
+func TestCorrelateUnnamed(t *testing.T) {
+	files := make(map[string]string)
+	for _, name := range []string{"binary.elf", "binary.profraw"} {
+		b, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "correlate", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	files["unnamed.elf"] = unnamed(t, files["binary.elf"], 2)
+	const silent = "stderr: llvm-profdata does not tell of names that are not there"
+	compareRows(t, files, []row{
+		{args: "merge --binary-file=binary.elf binary.profraw -o out"},
+		{args: "merge --binary-file=unnamed.elf binary.profraw -o out", differs: silent},
+		{args: "merge --binary-file=unnamed.elf binary.profraw binary.profraw -o out", differs: silent},
+	})
+	got := runMain(t, "", strings.Fields("merge --binary-file=unnamed.elf binary.profraw -o out"))
+	if lines := strings.Split(got.stderr, "\n"); got.code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "warning: binary.profraw: name reference is 0x") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// unnamed is a program for binary correlation with other name references in the
+// first records.
+func unnamed(t *testing.T, program string, records int) string {
+	t.Helper()
+	f, err := elf.NewFile(strings.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 64 // of a record of raw version 10, which begins with the reference
+	data := []byte(program)
+	section := f.Section("__llvm_covdata")
+	if section == nil || section.Size < uint64(size*(records+1)) {
+		t.Fatalf("section of records: %+v", section)
+	}
+	for i := range records {
+		data[int(section.Offset)+i*size]++
+	}
+	return string(data)
+}

@@ -1,0 +1,60 @@
+package profdata
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/profuse-pgo/profuse/internal/dropin/clopt"
+	"github.com/profuse-pgo/profuse/internal/dropin/withcolor"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+)
+
+// Env is what a run of the tool touches besides the files it is told of.
+type Env = clopt.Env
+
+// A tool is one run of llvm-profdata.
+type tool struct {
+	Env
+	opt options
+	msg messages
+
+	// Inputs may be opened by several goroutines.
+	stdinTaken atomic.Bool
+	told       map[llvmerr.Code]bool // problems of functions explained so far
+	correlate  *correlator           // of merge; nil without
+	rename     func(string) string   // of merge; nil without
+	heap       heapPrograms
+}
+
+// Main runs the tool with the arguments that follow its name and returns the
+// exit code: 0, or 1 after any error.
+func Main(args []string, env Env) int {
+	if len(args) == 0 {
+		fmt.Fprintf(env.Stderr, "%s: No subcommand specified! Run llvm-profdata --help for usage.\n", env.Name())
+		return 1
+	}
+	t := &tool{Env: env, opt: defaults(), told: make(map[llvmerr.Code]bool)}
+	cmd, outcome := t.parser().Parse(args)
+	switch outcome {
+	case clopt.Failed:
+		return 1
+	case clopt.Answered:
+		return 0
+	}
+	t.msg = messages{withcolor.Messages{W: env.Stderr, Color: t.opt.color.Enabled(env.Stderr)}}
+	defer t.heap.close()
+	if err := cmd.Run(); err != nil {
+		// Some messages have no "error:" and are printed where they arise.
+		if err != errSilent {
+			t.msg.fail(err)
+		}
+		return 1
+	}
+	return 0
+}
+
+// noCommand handles a command line without a subcommand.
+func (t *tool) noCommand() error {
+	t.msg.plain("%s: Unknown command. Run llvm-profdata --help for usage.", t.Name())
+	return errSilent
+}

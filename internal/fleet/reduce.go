@@ -1,0 +1,470 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// A Reduce merges the partial sums of jobs.
+type Reduce struct {
+	Jobs     []*Job
+	Families Families
+	Run      *merging.Run // its Output is a file, or a folder if it ends with a slash or is one
+	// The folder for copies of partial sums.
+	Scratch string
+
+	Per    []string // labels for each value of which there is a result
+	Only   []string // programs, by the beginnings of their names; nil for all
+	Weigh  []Weight // those of a profile are multiplied
+	Ages   []string // weights of days, the newest first; later days do not count. nil for no such weights
+	Days   int      // days that count, up to the newest; 0 for all
+	Absent bool     // shards that are not done are lost inputs
+}
+
+// A Weight is the weight of profiles with a label.
+type Weight struct{ Label, Value, Weight string }
+
+// A wholeKey says which parts make one result. labels has the values of the labels in
+// Reduce.Per, in that order, separated by zero bytes.
+type wholeKey struct{ family, program, kind, labels string }
+
+// partIn is a part of a job. day is the label of that name, by default the day of the plan;
+// both are in UTC.
+type partIn struct {
+	*PartOf
+	job *Job
+	day string
+	// planned is the day of the plan.
+	planned string
+}
+
+// Merge reads the results of all shards and writes what they are parts of. Parts are grouped
+// by family, program, kind and the labels of --per; each group is one result. Parts of other
+// programs than --only names do not count, in the losses either, except those whose program
+// is unknown: an input that could not be read might be of any program. Results come in the
+// order of their keys.
+func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
+	w := &merging.Whole{Command: "fleet reduce", Lost: make(map[uint64]string)}
+	var loss Loss
+	var all []partIn
+	for _, job := range r.Jobs {
+		list, err := r.read(job, w, &loss)
+		if err != nil {
+			return err
+		}
+		all = append(all, list...)
+	}
+	if err := r.checkLabels(all, env.Stderr); err != nil {
+		return err
+	}
+	weights, late, err := r.weights(all)
+	if err != nil {
+		return err
+	}
+	for _, day := range slices.Sorted(maps.Keys(late)) {
+		fmt.Fprintf(env.Stderr, "not counted: %s of %s, a day after that of the plan: the clock that named it is wrong\n",
+			cli.Quantity(late[day], "profile", "profiles"), console.Printable(day))
+	}
+	groups := make(map[wholeKey][]int) // indexes in all
+	wanted := false
+	for i, p := range all {
+		if weights[i] == "" || p.Program != "" && !r.wants(&p.Key) {
+			continue
+		}
+		loss.addLoss(&p.Loss)
+		wanted = wanted || r.wants(&p.Key)
+		if p.Name == "" || !r.wants(&p.Key) {
+			continue
+		}
+		var labels []string
+		for _, name := range r.Per {
+			labels = append(labels, p.Labels[name])
+		}
+		k := wholeKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
+		groups[k] = append(groups[k], i)
+	}
+	if !wanted && len(all) > 0 {
+		return r.nothing(all)
+	}
+	w.Loss = loss.merge()
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b wholeKey) int {
+		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.program, b.program), cmp.Compare(a.kind, b.kind), cmp.Compare(a.labels, b.labels))
+	})
+	folder := r.isFolder()
+	if len(keys) > 1 && !folder {
+		return r.severalPrograms(keys)
+	}
+	if folder && !store.IsURL(r.Run.Output) {
+		if err := os.MkdirAll(r.Run.Output, 0o777); err != nil {
+			return err
+		}
+	}
+	fetcher := store.NewFetcher(ctx, r.Scratch)
+	defer fetcher.Close()
+	names := make(map[string]int)
+	for _, k := range keys {
+		res, err := r.result(k, groups[k], all, weights, fetcher)
+		if err != nil {
+			return err
+		}
+		if folder {
+			names[res.Path]++
+			if n := names[res.Path]; n > 1 { // of long keys that were cut, or that differ in what names cannot have
+				return fmt.Errorf("two programs would both be written to %s", res.Path)
+			}
+		}
+		w.Results = append(w.Results, *res)
+	}
+	return r.Run.MergeParts(ctx, env, w)
+}
+
+// read reads the results of the shards of a job, and adds up what they lost. A shard that is
+// not done is an error, or with Absent a loss of all its objects.
+func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, err error) {
+	plan, err := job.Plan()
+	if err != nil {
+		return nil, err
+	}
+	dones, err := job.dones(plan)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i, d := range dones {
+		if d != nil {
+			continue
+		}
+		missing = append(missing, fmt.Sprint(i))
+		loss.add(missingLoss(plan.Shards[i].Objects))
+		// It is an account as merges write them, so that the report lists the shard.
+		account, err := json.Marshal(map[string]any{
+			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left_out",
+			"reason": map[string]any{"class": profile.Unreadable, "message": fmt.Sprintf("shard %d with %d objects is not done", i, plan.Shards[i].Objects)},
+		})
+		if err != nil {
+			return nil, err
+		}
+		w.Left = append(w.Left, account)
+	}
+	if len(missing) > 0 && !r.Absent {
+		return nil, fmt.Errorf("%s: %d of %d shards are not done: %s; run their tasks (or --missing-shards, which counts their objects as lost)",
+			job.URL(""), len(missing), len(dones), shorten(missing))
+	}
+	for _, d := range dones {
+		if d == nil {
+			continue
+		}
+		for i := range d.Parts {
+			p := &d.Parts[i]
+			planned := plan.Created.UTC().Format(time.DateOnly)
+			list = append(list, partIn{p, job, cmp.Or(p.Labels[dayLabel], planned), planned})
+		}
+		if d.Left != "" {
+			accounts, err := getLines[json.RawMessage](job, left, d.Left)
+			if err != nil {
+				return nil, err
+			}
+			w.Left = append(w.Left, accounts...)
+		}
+		if d.Lost != "" {
+			functions, err := getLines[lostFunction](job, left, d.Lost)
+			if err != nil {
+				return nil, err
+			}
+			// Of several names the greatest counts, so that the order of shards does not
+			// matter.
+			for _, f := range functions {
+				if _, ok := w.Lost[f.Ref]; ok || len(w.Lost) < maxLost {
+					w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// maxLost limits the lost functions that are remembered, as package merge does.
+const maxLost = 1 << 20
+
+// shorten lists the first words.
+func shorten(words []string) string {
+	const most = 10
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+// checkLabels refuses options with labels that no part has, and warns of values that none
+// has. A label that is unknown is probably misspelled; an unknown value may only be missing
+// on that day.
+func (r *Reduce) checkLabels(all []partIn, stderr io.Writer) error {
+	values := make(map[string]map[string]bool)
+	for _, p := range all {
+		for name, value := range p.Labels {
+			if values[name] == nil {
+				values[name] = make(map[string]bool)
+			}
+			values[name][value] = true
+		}
+	}
+	known := func(names iter.Seq[string]) string { return cmp.Or(shorten(slices.Sorted(names)), "none") }
+	for _, name := range r.Per {
+		if values[name] == nil {
+			return cli.Usagef("option --per: no profile has a label %q; there are: %s", name, known(maps.Keys(values)))
+		}
+	}
+	for _, w := range r.Weigh {
+		switch {
+		case values[w.Label] == nil:
+			return cli.Usagef("option --weight: no profile has a label %q; there are: %s", w.Label, known(maps.Keys(values)))
+		case !values[w.Label][w.Value]: // as on a day without them
+			fmt.Fprintf(stderr, "no profile has the label %s=%s, and --weight for it does nothing; there are: %s\n", w.Label, w.Value, known(maps.Keys(values[w.Label])))
+		}
+	}
+	return nil
+}
+
+// nothing says that no profile is to be merged.
+func (r *Reduce) nothing(all []partIn) error {
+	if r.Only == nil {
+		return errors.New("no profile of the jobs is to be merged: see --days and --age-weights")
+	}
+	programs := make(map[string]bool)
+	for _, p := range all {
+		programs[p.name()] = true
+	}
+	delete(programs, "") // inputs that tell none
+	return fmt.Errorf("no profile is of a program that --only names (%s); there are: %s", shorten(r.Only), shorten(slices.Sorted(maps.Keys(programs))))
+}
+
+// dayOf parses a day, for weights by age.
+func dayOf(text string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		err = fmt.Errorf("label %s: %q is no day such as 2006-01-02", dayLabel, text)
+	}
+	return day, err
+}
+
+// ages returns the age of each part in days: 0 for the newest day, negative for days that
+// had not begun anywhere when the part was planned. The clock that told those was wrong.
+func (r *Reduce) ages(all []partIn) ([]int, error) {
+	const day = 24 * time.Hour
+	days := make([]time.Time, len(all))
+	var newest time.Time
+	for i, p := range all {
+		planned, err := dayOf(p.planned)
+		if err == nil {
+			days[i], err = dayOf(p.day)
+		}
+		if err != nil {
+			return nil, err
+		}
+		// A day begins at different times around the world: it may be one ahead.
+		if days[i].Sub(planned) > day {
+			days[i] = time.Time{}
+		} else if days[i].After(newest) {
+			newest = days[i]
+		}
+	}
+	ages := make([]int, len(all))
+	for i := range ages {
+		if ages[i] = -1; !days[i].IsZero() {
+			ages[i] = int(newest.Sub(days[i]) / day)
+		}
+	}
+	return ages, nil
+}
+
+// weights returns the weight of each part, "" for one that does not count, and how many
+// profiles there are of days after their plan.
+func (r *Reduce) weights(all []partIn) (weights []string, late map[string]uint64, err error) {
+	var ages []int
+	if r.Days > 0 || r.Ages != nil {
+		if ages, err = r.ages(all); err != nil {
+			return nil, nil, err
+		}
+	}
+	weights, late = make([]string, len(all)), make(map[string]uint64)
+	for i, p := range all {
+		weights[i] = "1"
+		if ages != nil {
+			age := ages[i]
+			if age < 0 {
+				late[p.day] += p.Loss.Inputs
+			}
+			if age < 0 || r.Days > 0 && age >= r.Days || r.Ages != nil && age >= len(r.Ages) {
+				weights[i] = ""
+				continue
+			}
+			if r.Ages != nil {
+				weights[i] = r.Ages[age]
+			}
+		}
+		for _, w := range r.Weigh {
+			if p.Labels[w.Label] == w.Value {
+				weights[i] = product(weights[i], w.Weight)
+			}
+		}
+	}
+	return weights, late, nil
+}
+
+// product multiplies weights, which are decimal numbers.
+func product(a, b string) string {
+	x, _ := new(big.Rat).SetString(a)
+	y, _ := new(big.Rat).SetString(b) // see merging.IsWeight
+	text := x.Mul(x, y).FloatString(len(a) + len(b))
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// wants reports whether --only chooses the program.
+func (r *Reduce) wants(k *Key) bool {
+	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
+}
+
+// name returns what messages and names of files call the program and the kind.
+func (k *Key) name() string {
+	if k.Kind == "" {
+		return k.Program
+	}
+	return cmp.Or(k.Program, "unknown") + "." + k.Kind
+}
+
+// isFolder reports whether the output is a folder: it ends with a slash, or is one already.
+// A bucket has no folders but prefixes that end with a slash.
+func (r *Reduce) isFolder() bool {
+	if store.IsPrefix(r.Run.Output) {
+		return true
+	}
+	info, err := os.Stat(r.Run.Output)
+	return !store.IsURL(r.Run.Output) && err == nil && info.IsDir()
+}
+
+// severalPrograms is the error of several results for an output that is one file.
+func (r *Reduce) severalPrograms(keys []wholeKey) error {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.name())
+	}
+	return fmt.Errorf("there are %d profiles to write (%s), but %s is one file: end it with a slash to write all into a folder, or choose a program with --only",
+		len(keys), shorten(names), store.Shown(r.Run.Output))
+}
+
+// maxName limits the length of names made of keys.
+const maxName = 150
+
+// name returns the name of a result without its suffix. It has only letters, digits and
+// a few signs, whatever wrote the key. A name that is too long is cut, and a hash of it
+// tells it apart.
+func (k wholeKey) name() string {
+	words := []string{cmp.Or((&Key{Program: k.program, Kind: k.kind}).name(), "unknown")}
+	if k.labels != "" {
+		words = append(words, strings.Split(k.labels, "\x00")...)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+-_.", r) {
+			return r
+		}
+		return '_'
+	}, strings.Join(words, "."))
+	name = strings.TrimLeft(name, ".") // it is not to be hidden
+	if len(name) > maxName {
+		hash := sha256.Sum256([]byte(name))
+		name = name[:maxName-17] + "-" + hex.EncodeToString(hash[:8])
+	}
+	return name
+}
+
+// result returns the merge of the parts of a key, in the order of the plans. at are indexes
+// in all and weights. The bytes are copied only when the merge reads them.
+func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
+	i := slices.IndexFunc(r.Families.List, func(f *Family) bool { return f.Name == k.family })
+	if i < 0 {
+		return nil, fmt.Errorf("a part of %s: no family %q in this program", all[at[0]].job.URL(""), k.family)
+	}
+	f := r.Families.List[i]
+	run := *r.Run
+	run.Family = f.exact().Family
+	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Run: &run}
+	if r.isFolder() {
+		// The result is a profile and no partial sum.
+		res.Path = store.Below(r.Run.Output, k.name()+cmp.Or(f.exact().Whole, f.exact().Exact))
+	}
+	run.Output = res.Path
+	var texts []string
+	for _, n := range at {
+		p := &all[n]
+		fetch := verified(fetcher.Add(p.job.store, store.Object{Key: p.job.key(p.Name), Size: p.Size}), p)
+		res.Inputs = append(res.Inputs, inputs.Remote{Name: p.job.URL(p.Name), Fetch: fetch}.Input(run.Open))
+		res.Profiles += p.Loss.Used
+		texts = append(texts, weights[n])
+	}
+	run.SetInputs(res.Inputs)
+	copy(run.Weights, texts)
+	weighted := slices.ContainsFunc(texts, func(w string) bool { return w != "1" })
+	if weighted && slices.Contains(f.Adder.Refuses(), "weighted-input") {
+		return nil, cli.Usagef("weights do not apply to %s profiles", f.Name)
+	}
+	return res, f.Adder.Check(&run)
+}
+
+// verified compares what is fetched with the SHA-256 in the result of its shard. A part that
+// is gone or damaged can be made again, and the error says how.
+func verified(fetch func() (string, func(), error), p *partIn) func() (string, func(), error) {
+	return func() (string, func(), error) {
+		const again = "delete the files in done that name it, and run their tasks again"
+		path, release, err := fetch()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %s", err, again)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		sum, err := sumOf(path)
+		if err == nil && sum != p.SHA256 {
+			err = fmt.Errorf("%s is damaged: its SHA-256 is %s: delete it, %s", p.job.URL(p.Name), sum, again)
+		}
+		if err != nil {
+			release()
+			return "", nil, err
+		}
+		return path, release, nil
+	}
+}
+
+// sumOf returns the SHA-256 of a file in hexadecimal.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

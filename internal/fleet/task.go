@@ -1,0 +1,391 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
+
+// A Family is a family of formats, for tasks and reduces.
+type Family struct {
+	Name string
+	// Origin tells the program and kind of a profile, and which programs or maps it needs to
+	// be read.
+	Origin func(name string, data []byte) family.Origin // nil if profiles do not tell
+	Adder  merging.Adder
+	// Run has the options of the merge.
+	Run merging.Run
+}
+
+// Families are all families. FamilyOf returns the index of the family of a profile.
+type Families struct {
+	List     []*Family
+	FamilyOf func(name string, data []byte) int
+}
+
+// exact returns the format of partial sums of a family. Every family has one.
+func (f *Family) exact() merging.Result {
+	all := f.Adder.Results()
+	return all[slices.IndexFunc(all, func(r merging.Result) bool { return r.Exact != "" })]
+}
+
+// A Task merges shards of a job.
+type Task struct {
+	Job      *Job
+	Stores   *store.Access
+	Families Families
+	Open     inputs.Options
+	Scratch  string // folder for copies of objects, as many bytes as a shard has
+	Workers  int    // see [merging.Run]
+	// NoPrograms leaves out profiles whose program is missing; else they end the task.
+	NoPrograms bool
+	Ended      func(ShardEnded)
+	Warn       func(text string)
+	Now        func() time.Time
+}
+
+// A ShardEnded is a line of the log of a task.
+type ShardEnded struct {
+	Event    string  `json:"event"` // "shard done", "shard already done"
+	Shard    int     `json:"shard"`
+	Objects  int     `json:"objects"`
+	Bytes    int64   `json:"bytes"`
+	Parts    int     `json:"parts"`
+	Inputs   uint64  `json:"inputs"`
+	LeftOut  uint64  `json:"left_out"`
+	Seconds  float64 `json:"seconds"`
+	Fetching float64 `json:"fetching_seconds"` // of these, until all objects were copied and known
+}
+
+// Run merges a shard, unless it is done. The shard is read and merged even if another task
+// does so at the same time: the first result counts. An error leaves nothing behind but
+// objects that Collect deletes.
+func (t *Task) Run(p *Plan, shard int) error {
+	if d, err := t.Job.done(shard); err != nil {
+		return err
+	} else if d != nil {
+		t.ended("shard already done", p, d, 0)
+		return nil
+	}
+	started := t.Now()
+	s := &shardMerge{Task: t, plan: p, shard: p.Shards[shard], fetcher: store.NewFetcher(t.Job.ctx, t.Scratch)}
+	// The objects are read twice, to group the profiles and to merge them, but copied once.
+	s.fetcher.Keep = true
+	defer s.fetcher.Close()
+	d := &Done{Schema: doneSchema, Version: jobVersion, Shard: shard, Parts: []PartOf{}}
+	if err := s.read(); err != nil {
+		return err
+	}
+	fetched := t.Now().Sub(started)
+	if err := s.merge(d); err != nil {
+		return err
+	}
+	d.Host, _ = os.Hostname() // only for people
+	d.Ended = t.Now().UTC()
+	d.Seconds = d.Ended.Sub(started).Seconds()
+	switch err := t.Job.create(doneName(shard), d); {
+	// Another run of this task was faster, and its result counts.
+	case errors.Is(err, fs.ErrExist):
+		d, err = t.Job.done(shard)
+		if err != nil || d == nil {
+			return cmp.Or(err, fmt.Errorf("%s is gone", t.Job.URL(doneName(shard))))
+		}
+		t.ended("shard already done", p, d, fetched)
+		return nil
+	case err != nil:
+		return err
+	}
+	t.ended("shard done", p, d, fetched)
+	return nil
+}
+
+// ended logs a shard. fetched is 0 if this task did not read it.
+func (t *Task) ended(event string, p *Plan, d *Done, fetched time.Duration) {
+	s, l := p.Shards[d.Shard], d.loss()
+	t.Ended(ShardEnded{
+		event, d.Shard, s.Objects, s.Bytes, len(d.Parts), l.Inputs, l.Inputs - uint64(l.Used), d.Seconds, fetched.Seconds(),
+	})
+}
+
+// A shardMerge is the merge of one shard.
+type shardMerge struct {
+	*Task
+	plan    *Plan
+	shard   Shard
+	fetcher *store.Fetcher
+
+	// One for each object of the shard, in the plan's order.
+	ins    []inputs.Input
+	groups []*shardGroup // by first appearance
+	byKey  map[string]*shardGroup
+}
+
+// A shardGroup has the profiles of a shard that belong together.
+type shardGroup struct {
+	Key
+	merging.Group
+	family int
+	needs  map[string]bool // programs, one of which each profile needs
+}
+
+// read copies the objects of the shard and groups their profiles.
+func (s *shardMerge) read() error {
+	objects, err := getLines[Object](s.Job, lists, s.shard.List)
+	if err != nil {
+		return err
+	}
+	labels, err := newLabeler(s.plan)
+	if err != nil {
+		return err
+	}
+	stores := make([]store.Store, len(s.plan.Sources))
+	for i, src := range s.plan.Sources {
+		if stores[i], _, err = openSource(s.Stores, src.URL); err != nil {
+			return err
+		}
+	}
+	for i := range objects {
+		o := &objects[i]
+		if o.Source < 0 || o.Source >= len(s.plan.Sources) {
+			return fmt.Errorf("%s: an object of source %d of %d", s.Job.URL(lists+"/"+s.shard.List), o.Source, len(s.plan.Sources))
+		}
+		from := stores[o.Source]
+		fetch := s.fetcher.Add(from, store.Object{Key: o.Key, Size: o.Size, Tag: o.Tag, Modified: o.Modified})
+		s.ins = append(s.ins, inputs.Remote{Name: from.URL(o.Key), Path: o.Path, Fetch: fetch}.Input(s.Open))
+	}
+	s.byKey = make(map[string]*shardGroup)
+	var r inputs.Reader
+	defer r.Close()
+	for i, in := range s.ins {
+		if err := s.group(&r, i, in, labels.of(&objects[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group puts the profiles of an input into their groups. What cannot be read joins a
+// group, too, whose merge accounts for it; an error is one that may go away. Such an error
+// is one of the bucket; an object that is gone or was replaced is lost for good.
+func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map[string]string) error {
+	member := 0
+	err := in.Each(r, func(d *inputs.Data) error {
+		i := s.Families.FamilyOf(d.Name(), d.Bytes())
+		f := s.Families.List[i]
+		key, needs := Key{Family: f.Name, Labels: labels}, []string(nil)
+		if f.Origin != nil {
+			o := f.Origin(d.Name(), d.Bytes())
+			key.Program, key.Kind, needs = o.Program, o.Kind, o.Needs
+		}
+		s.put(i, key, at, member, needs)
+		member++
+		return s.Job.ctx.Err()
+	})
+	if e := (*store.Error)(nil); errors.As(err, &e) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrChanged) {
+		return err
+	}
+	if s.Job.ctx.Err() != nil {
+		return context.Cause(s.Job.ctx)
+	}
+	if err != nil {
+		s.put(0, Key{Family: s.Families.List[0].Name, Labels: labels}, at, member, nil)
+	}
+	return nil
+}
+
+// put puts a member of the input at an index of the shard into the group of a key. needs are
+// programs.
+func (s *shardMerge) put(f int, key Key, at, member int, needs []string) {
+	id := key.id()
+	g := s.byKey[id]
+	if g == nil {
+		g = &shardGroup{Key: key, family: f, needs: make(map[string]bool)}
+		g.Members = make(map[int]map[int]struct{})
+		s.byKey[id] = g
+		s.groups = append(s.groups, g)
+	}
+	position := s.shard.First + at
+	if g.Members[position] == nil {
+		g.Members[position] = make(map[int]struct{})
+		g.Inputs = append(g.Inputs, position)
+	}
+	g.Members[position][member] = struct{}{}
+	for _, n := range needs {
+		g.needs[n] = true
+	}
+}
+
+// id identifies a key among others.
+func (k *Key) id() string {
+	words := []string{k.Family, k.Program, k.Kind}
+	for _, name := range slices.Sorted(maps.Keys(k.Labels)) {
+		words = append(words, name, k.Labels[name])
+	}
+	return strings.Join(words, "\x00")
+}
+
+// merge merges all groups, and writes their partial sums and accounts. Done gets the parts
+// in the order in which their keys first appeared, and the names of the lists.
+func (s *shardMerge) merge(d *Done) error {
+	var accounts []any
+	lost := make(map[uint64]string)
+	for _, g := range s.groups {
+		part, err := s.mergeGroup(g, d)
+		if err != nil {
+			return err
+		}
+		for _, text := range part.Warnings {
+			s.Warn(text)
+		}
+		for _, e := range part.Left() {
+			accounts = append(accounts, e)
+		}
+		for ref, name := range part.Lost {
+			lost[ref] = max(lost[ref], name)
+		}
+	}
+	var err error
+	if len(accounts) > 0 {
+		if d.Left, err = putLines(s.Job, left, accounts); err != nil {
+			return err
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	var functions []lostFunction
+	for _, ref := range slices.Sorted(maps.Keys(lost)) {
+		functions = append(functions, lostFunction{ref, lost[ref]})
+	}
+	d.Lost, err = putLines(s.Job, left, functions)
+	return err
+}
+
+// mergeGroup merges a group into a partial sum, which it first writes to the scratch folder,
+// because its name is its hash, and then puts into the job. A group without a usable profile
+// has a part without a file. Groups whose program is missing are lost whole.
+func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
+	f := s.Families.List[g.family]
+	format := f.exact()
+	file, err := atomicfile.CreateScratch(s.Scratch)
+	if err != nil {
+		return nil, fmt.Errorf("no room for a partial sum: %w", err)
+	}
+	defer file.Remove()
+
+	r := f.Run
+	r.Open, r.Workers, r.Family, r.Format = s.Open, s.Workers, format.Family, format.Name
+	// The name only chooses the format.
+	r.Output = "part" + format.Exact
+	programs, release, err := s.programs(g)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	r.Programs.Paths = programs
+	if err := f.Adder.Check(&r); err != nil {
+		return nil, err
+	}
+	// Positions count from the first object of the plan, those in s.ins from the first of the shard.
+	ins := make([]inputs.Input, len(g.Inputs))
+	for i, position := range g.Inputs {
+		ins[i] = s.ins[position-s.shard.First]
+	}
+	r.SetInputs(ins)
+	var part *merging.Part
+	if programs == nil && len(g.needs) > 0 {
+		reason := flaw.In("program").Field("build id").Got("missing below --programs").Want(g.Program).Mismatch()
+		part, err = r.LostPart(s.Job.ctx, ins, &g.Group, reason)
+	} else {
+		part, err = r.Part(s.Job.ctx, f.Adder, ins, &g.Group)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := PartOf{Key: g.Key}
+	p.Loss.add(part.Loss)
+	// Parts without a file are in the list, too: their profiles are accounted for.
+	defer func() { d.Parts = append(d.Parts, p) }()
+	if part.Sum.Empty != "" || part.Loss.Used == 0 {
+		return part, nil
+	}
+	hash := sha256.New()
+	size := new(countWriter)
+	if _, err := part.Sum.Write(io.MultiWriter(file, hash, size)); err != nil {
+		return nil, err
+	}
+	sum := hex.EncodeToString(hash.Sum(nil))
+	p.Name, p.SHA256, p.Size = parts+"/"+sum+format.Exact, sum, int64(*size)
+	// Another run of this task may have written the same bytes.
+	if yes, err := s.Job.exists(p.Name); err != nil || yes {
+		return part, err
+	}
+	return part, store.PutFile(s.Job.ctx, s.Job.store, s.Job.key(p.Name), file.Name())
+}
+
+// countWriter counts the bytes that pass.
+type countWriter int64
+
+func (w *countWriter) Write(p []byte) (int, error) {
+	*w += countWriter(len(p))
+	return len(p), nil
+}
+
+// programs copies the programs that a group needs. They lie below Plan.Programs, each in
+// files whose names begin with the build id or the module hash. The result is nil if none is
+// needed, or if none is found and NoPrograms allows that; otherwise a missing one is an
+// error. release deletes the copies.
+func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
+	// Most families have all names in the profile.
+	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
+		return nil, func() {}, nil
+	}
+	const noPrograms = "(or --missing-programs, which counts these profiles as lost)"
+	if s.plan.Programs == "" {
+		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it: plan another job with --programs URL, below which programs lie under their build ids, or maps under module-HASH %s",
+			g.Program, noPrograms)
+	}
+	from, prefix, err := s.Stores.Open(s.plan.Programs)
+	if err != nil {
+		return nil, nil, err
+	}
+	fetcher := store.NewFetcher(s.Job.ctx, s.Scratch)
+	fetcher.Keep = true
+	for _, name := range slices.Sorted(maps.Keys(g.needs)) {
+		for o, err := range from.List(s.Job.ctx, store.Join(prefix, name)) {
+			if err == nil {
+				var path string
+				path, _, err = fetcher.Add(from, o)()
+				list = append(list, path)
+			}
+			if err != nil {
+				fetcher.Close()
+				return nil, nil, err
+			}
+		}
+	}
+	if len(list) == 0 && !s.NoPrograms {
+		fetcher.Close()
+		return nil, nil, fmt.Errorf("profiles of program %s cannot be read without it, and nothing lies under %s: put the program with its debug information there, or its map, and run the task again %s",
+			g.Program, from.URL(store.Join(prefix, g.Program)), noPrograms)
+	}
+	return list, fetcher.Close, nil
+}

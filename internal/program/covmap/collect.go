@@ -1,0 +1,352 @@
+package covmap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
+)
+
+// Collect returns the coverage in the form that all formats share. Its lines are those
+// of llvm-cov. What stands at one place of the sources counts once, however many
+// functions and programs have it, with the sum of its counts; so a branch in a macro is
+// at the place of its condition, which is in the macro or in an argument. An outcome
+// that cannot happen is no way of a branch.
+//
+// Versions of a function that were compiled differently are laid over each other: a
+// version in which the preprocessor left lines out hides nothing of another. Versions that
+// share their counts have them once where they overlap.
+//
+// With details there are the uses of macros, each instance of functions that have
+// several, and the test vectors of decisions, too.
+func (c *Coverage) Collect(details bool) *coverage.Coverage {
+	all := &coverage.Coverage{HasLines: true}
+	all.Unplaced.Functions = c.unmapped
+	for _, m := range c.Mismatched {
+		all.Misfits = append(all.Misfits, coverage.Misfit{Function: m.Name, Object: m.Object, Hash: m.Hash, Have: m.Have, Cause: m.Cause})
+	}
+	versions := c.versions()
+	names := c.Files()
+	// It cannot fail: neither does what takes the files.
+	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
+		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details, summarizer: c.summarizer()}
+		defer c.spare.Put(col.summarizer)
+		col.collect()
+		return append(done, col.File)
+	}, func(done []*coverage.File) error {
+		all.Files = append(all.Files, done...)
+		return nil
+	})
+	all.Finish()
+	return all
+}
+
+// A sourcePlace is where functions begin that have one source.
+type sourcePlace struct {
+	file string
+	Position
+}
+
+// versions numbers the versions of functions that were compiled differently, from 0
+// up, by the hashes and the code of those that begin at one place. Functions that are
+// equal in both have one version. Those that are not in the result have version 0 alone.
+func (c *Coverage) versions() map[*Function]version {
+	type code struct{ hash, code uint64 }
+	codes := make(map[sourcePlace][]code)
+	place := func(fn *Function) (p sourcePlace, ok bool) {
+		if !fn.own {
+			return p, false
+		}
+		return sourcePlace{fn.Files[fn.main], fn.start}, true
+	}
+	several := false
+	for _, fn := range c.Functions {
+		own := code{fn.Hash, fn.code}
+		if p, ok := place(fn); ok && !slices.Contains(codes[p], own) {
+			codes[p] = append(codes[p], own)
+			several = several || len(codes[p]) > 1
+		}
+	}
+	if !several {
+		return nil
+	}
+	versions := make(map[*Function]version)
+	for _, fn := range c.Functions {
+		if p, ok := place(fn); ok && len(codes[p]) > 1 {
+			versions[fn] = version{slices.Index(codes[p], code{fn.Hash, fn.code}), len(codes[p])}
+		}
+	}
+	return versions
+}
+
+// A version is the number of a version, of a number of versions.
+type version struct{ number, of int }
+
+// A fileCollector collects the coverage of one file.
+type fileCollector struct {
+	c *Coverage
+	*coverage.File
+	versions map[*Function]version
+	details  bool
+	*summarizer
+
+	listed []*Function // of Functions
+}
+
+func (f *fileCollector) collect() {
+	functions := f.c.files[f.Path]
+	layers, shared := 1, false
+	for _, fn := range functions {
+		layers = max(layers, f.versions[fn].of)
+		shared = shared || fn.shared
+	}
+	f.addLayers(functions, layers, false)
+	if shared {
+		f.addLayers(functions, layers, true)
+	}
+	slices.SortFunc(f.Lines, func(a, b coverage.Line) int { return cmp.Compare(a.Number, b.Number) })
+	f.addFunctions(functions, shared)
+	var pieces []piece
+	for _, fn := range functions {
+		for file := range fn.virtualFiles(f.Path) {
+			pieces = append(pieces, piece{fn, file})
+		}
+	}
+	f.addParts(pieces, f.details)
+	if f.details {
+		f.addDetails(functions)
+	}
+}
+
+// addLayers adds the lines of each layer, with the counts of the functions that share
+// theirs or of the others.
+func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
+	for layer := range layers {
+		f.all = f.all[:0]
+		for _, fn := range functions {
+			// A function with fewer versions stays where it is in further layers, without
+			// counts: it hides what is around it, such as the function around a lambda.
+			v, counts := f.versions[fn], fn.shared == shared
+			switch {
+			case layer < max(v.of, 1):
+				if v.number != layer {
+					continue
+				}
+			case v.number > 0:
+				continue
+			default:
+				counts = false
+			}
+			f.load(fn)
+			for file := range fn.virtualFiles(f.Path) {
+				at := len(f.all)
+				f.all = append(f.all, f.code.regionsOf(file)...)
+				for i := at; !counts && i < len(f.all); i++ {
+					f.all[i].Count = 0
+				}
+			}
+		}
+		f.addLines(Lines(f.builder.build(f.all)), shared)
+	}
+}
+
+// added returns the sum of two counts, or, of counts that functions share, the first one
+// that is not 0.
+func added(have, n uint64, shared bool) uint64 {
+	if shared && have > 0 {
+		return have
+	}
+	return saturate.Add(have, n)
+}
+
+// addLines adds the lines of a layer. Those of several are added up.
+func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
+	var number map[uint32]int // indexes of the lines of earlier layers
+	if len(f.Lines) > 0 {
+		number = make(map[uint32]int, len(f.Lines))
+		for i := range f.Lines {
+			number[f.Lines[i].Number] = i
+		}
+	}
+	for l := range lines {
+		if !l.Mapped {
+			continue
+		}
+		if i, ok := number[l.Number]; ok {
+			f.Lines[i].Count = added(f.Lines[i].Count, l.Count, shared)
+			continue
+		}
+		f.Lines = append(f.Lines, coverage.Line{Number: l.Number, Count: l.Count})
+	}
+}
+
+// A span is a range of the file.
+type span struct{ start, end Position }
+
+func compareSpans(a, b span) int {
+	return cmp.Or(comparePositions(a.start, b.start), comparePositions(a.end, b.end))
+}
+
+// outcomes are those of the branches at one place.
+type outcomes struct {
+	counts   [2]uint64
+	possible [2]bool
+}
+
+// addFunctions adds the functions whose own code is in the file. One that shares its
+// counts with one of the same name and place is not added.
+func (f *fileCollector) addFunctions(functions []*Function, shared bool) {
+	var known map[profile.Symbol]bool
+	if shared {
+		known = make(map[profile.Symbol]bool)
+	}
+	for _, fn := range functions {
+		s := profile.Symbol{Name: fn.Name, File: f.Path, StartLine: int32(fn.start.Line)}
+		if !fn.ownIn(f.Path) || fn.shared && known[s] {
+			continue
+		}
+		if shared {
+			known[s] = true
+		}
+		f.listed = append(f.listed, fn)
+		f.Functions = append(f.Functions, coverage.Function{Symbol: s, Column: int32(fn.start.Column), Calls: fn.Count})
+	}
+}
+
+// A piece is a virtual file of a function.
+type piece struct {
+	fn   *Function
+	file int
+}
+
+// outcomeNames are the names of the ways of a branch.
+var outcomeNames = []string{"True", "False"}
+
+// partSums add up what the functions of a file say about its regions, branches and decisions.
+type partSums struct {
+	regions   map[span]uint64
+	branches  map[span]*outcomes
+	decisions map[span][]Condition
+	vectors   map[span]*coverage.Decision // nil without details
+}
+
+// addParts adds the regions, branches and decisions of pieces of the file.
+func (f *fileCollector) addParts(pieces []piece, details bool) {
+	s := &partSums{regions: make(map[span]uint64), branches: make(map[span]*outcomes), decisions: make(map[span][]Condition)}
+	if details {
+		s.vectors = make(map[span]*coverage.Decision)
+	}
+	for _, p := range pieces {
+		f.load(p.fn)
+		in := f.code.regionsOf(p.file)
+		for i := range in {
+			if r := &in[i]; r.Kind == Code {
+				at := span{r.Start, r.End}
+				s.regions[at] = added(s.regions[at], r.Count, p.fn.shared)
+			}
+		}
+		s.addBranches(f.code.branchesOf(p.file), p.fn.shared)
+		for i := range p.fn.MCDC {
+			if m := &p.fn.MCDC[i]; int(m.File) == p.file {
+				s.addDecision(m)
+			}
+		}
+	}
+	f.Regions = slices.Grow(f.Regions, len(s.regions)) // files are many and small
+	for at, n := range sortedSpans(s.regions) {
+		f.Regions = append(f.Regions, coverage.Region{
+			Line: at.start.Line, Column: at.start.Column, EndLine: at.end.Line, EndColumn: at.end.Column, Count: n,
+		})
+	}
+	f.Branches = slices.Grow(f.Branches, len(s.branches))
+	for at, o := range sortedSpans(s.branches) {
+		b := coverage.Branch{Line: at.start.Line, Column: at.start.Column, Names: outcomeNames}
+		switch {
+		case !o.possible[0]:
+			b.Ways, b.Names = o.counts[1:], outcomeNames[1:]
+		case !o.possible[1]:
+			b.Ways, b.Names = o.counts[:1], outcomeNames[:1]
+		default:
+			b.Ways = o.counts[:]
+		}
+		f.Branches = append(f.Branches, b)
+	}
+	for at, conditions := range sortedSpans(s.decisions) {
+		f.Decisions = append(f.Decisions, s.decision(at, conditions))
+	}
+}
+
+func (s *partSums) addBranches(branches []CountedBranch, shared bool) {
+	for _, b := range branches {
+		if b.folded() {
+			continue
+		}
+		at := span{b.Start, b.End}
+		o := s.branches[at]
+		if o == nil {
+			o = new(outcomes)
+			s.branches[at] = o
+		}
+		o.possible = [2]bool{o.possible[0] || !b.ConstantTrue, o.possible[1] || !b.ConstantFalse}
+		o.counts = [2]uint64{added(o.counts[0], b.True, shared), added(o.counts[1], b.False, shared)}
+	}
+}
+
+func (s *partSums) addDecision(m *MCDC) {
+	at := span{m.Start, m.End}
+	if s.vectors != nil {
+		s.vectors[at] = addVectors(s.vectors[at], m)
+	}
+	have := s.decisions[at]
+	if len(have) != len(m.Conditions) {
+		if len(have) < len(m.Conditions) {
+			s.decisions[at] = slices.Clone(m.Conditions)
+		}
+		return
+	}
+	for k, c := range m.Conditions {
+		have[k].Covered = have[k].Covered || c.Covered
+		have[k].ConstantTrue = have[k].ConstantTrue && c.ConstantTrue
+		have[k].ConstantFalse = have[k].ConstantFalse && c.ConstantFalse
+	}
+}
+
+// decision returns the sum of a decision, with its operands and vectors if these are wanted.
+func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
+	d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
+	if v := s.vectors[at]; v != nil {
+		d.Operands, d.Vectors = v.Operands, v.Vectors
+	}
+	for k, c := range conditions {
+		constant := c.ConstantTrue || c.ConstantFalse
+		if !constant {
+			d.Conditions.Count(c.Covered)
+		}
+		if s.vectors != nil {
+			own := &d.Operands[k]
+			own.Covered, own.Constant = c.Covered, constant
+			if c.Covered || constant {
+				own.Have, own.Wanted = "", ""
+			}
+		}
+	}
+	return d
+}
+
+// sortedSpans yields the entries of m by place.
+func sortedSpans[V any](m map[span]V) func(func(span, V) bool) {
+	places := make([]span, 0, len(m))
+	for at := range m {
+		places = append(places, at)
+	}
+	slices.SortFunc(places, compareSpans)
+	return func(yield func(span, V) bool) {
+		for _, at := range places {
+			if !yield(at, m[at]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,358 @@
+package covmap
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/program/object"
+)
+
+// VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and
+// later write it.
+const VersionMax = 7
+
+// Options modify [Read]. The zero value is right for most uses.
+type Options struct {
+	// Arch selects the architecture of a universal Mach-O file.
+	Arch string
+	// CompilationDir stands in for the folder in which the compiler ran, if not
+	// empty: relative file names of mappings since version 6 are joined to it.
+	CompilationDir string
+}
+
+// Read returns the mappings in a program, library or object file held in data: one,
+// or one for every member of a static archive that has any. name is for errors.
+// The mappings do not refer to data.
+//
+// A file without a mapping is an error of class [profile.ErrEmpty].
+func Read(name string, data []byte, opt Options) ([]*Mapping, error) {
+	var maps []*Mapping
+	add := func(name string, data []byte) error {
+		m, err := readObject(name, data, opt)
+		if m != nil {
+			maps = append(maps, m)
+		}
+		return err
+	}
+	var err error
+	if object.IsArchive(data) {
+		err = object.Members(name, data, func(member string, data []byte) error {
+			if !object.IsImage(data) {
+				return nil // an index, or code for link-time optimization
+			}
+			return add(fmt.Sprintf("%s(%s)", name, member), data)
+		})
+	} else {
+		err = add(name, data)
+	}
+	if err == nil && len(maps) == 0 {
+		err = flaw.Field("coverage mapping").Got("none").
+			Want("a program compiled with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage").Empty()
+	}
+	if err != nil {
+		return nil, flaw.InFile(err, name)
+	}
+	return maps, nil
+}
+
+// The sections of a mapping. COFF has other names, which end before a "$".
+var (
+	filesSection     = sectionNames{"__llvm_covmap", ".lcovmap"}
+	functionsSection = sectionNames{"__llvm_covfun", ".lcovfun"}
+	namesSection     = sectionNames{"__llvm_prf_names", ".lprfn"}
+	namesFarSection  = sectionNames{"__llvm_covnames", ".lcovn"} // of programs for binary correlation
+)
+
+type sectionNames struct{ usual, coff string }
+
+// A section is the contents of one section, or of several of one name.
+type section struct {
+	name string
+	at   int64 // file offset; 0 of several, whose offsets count from the first
+	addr uint64
+	data []byte
+}
+
+// find returns a copy of the contents of all sections of a name, each padded to a
+// multiple of 8 bytes: an ELF object has one for every function in a COMDAT group.
+func (n sectionNames) find(im *object.Image) (*section, error) {
+	var parts [][]byte
+	var found *section
+	size, inFile := 0, uint64(0)
+	for i := range im.Sections {
+		s := &im.Sections[i]
+		name, _, _ := strings.Cut(s.Name, "$")
+		if s.Name != n.usual && name != n.coff {
+			continue
+		}
+		if inFile += s.FileSize; inFile > uint64(im.Len()) {
+			return nil, flaw.At(s.Name, im.FileOffset(s)).Field("size of all sections of this name").Gotf("%d bytes", inFile).
+				Wantf("at most the %d bytes of the file", im.Len()).Corrupt()
+		}
+		data, err := im.Data(s)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			found = &section{name: s.Name, at: im.FileOffset(s), addr: s.Addr}
+		} else {
+			found.at = 0
+		}
+		parts = append(parts, data)
+		size += len(data) + 7
+	}
+	if found != nil {
+		found.data = make([]byte, 0, size)
+		for _, part := range parts {
+			found.data = append(found.data, make([]byte, cursor.PadTo(uint64(len(found.data)), 8))...)
+			found.data = append(found.data, part...)
+		}
+	}
+	return found, nil
+}
+
+// An objectReader reads the mapping of one object.
+type objectReader struct {
+	opt     Options
+	im      *object.Image
+	m       *Mapping
+	symbols irpgo.Symtab
+	names   *section
+	lists   map[uint64]*fileList // by hash of their bytes; nil for a hash of several lists
+	last    map[uint64]int32     // index of the last record of each reference of a name
+}
+
+// readObject returns the mapping in an object, nil if there is none.
+func readObject(name string, data []byte, opt Options) (*Mapping, error) {
+	im, err := object.Parse(name, data, opt.Arch)
+	if err != nil {
+		return nil, err
+	}
+	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
+	files, err := filesSection.find(im)
+	if err != nil || files == nil || len(files.data) == 0 {
+		return nil, err
+	}
+	if err := r.readNames(); err != nil {
+		return nil, err
+	}
+	version, err := r.readFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	if version >= 4 {
+		functions, err := functionsSection.find(im)
+		if err != nil {
+			return nil, err
+		}
+		if functions == nil {
+			return nil, nil
+		}
+		if err := r.readFunctions(functions); err != nil {
+			return nil, err
+		}
+	}
+	return r.m, nil
+}
+
+func (r *objectReader) readNames() (err error) {
+	if r.names, err = namesSection.find(r.im); err == nil && r.names == nil {
+		r.names, err = namesFarSection.find(r.im)
+	}
+	if err != nil {
+		return err
+	}
+	if r.names == nil {
+		return flaw.In(namesSection.usual).Field("section").Got("none").Want("the names of the functions").Corrupt()
+	}
+	return nil
+}
+
+// readFiles reads the blocks of a __llvm_covmap section, each at a multiple of 8:
+//
+//	u32 NRecords | u32 FilenamesSize | u32 CoverageSize | u32 Version
+//	[versions 1–3: NRecords × record] | file names | [versions 1–3: mappings]
+//
+// It returns the version of the first.
+func (r *objectReader) readFiles(s *section) (version int, err error) {
+	c := cursor.New(s.name, s.at, s.data, r.im.Order)
+	for c.Len() > 0 && c.Err() == nil {
+		at := c.Offset()
+		records, namesSize := c.U32("NRecords"), c.U32("FilenamesSize")
+		mappingsSize, v := c.U32("CoverageSize"), c.U32("Version")
+		if c.Err() == nil && v >= VersionMax {
+			return 0, c.At(at).Field("version").Got(uint64(v)+1).Wantf("1 to %d", VersionMax).Unsupported()
+		}
+		own := int(v) + 1
+		if version == 0 {
+			version = own
+			if err := r.learnNames(own); err != nil {
+				return 0, err
+			}
+		}
+		if own >= 4 && mappingsSize != 0 {
+			return 0, c.At(at).Field("CoverageSize").Got(mappingsSize).Wantf("0 in version %d", own).Corrupt()
+		}
+		old := oldRecord{version: own, ptr: r.im.PtrSize}
+		table := c.Bytes(uint64(records)*uint64(old.size()), "records")
+		if own >= 4 && records != 0 {
+			return 0, c.At(at).Field("NRecords").Got(records).Wantf("0 in version %d", own).Corrupt()
+		}
+		namesAt := c.Offset()
+		blob := c.Bytes(uint64(namesSize), "file names")
+		mappingsAt := c.Offset()
+		mappings := c.Bytes(uint64(mappingsSize), "mappings")
+		if c.Err() != nil {
+			break
+		}
+		list, err := readFilenames(blob, namesAt, own, r.opt.CompilationDir)
+		if err != nil {
+			return 0, err
+		}
+		if own >= 4 {
+			r.addList(blob, list)
+		} else if err := r.readOldRecords(c.At(at), old, table, list, mappings, mappingsAt); err != nil {
+			return 0, err
+		}
+		if c.Len() > 0 {
+			c.Skip(min(cursor.PadTo(uint64(c.Pos()), 8), uint64(c.Len())), "padding")
+		}
+	}
+	return version, c.Err()
+}
+
+// learnNames reads the names of functions. Version 1 has their characters only.
+func (r *objectReader) learnNames(version int) error {
+	if version == 1 {
+		return nil
+	}
+	// A linked COFF image has a zero byte before the names.
+	blob := bytes.TrimLeft(r.names.data, "\x00")
+	return r.symbols.Read(r.names.name, r.names.at+int64(len(r.names.data)-len(blob)), blob)
+}
+
+// addList makes a list of files known by the hash of its bytes.
+func (r *objectReader) addList(blob []byte, l *fileList) {
+	ref := irpgo.NameRef(string(blob))
+	if have, ok := r.lists[ref]; ok && (have == nil || !equalLists(have, l)) {
+		l = nil
+	}
+	r.lists[ref] = l
+}
+
+func equalLists(a, b *fileList) bool {
+	if a.version != b.version || len(a.names) != len(b.names) {
+		return false
+	}
+	for i := range a.names {
+		if a.names[i] != b.names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// oldRecord is the layout of a function record of the versions 1 to 3:
+//
+//	version 1: ptr name address | u32 name size | u32 mapping size | u64 hash
+//	2 and 3:   u64 name hash | u32 mapping size | u64 hash
+type oldRecord struct{ version, ptr int }
+
+func (o oldRecord) size() int {
+	switch {
+	case o.version >= 4:
+		return 0
+	case o.version == 1:
+		return o.ptr + 16
+	}
+	return 20
+}
+
+// readOldRecords reads the records of one block.
+func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
+	c := cursor.New(at.Section, at.Offset+16, table, r.im.Order)
+	for i := 0; c.Len() > 0; i++ {
+		c.Record = i
+		rec := Record{list: list, at: mappingsAt}
+		place := c.At(c.Offset())
+		if o.version == 1 {
+			addr, size := c.Ptr(o.ptr, "name address"), c.U32("name size")
+			start := addr - r.names.addr
+			if addr < r.names.addr || start > uint64(len(r.names.data)) || uint64(size) > uint64(len(r.names.data))-start {
+				return place.Field("name address").Gotf("%#x, %d bytes", addr, size).Wantf("a place in %s", r.names.name).Corrupt()
+			}
+			rec.Name = string(r.names.data[start : start+uint64(size)])
+			rec.Ref = irpgo.NameRef(rec.Name)
+		} else {
+			rec.Ref = c.U64("name hash")
+		}
+		size := uint64(c.U32("mapping size"))
+		rec.Hash = c.U64("hash")
+		if size > uint64(len(mappings)) {
+			return place.Field("mapping size").Got(size).Wantf("at most the %d bytes left", len(mappings)).Truncated()
+		}
+		rec.mapping, mappings, mappingsAt = mappings[:size:size], mappings[size:], mappingsAt+int64(size)
+		if err := r.add(rec, place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFunctions reads a __llvm_covfun section, records of the versions since 4,
+// each at a multiple of 8:
+//
+//	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
+func (r *objectReader) readFunctions(s *section) error {
+	c := cursor.New(s.name, s.at, s.data, r.im.Order)
+	const usual = 256 // bytes of a record
+	r.m.Records = make([]Record, 0, len(s.data)/usual)
+	r.last = make(map[uint64]int32, len(s.data)/usual)
+	for i := 0; c.Len() > 0; i++ {
+		c.Record = i
+		place := c.At(c.Offset())
+		rec := Record{Ref: c.U64("name hash")}
+		size := uint64(c.U32("mapping size"))
+		rec.Hash = c.U64("hash")
+		ref := c.U64("hash of the list of files")
+		rec.at = c.Offset()
+		rec.mapping = c.Bytes(size, "mapping")
+		if c.Err() != nil {
+			return c.Err()
+		}
+		list, ok := r.lists[ref]
+		if !ok {
+			return place.Field("hash of the list of files").Gotf("%#x", ref).Wantf("one of the %d lists", len(r.lists)).Corrupt()
+		}
+		if rec.list = list; list != nil { // otherwise it is not known which of several lists
+			if err := r.add(rec, place); err != nil {
+				return err
+			}
+		}
+		if c.Len() > 0 {
+			c.Skip(min(cursor.PadTo(uint64(c.Pos()), 8), uint64(c.Len())), "padding")
+		}
+	}
+	return nil
+}
+
+// add adds a record unless the last one of its name is the same.
+func (r *objectReader) add(rec Record, place flaw.Place) error {
+	if rec.Name == "" {
+		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
+			return place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt()
+		}
+	}
+	if i, ok := r.last[rec.Ref]; ok {
+		if m := &r.m.Records[i]; m.Hash == rec.Hash && m.list == rec.list && len(m.mapping) == len(rec.mapping) {
+			return nil
+		}
+	}
+	r.last[rec.Ref] = int32(len(r.m.Records))
+	r.m.Records = append(r.m.Records, rec)
+	return nil
+}

@@ -1,9 +1,0 @@
-package memprof
-
-import (
-	"testing"
-
-	"github.com/profuse-pgo/profuse/internal/oracle"
-)
-
-func TestMain(m *testing.M) { oracle.Main(m) }

@@ -1,0 +1,225 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
+)
+
+// A Format is a kind of file to export to.
+type Format string
+
+// The formats, besides those of [coverage.Formats].
+const (
+	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
+	Folded     Format = "folded"     // a stack per line, for flame graphs
+	Speedscope Format = "speedscope" // JSON of speedscope.app
+	JSON       Format = "json"       // all data, see docs/export.md
+	NDJSON     Format = "ndjson"     // the same, a record per line
+	CSV        Format = "csv"        // one table
+	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
+)
+
+// A formatEntry describes a format.
+type formatEntry struct {
+	format      Format
+	suffix      string
+	description string
+	write       func(*exporter) error
+}
+
+// entry returns the description of the format, an empty one for an unknown format.
+func (f Format) entry() *formatEntry {
+	for i := range formats {
+		if formats[i].format == f {
+			return &formats[i]
+		}
+	}
+	return &formatEntry{}
+}
+
+// formats are in the order in which help texts list them.
+var formats = withCoverage([]formatEntry{
+	{Pprof, ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
+	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
+	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
+	{JSON, ".json", "everything, in one document", (*exporter).json},
+	{NDJSON, ".ndjson", "everything, a record per line", (*exporter).ndjson},
+	{CSV, ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
+	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
+})
+
+// withCoverage appends the formats of coverage.
+func withCoverage(list []formatEntry) []formatEntry {
+	for _, f := range coverage.Formats() {
+		list = append(list, formatEntry{Format(f), f.Suffix(), f.Description(), (*exporter).coverage})
+	}
+	return list
+}
+
+// ofCoverage reports whether the format holds the coverage of source files.
+func (f Format) ofCoverage() bool { return slices.Contains(coverage.Formats(), coverage.Format(f)) }
+
+// Formats returns all formats.
+func Formats() []Format {
+	var out []Format
+	for i := range formats {
+		out = append(out, formats[i].format)
+	}
+	return out
+}
+
+// Suffix returns the usual suffix of file names, with the dot; "" for an unknown format.
+func (f Format) Suffix() string { return f.entry().suffix }
+
+// Description returns a phrase about the use of the format.
+func (f Format) Description() string { return f.entry().description }
+
+// traceSet is the name of the table of traces, a table that is no stack set.
+const traceSet = "traces"
+
+// Options adjust [Write]. The zero value is right for most uses.
+type Options struct {
+	// Table is the part of the profile to write: the name of a stack set,
+	// [profile.FunctionSet], [profile.EdgeSet] or, in formats without stacks, "traces".
+	//
+	// Empty means the first stack set, or the functions if the profile has no
+	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
+	// for speedscope; all data for JSON and NDJSON; and for CSV the functions if
+	// they have counts, otherwise the first stack set. Formats of coverage have the
+	// functions only.
+	Table string
+	// Value is the name of the only value to write (folded), or of the default
+	// value (pprof, speedscope). Empty means the first.
+	Value string
+	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
+	// the names as they are.
+	Demangle bool
+	// Signatures appends method descriptors to names in formats without another
+	// place for them (folded, speedscope, callgrind). Names in files of coverage always
+	// have them.
+	Signatures bool
+	// Lines appends lines, or bytecode indexes, to the names of frames in formats
+	// that distinguish frames by name (folded, speedscope).
+	Lines bool
+	// RawCells leaves the texts of a CSV file as they are. Without it those that a
+	// spreadsheet takes for a formula begin with an apostrophe.
+	RawCells bool
+	// Function selects the functions of formats of coverage; nil selects all. Other
+	// formats are written whole.
+	Function func(*profile.Symbol) bool
+	// SourceDir is put before the file names that are relative, in formats of coverage.
+	SourceDir string
+}
+
+// A Loss describes data of the profile that the written file lacks or represents with
+// another meaning.
+type Loss struct {
+	What  string // "edges"
+	Why   string // "a pprof file has stacks only"
+	Count uint64 // number of lost items; 0 if that means nothing
+}
+
+// String returns "WHAT: WHY", after the count if there is one.
+func (l Loss) String() string {
+	s := l.What + ": " + l.Why
+	if l.Count > 0 {
+		s = fmt.Sprintf("%d %s", l.Count, s)
+	}
+	return s
+}
+
+// Write writes v to w and returns the losses. The same view and options give the same
+// bytes. Errors are those of w and of options that v or the format does not support.
+func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
+	write := f.entry().write
+	if write == nil {
+		return nil, fmt.Errorf("unknown format %q: want one of %s", f, join(Formats()))
+	}
+	if opt.Function != nil && !f.ofCoverage() {
+		return nil, fmt.Errorf("format %s does not select functions; formats of coverage do", f)
+	}
+	e := &exporter{
+		Writer: bufio.NewWriterSize(w, 1<<16),
+		format: f, v: v, opt: opt, features: v.Features(),
+		symbols: newSymbols(opt),
+	}
+	if opt.Table != "" && !slices.Contains(tables(v), opt.Table) {
+		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(tables(v)))
+	}
+	if err := write(e); err != nil {
+		return nil, err
+	}
+	if err := e.Flush(); err != nil {
+		return nil, err
+	}
+	return e.losses, nil
+}
+
+// tables returns the names that Options.Table may have for v: the stack sets,
+// then the others that have something in them.
+func tables(v profile.View) []string {
+	var names []string
+	for _, set := range v.Stacks() {
+		names = append(names, set.Name)
+	}
+	names = append(names, profile.FunctionSet)
+	if v.Features().Has(profile.HasEdges) {
+		names = append(names, profile.EdgeSet)
+	}
+	if v.Features().Has(profile.HasTraces) {
+		names = append(names, traceSet)
+	}
+	return names
+}
+
+// join lists names for a message.
+func join[S ~string](names []S) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = string(n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// An exporter writes one file.
+type exporter struct {
+	*bufio.Writer // keeps the first error
+	format        Format
+	v             profile.View
+	opt           Options
+	features      profile.Features
+	symbols       *symbols
+	losses        []Loss
+}
+
+// lose records a loss; the counts of equal losses add up.
+func (e *exporter) lose(count uint64, what, why string) {
+	for i := range e.losses {
+		if e.losses[i].What == what && e.losses[i].Why == why {
+			e.losses[i].Count += count
+			return
+		}
+	}
+	e.losses = append(e.losses, Loss{What: what, Why: why, Count: count})
+}
+
+// loseCounted records a loss unless its count is 0.
+func (e *exporter) loseCounted(count uint64, what, why string) {
+	if count > 0 {
+		e.lose(count, what, why)
+	}
+}
+
+// loseOmitted records the data that the view omits.
+func (e *exporter) loseOmitted() {
+	id := e.v.Identity()
+	for _, what := range id.Omits {
+		e.lose(0, what, "only the profile's own format has a place for them")
+	}
+}

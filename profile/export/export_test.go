@@ -1,0 +1,309 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+var update = flag.Bool("update", false, "write the files of testdata anew")
+
+// written exports, and fails the test if that is not possible.
+func written(t testing.TB, f Format, v profile.View, opt Options) ([]byte, []Loss) {
+	t.Helper()
+	var b bytes.Buffer
+	losses, err := Write(&b, f, v, opt)
+	if err != nil {
+		t.Fatalf("%s: %v", f, err)
+	}
+	return b.Bytes(), losses
+}
+
+// TestGolden pins the files of each format, and what is said to be lost. Files
+// of pprof are shown as its library prints them.
+func TestGolden(t *testing.T) {
+	for _, tc := range []struct {
+		file   string
+		format Format
+		v      profile.View
+		opt    Options
+	}{
+		{"java.pprof.txt", Pprof, javaView(), Options{}},
+		{"java-receivers.pprof.txt", Pprof, javaView(), Options{Table: "receivers"}},
+		{"heap.pprof.txt", Pprof, heapView(), Options{Value: "alloc_objects", Demangle: true}},
+		{"counter.pprof.txt", Pprof, counterView(), Options{}},
+		{"java.folded", Folded, javaView(), Options{Signatures: true, Lines: true}},
+		{"heap.folded", Folded, heapView(), Options{Value: "alloc_objects", Demangle: true, Lines: true}},
+		{"counter.folded", Folded, counterView(), Options{}},
+		{"counter-edges.folded", Folded, counterView(), Options{Table: profile.EdgeSet, Demangle: true}},
+		{"java.speedscope.json", Speedscope, javaView(), Options{Value: "receivers"}},
+		{"heap.speedscope.json", Speedscope, heapView(), Options{Lines: true}},
+		{"java.json", JSON, javaView(), Options{}},
+		{"heap.json", JSON, heapView(), Options{}},
+		{"counter.json", JSON, counterView(), Options{}},
+		{"java.ndjson", NDJSON, javaView(), Options{}},
+		{"counter.ndjson", NDJSON, counterView(), Options{}},
+		{"counter.csv", CSV, counterView(), Options{}},
+		{"counter-edges.csv", CSV, counterView(), Options{Table: profile.EdgeSet}},
+		{"counter-traces.csv", CSV, counterView(), Options{Table: traceSet}},
+		{"heap.csv", CSV, heapView(), Options{}},
+		{"java.callgrind", Callgrind, javaView(), Options{}},
+		{"heap.callgrind", Callgrind, heapView(), Options{}},
+		{"counter.callgrind", Callgrind, counterView(), Options{Demangle: true}},
+		{"source.info", lcov, sourceView(), Options{Demangle: true}},
+		{"functions.info", lcov, sourceView().fakeView, Options{Table: profile.FunctionSet}},
+	} {
+		t.Run(tc.file, func(t *testing.T) {
+			got, losses := written(t, tc.format, tc.v, tc.opt)
+			if tc.format == Pprof {
+				p, err := pprof.ParseData(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = []byte(p.String())
+			}
+			if tc.format != JSON && tc.format != Speedscope && len(got) > 0 && got[len(got)-1] != '\n' {
+				got = append(got, '\n')
+			}
+			got = append(got, "== lost ==\n"...)
+			for _, l := range losses {
+				got = append(got, l.String()+"\n"...)
+			}
+			path := filepath.Join("testdata", tc.file)
+			if *update {
+				if err := os.WriteFile(path, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestFixtures exports every fixture, or some of them, to every format, in all
+// its tables, twice: it works and is the same.
+func TestFixtures(t *testing.T) {
+	views := fakeViews()
+	for i, nv := range realViews(t) {
+		if i%oracle.Step(5) == 0 {
+			views = append(views, nv)
+		}
+	}
+	for _, nv := range views {
+		for _, f := range Formats() {
+			for _, table := range append(tables(nv.v), "") {
+				opt := Options{Table: table}
+				var first, second bytes.Buffer
+				_, err := Write(&first, f, nv.v, opt)
+				if err != nil {
+					if f.ofCoverage() && strings.Contains(err.Error(), "source lines") || f == llvmJSON {
+						continue // see TestNoSourceLines and TestLLVMJSON
+					}
+					if table == traceSet && strings.Contains(err.Error(), `table "traces" has no stacks, which `+string(f)+` is made of`) {
+						continue
+					}
+					t.Errorf("%s to %s, table %q: %v", nv.name, f, table, err)
+					continue
+				}
+				if _, err := Write(&second, f, nv.v, opt); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+					t.Errorf("%s to %s, table %q differs from itself (%v)", nv.name, f, table, err)
+				}
+			}
+		}
+	}
+}
+
+// TestSums: the formats agree with the view, and with each other, on the sum of
+// each value and on the stacks it is made of.
+func TestSums(t *testing.T) {
+	for _, nv := range append(realViews(t), fakeViews()...) {
+		sets := append(slices.Clone(nv.v.Stacks()), profile.FunctionStacks(nv.v), profile.EdgeStacks(nv.v))
+		for _, set := range sets {
+			if !slices.Contains(tables(nv.v), set.Name) {
+				continue
+			}
+			for i, value := range set.Values {
+				if value.Combine != profile.Sum {
+					continue
+				}
+				var want, stacks uint64
+				for _, s := range collect(set) {
+					v := s.Values[i]
+					if v > 0 {
+						stacks++
+					}
+					want += min(v, math.MaxInt64) // as pprof has it
+				}
+				where := fmt.Sprintf("%s, %s, %s", nv.name, set.Name, value.Name)
+
+				data, _ := written(t, Pprof, nv.v, Options{Table: set.Name})
+				p, err := pprof.ParseData(data)
+				if err != nil {
+					t.Fatalf("%s: %v", where, err)
+				}
+				column := slices.IndexFunc(p.SampleType, func(vt *pprof.ValueType) bool { return vt.Type == value.Name })
+				var got uint64
+				for _, s := range p.Sample {
+					got += uint64(s.Value[column])
+				}
+				if got != want {
+					t.Errorf("%s: pprof has %d, want %d", where, got, want)
+				}
+
+				data, _ = written(t, Folded, nv.v, Options{Table: set.Name, Value: value.Name})
+				got = 0
+				lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+				if len(data) == 0 {
+					lines = nil
+				}
+				for _, line := range lines {
+					var v uint64
+					if _, err := fmt.Sscan(line[strings.LastIndexByte(line, ' ')+1:], &v); err != nil {
+						t.Fatalf("%s: %q", where, line)
+					}
+					got += min(v, math.MaxInt64)
+				}
+				if got != want || uint64(len(lines)) != stacks {
+					t.Errorf("%s: folded has %d in %d stacks, want %d in %d", where, got, len(lines), want, stacks)
+				}
+			}
+		}
+	}
+}
+
+// TestErrors: what of the options there is not is said, and nothing written.
+func TestErrors(t *testing.T) {
+	odd := &fakeView{stacks: []profile.StackSet{{Name: "odd", Values: []profile.ValueType{{Name: "greatest", Combine: profile.Max}}, ReusedStacks: reusing(nil)}}}
+	for _, tc := range []struct {
+		format Format
+		v      profile.View
+		opt    Options
+		want   string
+	}{
+		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind, lcov, cobertura, sonar, codecov, coveralls, llvm-json`},
+		{JSON, javaView(), Options{Table: "x"}, `no table "x" in this profile: want one of samples, receivers, functions, edges`},
+		{Folded, heapView(), Options{Table: "edges"}, `no table "edges" in this profile: want one of allocations, functions`},
+		{Folded, heapView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
+		{Pprof, heapView(), Options{Value: "max_lifetime"}, `no value "max_lifetime" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
+		{Speedscope, javaView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of samples, receivers`},
+		{Callgrind, heapView(), Options{Value: "lifetime"}, "callgrind files have all values: none is chosen"},
+		{Callgrind, counterView(), Options{Table: traceSet}, `table "traces" has no stacks, which callgrind is made of`},
+		{Pprof, odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{Folded, odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{Speedscope, odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{Callgrind, odd, Options{}, `table "odd" has no value that adds up over stacks`},
+	} {
+		var b bytes.Buffer
+		_, err := Write(&b, tc.format, tc.v, tc.opt)
+		if err == nil || err.Error() != tc.want || b.Len() > 0 {
+			t.Errorf("%s %+v: error %v, want %s; %d bytes written", tc.format, tc.opt, err, tc.want, b.Len())
+		}
+	}
+}
+
+// failing fails after some bytes.
+type failing struct{ left int }
+
+var errFull = errors.New("disk full")
+
+func (w *failing) Write(b []byte) (int, error) {
+	if len(b) > w.left {
+		return w.left, errFull
+	}
+	w.left -= len(b)
+	return len(b), nil
+}
+
+// TestWriteFails: an error of the file is never swallowed.
+func TestWriteFails(t *testing.T) {
+	many, lined := counterView(), sourceView()
+	for range 12 { // so that buffers overflow before the end
+		many.functions = append(many.functions, many.functions...)
+		lined.functions = append(lined.functions, lined.functions...)
+	}
+	for i := range 10_000 {
+		lined.lines = append(lined.lines, profile.Line{File: "Fib.java", Number: uint32(i + 1)})
+	}
+	for _, v := range []profile.View{counterView(), many, sourceView(), lined} {
+		for _, f := range Formats() {
+			if _, known := v.(profile.LineView); f.ofCoverage() && !known || f == llvmJSON {
+				continue
+			}
+			data, _ := written(t, f, v, Options{})
+			for _, n := range []int{0, len(data) / 2, len(data) - 1} {
+				if _, err := Write(&failing{n}, f, v, Options{}); !errors.Is(err, errFull) {
+					t.Errorf("%s, %d of %d bytes: %v", f, n, len(data), err)
+				}
+			}
+			if _, err := Write(&failing{len(data)}, f, v, Options{}); err != nil {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+	}
+}
+
+// TestFormats: each format has all that is told of it.
+func TestFormats(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, f := range Formats() {
+		if !strings.HasPrefix(f.Suffix(), ".") || seen[f.Suffix()] || f.Description() == "" {
+			t.Errorf("%s: suffix %q, description %q", f, f.Suffix(), f.Description())
+		}
+		seen[f.Suffix()] = true
+	}
+	if f := Format("x"); f.Suffix() != "" || f.Description() != "" {
+		t.Error("an unknown format is known")
+	}
+}
+
+// TestPprofCompressed: pprof files are gzip streams without a time, so that
+// they do not change from day to day.
+func TestPprofCompressed(t *testing.T) {
+	data, _ := written(t, Pprof, javaView(), Options{})
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !z.ModTime.IsZero() || z.Name != "" {
+		t.Errorf("header %+v", z.Header)
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDocument: the table of docs/export.md is what the package says.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(oracle.Root(t), "docs", "export.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Formats() {
+		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", f, f.Suffix(), f.Description())
+		_, lacks, ok := strings.Cut(string(text), row)
+		if all := f == JSON || f == NDJSON; !ok || all != strings.HasPrefix(lacks, "|\n") {
+			t.Errorf("docs/export.md lacks the row%s…", row)
+		}
+	}
+}

@@ -1,0 +1,9 @@
+package export
+
+import (
+	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
+)
+
+func TestMain(m *testing.M) { oracle.Main(m) }

@@ -1,0 +1,75 @@
+package order
+
+import "github.com/profuse-pgo/profuse/profile"
+
+// BalancedOrder orders the functions of a profile's traces with [Balanced]. name
+// returns a symbol's name in the order; symbols for which it returns "" are
+// omitted. Several symbols of one function are ordered individually. The result is
+// nil if the profile has no traces.
+func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
+	symbols := make(map[uint64]profile.Symbol)
+	ids := make(map[profile.Symbol]uint64)
+	var traces [][]uint64
+	for t := range v.Traces() {
+		trace := make([]uint64, len(t.Functions))
+		for i, s := range t.Functions {
+			id, ok := ids[s]
+			if !ok {
+				// Like llvm-profdata, break ties by the format's function id.
+				id = s.ID
+				if _, taken := symbols[id]; taken || id == 0 {
+					id = uint64(len(ids)) + 1<<63
+				}
+				ids[s], symbols[id] = id, s
+			}
+			trace[i] = id
+		}
+		traces = append(traces, trace)
+	}
+	for _, id := range Balanced(traces) {
+		s := symbols[id]
+		if n := name(&s); n != "" {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ClusterOrder orders the functions of a profile that ran by call-chain clustering
+// (C3: Ottoni and Maher, "Optimizing Function Placement for Large-Scale Data-Center
+// Applications", CGO 2017). name returns a symbol's name in the order; functions of
+// one name count as one, and those for which it returns "" are omitted. The result
+// is nil if the profile has no calls between functions.
+func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
+	if !v.Features().Has(profile.HasEdges) {
+		return nil
+	}
+	var nodes []callNode
+	at := make(map[string]int)
+	for f := range profile.ReusedFunctions(v) {
+		n := name(&f.Symbol)
+		if i, ok := at[n]; ok {
+			nodes[i].Count = max(nodes[i].Count, f.Max())
+			continue
+		}
+		if n != "" {
+			at[n] = len(nodes)
+			nodes = append(nodes, callNode{Name: n, Size: f.Size, Count: f.Max()})
+		}
+	}
+	var arcs []callArc
+	for e := range profile.ReusedEdges(v) {
+		caller, callerKnown := at[name(&e.Caller)]
+		callee, calleeKnown := at[name(&e.Target)]
+		if callerKnown && calleeKnown && (e.Kind == profile.Call || e.Kind == profile.IndirectCall) {
+			arcs = append(arcs, callArc{Caller: caller, Callee: callee, Count: e.Count})
+		}
+	}
+	if len(arcs) == 0 {
+		return nil
+	}
+	for _, i := range clusterOrder(nodes, arcs) {
+		names = append(names, nodes[i].Name)
+	}
+	return names
+}

@@ -1,0 +1,81 @@
+package order_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/profile/order"
+)
+
+func TestWrite(t *testing.T) {
+	symbols := []string{"main", "_ZN1a1bEv", "f.cold", "g.cold.1", "$s1aD", "-[A b:c:]", "a#b", "", " c", "d\ne"}
+	for _, c := range []struct {
+		linker    order.Linker
+		want      string
+		unwritten []string
+	}{
+		{order.LLD, "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
+		{order.LD64, "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
+		{order.Gold, `.text.main
+.text.hot.main
+.text.startup.main
+.text._ZN1a1bEv
+.text.hot._ZN1a1bEv
+.text.startup._ZN1a1bEv
+.text.unlikely.f
+.text.split.f
+.text.unlikely.g
+.text.split.g
+.text.$s1aD
+.text.hot.$s1aD
+.text.startup.$s1aD
+.text.??A?b?c??
+.text.hot.??A?b?c??
+.text.startup.??A?b?c??
+.text.a?b
+.text.hot.a?b
+.text.startup.a?b
+.text.?c
+.text.hot.?c
+.text.startup.?c
+.text.d?e
+.text.hot.d?e
+.text.startup.d?e
+`, []string{""}},
+		{order.GNULD, `*(.text.main) *(.text.hot.main) *(.text.startup.main)
+*(.text._ZN1a1bEv) *(.text.hot._ZN1a1bEv) *(.text.startup._ZN1a1bEv)
+*(.text.unlikely.f) *(.text.split.f)
+*(.text.unlikely.g) *(.text.split.g)
+*(.text.$s1aD) *(.text.hot.$s1aD) *(.text.startup.$s1aD)
+*(.text.??A?b?c??) *(.text.hot.??A?b?c??) *(.text.startup.??A?b?c??)
+*(.text.a?b) *(.text.hot.a?b) *(.text.startup.a?b)
+*(.text.?c) *(.text.hot.?c) *(.text.startup.?c)
+*(.text.d?e) *(.text.hot.d?e) *(.text.startup.d?e)
+`, []string{""}},
+	} {
+		var b strings.Builder
+		unwritten, err := order.Write(&b, c.linker, symbols)
+		if err != nil || b.String() != c.want || !slices.Equal(unwritten, c.unwritten) {
+			t.Errorf("%s: %v, left out %q, got\n%s", c.linker, err, unwritten, b.String())
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriteErrors(t *testing.T) {
+	for _, l := range order.Linkers() {
+		if _, err := order.Write(brokenWriter{}, l, []string{"main"}); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", l, err)
+		}
+	}
+	if _, err := order.Write(&strings.Builder{}, "mold", []string{"main"}); err == nil {
+		t.Error("mold: no error")
+	}
+}

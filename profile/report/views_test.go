@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/profile"
+)
+
+// fixture is a source of a file in testdata.
+func fixture(t *testing.T, name string, programs ...string) *source {
+	t.Helper()
+	file := filepath.Join("..", "..", "testdata", filepath.FromSlash(name))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := formats.ViewOptions{}
+	for _, p := range programs {
+		opt.Programs = append(opt.Programs, filepath.Join("..", "..", "testdata", filepath.FromSlash(p)))
+	}
+	v, err := formats.View(file, data, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSource(0, Source{View: v}, Options{})
+}
+
+// made is a source of a made view.
+func made(v *madeView) *source {
+	return newSource(0, Source{View: v, Label: "made"}, Options{})
+}
+
+// symbolsOf returns symbols of the given names.
+func symbolsOf(names ...string) (list []profile.Symbol) {
+	for i, n := range names {
+		list = append(list, profile.Symbol{Name: n, ID: uint64(i + 1)})
+	}
+	return slices.Clip(list)
+}
+
+// Scripts go through the columns of the data, which may be empty but are there.
+func TestDataHasNoNulls(t *testing.T) {
+	lost := symbolsOf("lost")
+	v := &madeView{
+		features: profile.HasTraces | profile.HasSizes | profile.HasEdges,
+		traces:   []profile.Trace{{Weight: 1, Functions: lost}},
+		edges:    []profile.Edge{{Kind: profile.MemOpSize, Caller: lost[0], Count: 0}},
+		sets: []madeSet{{
+			StackSet: profile.StackSet{Name: "allocations", Values: heapValues},
+			stacks:   []profile.Stack{{Values: make([]uint64, len(heapValues))}},
+		}},
+	}
+	src := made(v)
+	for id, make := range map[string]func(*source) (*page, error){"timeline": timelinePage, "values": valuesPage, "allocations": allocationsPage} {
+		p, err := make(src)
+		if err != nil || p == nil {
+			t.Fatalf("%s: %v, %v", id, p, err)
+		}
+		text, err := json.Marshal(p.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("null")) {
+			t.Errorf("%s: %s", id, text)
+		}
+	}
+}
+
+// wantOnPage: texts are read without scripts.
+func wantOnPage(t *testing.T, name string, p *page, want []string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(string(p.Body), w) {
+			t.Errorf("%s: %q is not on the page:\n%s", name, w, p.Body)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/profuse-pgo/profuse/formats"
+)
+
+// familyRooms are the folders that may name a family, each with everything below it: the formats
+// and the drop-in commands.
+var familyRooms = []string{
+	"formats", "internal/program/covmap", "internal/mip", "internal/dropin", "internal/command/cc", "internal/command/families",
+	"internal/command/family/irpgocmd", "internal/command/family/memprofcmd", "internal/command/family/mipcmd", "internal/command/family/iprofcmd",
+	"internal/command/family/samplecmd",
+}
+
+// familyExceptions are files that name a family all the same, with the reason.
+var familyExceptions = map[string]string{
+	"internal/command/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
+	"internal/command/merging/run.go":        "the family of what is unknown is IRPGO",
+}
+
+// TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and
+// package formats are touched, and no other file. What others need of a family
+// they ask the view, or the parts that families give. [formats.Binary] names no
+// family: programs are of all.
+func TestFamiliesAreNamedAtHome(t *testing.T) {
+	names := make(map[string]bool) // of families, as in texts
+	for _, f := range formats.All() {
+		names[string(f.Family())] = true
+	}
+	constants := formatConstants(t)
+	used := make(map[string]bool)
+	for _, files := range packages(t, false) {
+		for file, imports := range files {
+			if slices.ContainsFunc(familyRooms, func(room string) bool { return file == room || strings.HasPrefix(file, room+"/") }) {
+				continue
+			}
+			var found []string
+			for _, pkg := range imports {
+				if slices.Contains(formatPackages, pkg) || strings.HasPrefix(pkg, "internal/mip/") {
+					found = append(found, "imports "+pkg)
+				}
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "formats" && constants[n.Sel.Name] {
+						found = append(found, "has formats."+n.Sel.Name)
+					}
+				case *ast.BasicLit:
+					if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && names[text] {
+						found = append(found, "has the string "+n.Value)
+					}
+				}
+				return true
+			})
+			if len(found) == 0 {
+				continue
+			}
+			if used[file] = true; familyExceptions[file] == "" {
+				t.Errorf("%s names a family: it %s", file, strings.Join(found, ", "))
+			}
+		}
+	}
+	for file := range familyExceptions {
+		if !used[file] {
+			t.Errorf("%s names no family: it is an exception for nothing", file)
+		}
+	}
+}
+
+// formatConstants returns the constants of package formats that name a family
+// or a format of one.
+func formatConstants(t *testing.T) map[string]bool {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := make(map[string]bool)
+	for _, d := range parsed.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+			for _, spec := range g.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					constants[name.Name] = name.Name != "Binary"
+				}
+			}
+		}
+	}
+	if len(constants) < 10 {
+		t.Fatalf("package formats has %d constants", len(constants))
+	}
+	return constants
+}
