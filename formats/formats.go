@@ -19,6 +19,7 @@
 package formats
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -28,6 +29,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // A Format is one kind of file. The zero value is none.
@@ -69,33 +71,89 @@ const (
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
 )
 
-// formats describes each Format.
+// formats describes each Format. read and written are the versions that are read and written, in
+// words, see [Format.Versions].
 var formats = [...]struct {
-	name     string
-	family   Family
-	word     string   // in JSON
-	suffixes []string // the most usual first
-	text     bool
+	name          string
+	family        Family
+	word          string   // in JSON
+	suffixes      []string // the most usual first
+	text          bool
+	read, written string
 }{
-	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}, false},
-	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false},
-	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true},
-	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}, false},
-	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}, false},
-	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}, true},
-	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false},
-	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false},
-	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}, false},
-	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false},
-	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}, true},
-	Binary:       {"ELF or Mach-O binary", MIP, "program", nil, false},
-	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true},
+	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}, false, span(1, irpgo.RawVersionMax), ""},
+	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false, span(1, irpgo.IndexedVersionMax) + heaps, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heaps},
+	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true, "all", "all"},
+	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}, false, "1", "1"},
+	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}, false, span(memprof.RawVersionMin, memprof.RawVersionMax), ""},
+	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}, true, "all", "all"},
+	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false, upToMIP, ""},
+	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false, upToMIP, ""},
+	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}, false, upToMIP, ""},
+	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false, upToMIP, fmt.Sprint(mip.VersionMax)},
+	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}, true, "all", "all"},
+	Binary:       {"ELF or Mach-O binary", MIP, "program", nil, false, upToMIP, ""},
+	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true, "0 and 1", "0.4 to 1.1"},
 
-	SampleText:     {"sample profile as text", Sample, "text", nil, true},
-	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false},
-	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false},
-	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false},
-	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false},
+	SampleText:     {"sample profile as text", Sample, "text", nil, true, "all", "all"},
+	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false, "103", "103"},
+	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
+	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
+	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "704", ""},
+}
+
+// heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the
+// versions of all MIP files that are read.
+var (
+	heaps   = ", heap profiles in them " + span(0, memprof.IndexedVersionMax)
+	upToMIP = fmt.Sprintf("up to %d", mip.VersionMax)
+)
+
+func span(first, last int) string { return fmt.Sprintf("%d to %d", first, last) }
+
+// A familyRow says how files of a family are detected and viewed.
+type familyRow struct {
+	family Family
+	detect func(data []byte) (Format, bool)
+	view   func(name string, data []byte, f Format, opt ViewOptions) (profile.View, error)
+}
+
+// families lists the families in the order in which Detect asks them. IRPGO is last, because any
+// line may be the name with which its text profiles begin.
+var families []familyRow
+
+// The rows are set here because views refer to Detect, which refers to the rows.
+func init() {
+	families = []familyRow{
+		{MIP, byFormat(mip.Detect, map[mip.Format]Format{
+			mip.FormatRaw: MIPRaw, mip.FormatRet: MIPRet, mip.FormatMap: MIPMap, mip.FormatProfile: MIPProfile, mip.FormatYAML: MIPYAML,
+		}), viewMIP},
+		{Iprof, func(data []byte) (Format, bool) { return IprofProfile, iprof.Detect(data) }, viewIprof},
+		{MemProf, detectMemProf, viewMemProf},
+		{Sample, byFormat(sampleprof.Detect, map[sampleprof.Format]Format{
+			sampleprof.FormatText: SampleText, sampleprof.FormatBinary: SampleBinary, sampleprof.FormatExtended: SampleExtended,
+			sampleprof.FormatCompact: SampleCompact, sampleprof.FormatGCov: SampleGCov,
+		}), viewSample},
+		{IRPGO, byFormat(irpgo.Detect, map[irpgo.Format]Format{
+			irpgo.FormatRaw: IRPGORaw, irpgo.FormatIndexed: IRPGOIndexed, irpgo.FormatText: IRPGOText, irpgo.FormatPartial: IRPGOPartial,
+		}), viewIRPGO},
+	}
+}
+
+// byFormat returns a function that detects the formats of a package, under the names that they
+// have here.
+func byFormat[F comparable](detect func(data []byte) (F, bool), names map[F]Format) func(data []byte) (Format, bool) {
+	return func(data []byte) (Format, bool) {
+		f, ok := detect(data)
+		return names[f], ok && names[f] != 0
+	}
+}
+
+func detectMemProf(data []byte) (Format, bool) {
+	if memprof.IsRaw(data) {
+		return MemProfRaw, true
+	}
+	return MemProfYAML, memprof.IsYAML(data)
 }
 
 // All returns all formats, those of a family together.
@@ -136,63 +194,27 @@ func (f Format) Family() Family {
 	return formats[f].family
 }
 
+// Versions returns the versions of the format that are read and written, in words: "1 to 13".
+// written is "" for a format that is never written; a format without version numbers has "all".
+func (f Format) Versions() (read, written string) {
+	if f < IRPGORaw || int(f) >= len(formats) {
+		return "", ""
+	}
+	return formats[f].read, formats[f].written
+}
+
 // Detect returns the format of the contents of a file, or of the beginning of one. It
 // looks at the first bytes only.
 //
 // A text is an IRPGO profile if LLVM may read it; for LLVM itself, and in its place the
 // drop-in commands, any text is one until it is read. [WrongFormat] says what other files are.
 func Detect(data []byte) (Format, bool) {
-	// IRPGO is last, because any line may be the name with which its text profiles begin.
 	if object.IsImage(data) {
 		return Binary, true
 	}
-	if t, ok := mip.Detect(data); ok {
-		switch t {
-		case mip.FormatRaw:
-			return MIPRaw, true
-		case mip.FormatRet:
-			return MIPRet, true
-		case mip.FormatMap:
-			return MIPMap, true
-		case mip.FormatProfile:
-			return MIPProfile, true
-		case mip.FormatYAML:
-			return MIPYAML, true
-		}
-	}
-	if iprof.Detect(data) {
-		return IprofProfile, true
-	}
-	if memprof.IsRaw(data) {
-		return MemProfRaw, true
-	}
-	if memprof.IsYAML(data) {
-		return MemProfYAML, true
-	}
-	if t, ok := sampleprof.Detect(data); ok {
-		switch t {
-		case sampleprof.FormatText:
-			return SampleText, true
-		case sampleprof.FormatBinary:
-			return SampleBinary, true
-		case sampleprof.FormatExtended:
-			return SampleExtended, true
-		case sampleprof.FormatCompact:
-			return SampleCompact, true
-		case sampleprof.FormatGCov:
-			return SampleGCov, true
-		}
-	}
-	if t, ok := irpgo.Detect(data); ok {
-		switch t {
-		case irpgo.FormatRaw:
-			return IRPGORaw, true
-		case irpgo.FormatIndexed:
-			return IRPGOIndexed, true
-		case irpgo.FormatText:
-			return IRPGOText, true
-		case irpgo.FormatPartial:
-			return IRPGOPartial, true
+	for i := range families {
+		if f, ok := families[i].detect(data); ok {
+			return f, true
 		}
 	}
 	return 0, false

@@ -2,7 +2,11 @@ package formats_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,11 +14,14 @@ import (
 	"github.com/profuse-pgo/profuse/docs/schema"
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestSchemaWords: the schemas enumerate the words of this module, no fewer and no more.
-func TestSchemaWords(t *testing.T) {
-	families, words, about := []string{""}, []string{""}, ""
+var update = flag.Bool("update", false, "write the families and formats into docs/schema/format.schema.json")
+
+// TestFormatSchema: format.schema.json enumerates the families and formats of this package.
+func TestFormatSchema(t *testing.T) {
+	families, words, about := []string{""}, []string{""}, "Within the family; empty if unknown"
 	for _, f := range formats.All() {
 		family := strings.ToLower(string(f.Family()))
 		if !slices.Contains(families, family) {
@@ -30,10 +37,36 @@ func TestSchemaWords(t *testing.T) {
 			words = append(words, f.Word())
 		}
 	}
-	about = "Within the family; empty if unknown" + about
-	if got := schemaAt[string](t, "format", "$defs", "format", "description"); got != about {
-		t.Errorf("the description of format is\n%s, want\n%s", got, about)
+	file := filepath.Join(oracle.Root(t), "docs", "schema", "format.schema.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	want := string(text)
+	replace := func(pattern, with string) {
+		re := regexp.MustCompile(pattern)
+		if len(re.FindAllString(want, -1)) != 1 {
+			t.Fatalf("%s matches %d times", pattern, len(re.FindAllString(want, -1)))
+		}
+		want = re.ReplaceAllLiteralString(want, with)
+	}
+	replace(`"family": \{.*\}`, fmt.Sprintf(`"family": {"description": "Empty if unknown", "enum": ["%s"]}`, strings.Join(families, `", "`)))
+	replace(`(?s)"format": \{.*?\]\n    \}`, fmt.Sprintf("\"format\": {\n      \"description\": %q,\n      \"enum\": [\n        \"%s\"\n      ]\n    }",
+		about, strings.Join(words, "\",\n        \"")))
+	if string(text) == want {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("%s does not list the formats (-update writes it):\n%s", file, want)
+}
+
+// TestSchemaWords: the schemas enumerate the words of package profile, no fewer and no more.
+func TestSchemaWords(t *testing.T) {
 	var classes, edges []string
 	for _, c := range profile.Classes() {
 		classes = append(classes, string(c))
@@ -46,8 +79,6 @@ func TestSchemaWords(t *testing.T) {
 		file string
 		path []string
 	}{
-		{families, "format", []string{"$defs", "family"}},
-		{words, "format", []string{"$defs", "format"}},
 		{classes, "error", []string{"properties", "class"}},
 		{profile.Features(1<<32 - 1).Names(), "profile", []string{"$defs", "features", "items"}},
 		{edges, "profile", []string{"$defs", "edge_kind"}},

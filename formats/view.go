@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -61,19 +62,8 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	if !ok {
 		return nil, WrongFormat(name, data, "a profile")
 	}
-	switch f.Family() {
-	case MemProf:
-		return viewMemProf(name, data, f, opt)
-	case MIP:
-		return viewMIP(name, data, f, opt)
-	case Iprof:
-		return viewIprof(name, data, opt)
-	case Sample:
-		return viewSample(name, data)
-	case IRPGO:
-		return viewIRPGO(name, data, opt)
-	}
-	return nil, flaw.File(name).Field("format").Got(f).Want("one that has a view").Unsupported()
+	i := slices.IndexFunc(families, func(row familyRow) bool { return row.family == f.Family() })
+	return families[i].view(name, data, f, opt)
 }
 
 // warn passes what is suspicious to Warn, if anybody listens.
@@ -90,7 +80,7 @@ func (o *ViewOptions) open() (*symbolize.Programs, error) {
 
 // viewIRPGO returns the view of a profile's counters, of their coverage, or of the heap profile in it:
 // an indexed profile with both shows the counters.
-func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) {
+func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.View, error) {
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
@@ -211,7 +201,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 }
 
 // viewIprof returns the view of an iprof profile; it warns of one that has numbers instead of names.
-func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) {
+func viewIprof(name string, data []byte, _ Format, opt ViewOptions) (profile.View, error) {
 	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: opt.Warn})
 	if err != nil {
 		return nil, err
@@ -225,7 +215,7 @@ func viewIprof(name string, data []byte, opt ViewOptions) (profile.View, error) 
 }
 
 // viewSample returns the view of a sample profile, which needs no program.
-func viewSample(name string, data []byte) (profile.View, error) {
+func viewSample(name string, data []byte, _ Format, _ ViewOptions) (profile.View, error) {
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err

@@ -3,35 +3,17 @@ package formats_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const memprofDir = "../testdata/memprof/raw/"
-
-type viewedFile struct {
-	file   string
-	format formats.Format
-	opt    formats.ViewOptions
-}
-
-// viewed are files of every family.
-var viewed = []viewedFile{
-	{"../testdata/irpgo/clang22/ir-run1.profraw", formats.IRPGORaw, formats.ViewOptions{}},
-	{"../testdata/irpgo/llvm22/merged.profdata", formats.IRPGOIndexed, formats.ViewOptions{}},
-	{"../testdata/irpgo/text/values.proftext", formats.IRPGOText, formats.ViewOptions{}},
-	{memprofDir + "clang22-pie.memprofraw", formats.MemProfRaw, formats.ViewOptions{Programs: []string{memprofDir + "clang22-pie.debug"}}},
-	{memprofDir + "clang22-pie.profdata", formats.IRPGOIndexed, formats.ViewOptions{Programs: []string{memprofDir + "clang22-pie.debug"}}},
-	{"../testdata/mip/counts.mipmap", formats.MIPMap, formats.ViewOptions{}},
-	{"../testdata/mip/counts.mip", formats.MIPProfile, formats.ViewOptions{}},
-	{"../testdata/mip/all.elf", formats.Binary, formats.ViewOptions{}},
-	{"../testdata/sampleprof/lines.afdo", formats.SampleExtended, formats.ViewOptions{}},
-	{"../testdata/iprof/fib.iprof", formats.IprofProfile, formats.ViewOptions{Classes: classfile.NewIndex(classfile.Options{})}},
-}
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
@@ -42,66 +24,85 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestViewFormats shows files of every family: each is of the family that was
-// detected, says so, and has something to show.
-func TestViewFormats(t *testing.T) {
+// viewedFiles calls check for each file of oracle.Families that has a view.
+func viewedFiles(t *testing.T, check func(t *testing.T, file string, opt formats.ViewOptions)) {
+	families := oracle.Families(t)
 	for _, f := range formats.All() {
-		if !slices.ContainsFunc(viewed, func(c viewedFile) bool { return c.format.Family() == f.Family() }) {
+		if _, ok := families[string(f.Family())]; !ok {
 			t.Errorf("no file of family %s is viewed", f.Family())
 		}
 	}
-	for _, c := range viewed {
-		data := readFile(t, c.file)
-		if f, ok := formats.Detect(data); f != c.format || !ok {
-			t.Errorf("%s: detected as %v", c.file, f)
+	for _, family := range families {
+		var opt formats.ViewOptions
+		switch family.Name {
+		case string(formats.MIP): // its programs are maps, which views do not take
+		case string(formats.Iprof):
+			opt.Classes = classfile.NewIndex(classfile.Options{})
+		default:
+			opt.Programs = family.Programs
 		}
-		v, err := formats.View(c.file, data, c.opt)
+		for _, file := range family.Views {
+			t.Run(filepath.Base(file), func(t *testing.T) { check(t, file, opt) })
+		}
+	}
+}
+
+// TestViewFormats shows files of every family: each is of the family that was
+// detected, says so, and has something to show.
+func TestViewFormats(t *testing.T) {
+	viewedFiles(t, func(t *testing.T, file string, opt formats.ViewOptions) {
+		data := readFile(t, file)
+		format, ok := formats.Detect(data)
+		if named, hasName := formats.BySuffix(file); !ok || hasName && named != format {
+			t.Errorf("detected as %v, named like %v", format, named)
+		}
+		v, err := formats.View(file, data, opt)
 		if err != nil {
-			t.Errorf("%s: %v", c.file, err)
-			continue
+			t.Fatal(err)
 		}
 		shown := 0
 		for f := range v.Functions() {
 			if f.Name == "" && f.ID == 0 {
-				t.Errorf("%s: a function without name", c.file)
+				t.Error("a function without name")
 			}
 			shown++
 		}
 		for _, set := range v.Stacks() {
 			for s := range set.ReusedStacks {
 				if len(s.Frames) == 0 || len(s.Values) != len(set.Values) {
-					t.Errorf("%s: stack %+v of %s", c.file, s, set.Name)
+					t.Errorf("stack %+v of %s", s, set.Name)
 				}
 				shown++
 			}
 		}
 		// An indexed profile may hold a heap profile alone.
-		families := []string{string(c.format.Family())}
-		if c.format == formats.IRPGOIndexed {
+		families := []string{string(format.Family())}
+		if format == formats.IRPGOIndexed {
 			families = append(families, string(formats.MemProf))
 		}
-		if id := v.Identity(); shown == 0 || id.File != c.file || !slices.Contains(families, id.Family) {
-			t.Errorf("%s: %d functions and stacks, %+v", c.file, shown, id)
+		if id := v.Identity(); shown == 0 || id.File != file || !slices.Contains(families, id.Family) {
+			t.Errorf("%d functions and stacks, %+v", shown, id)
 		}
-	}
+	})
 }
 
 // TestViewDamaged: half a file of a binary format, or of JSON, is an error that
 // names the file and has a class.
 func TestViewDamaged(t *testing.T) {
-	for _, c := range viewed {
-		if c.format == formats.IRPGOText || c.format == formats.Binary {
-			continue // half a text is a text; a program's table of sections is at its end
+	viewedFiles(t, func(t *testing.T, file string, opt formats.ViewOptions) {
+		data := readFile(t, file)
+		format, _ := formats.Detect(data)
+		if format != formats.IprofProfile && format.IsText() || format == formats.Binary {
+			t.Skip("half a text is a text; a program's table of sections is at its end")
 		}
-		data := readFile(t, c.file)
 		for _, n := range []int{len(data) / 2, len(data) - 1} {
-			_, err := formats.View(c.file, data[:n], c.opt)
+			_, err := formats.View(file, data[:n], opt)
 			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.File != c.file || profile.ClassOf(err) == profile.Unreadable {
-				t.Errorf("%s cut at %d of %d: %#v", c.file, n, len(data), err)
+			if !errors.As(err, &fe) || fe.File != file || profile.ClassOf(err) == profile.Unreadable {
+				t.Errorf("cut at %d of %d: %#v", n, len(data), err)
 			}
 		}
-	}
+	})
 }
 
 // TestViewRefused: what cannot be shown on its own, or is nothing, says so.

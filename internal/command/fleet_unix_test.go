@@ -70,9 +70,9 @@ func TestFleet(t *testing.T) {
 	t.Parallel()
 	program := asProfuse(t)
 	cases := familyCases(t)
-	cases["front end"] = mergeCase{files: fixtures(t, "irpgo/clang14/fe.profraw", "irpgo/clang14/fe-values.profraw"), suffix: ".profdata"}
-	cases["many values"] = mergeCase{files: manyValues(t), suffix: ".profdata"}
-	cases["many traces"] = mergeCase{files: manyTraces(t), suffix: ".profdata"}
+	cases["front end"] = oracle.Family{Merged: oracle.Testdata(t, "irpgo/clang14/fe.profraw", "irpgo/clang14/fe-values.profraw"), Suffix: ".profdata"}
+	cases["many values"] = oracle.Family{Merged: manyValues(t), Suffix: ".profdata"}
+	cases["many traces"] = oracle.Family{Merged: manyTraces(t), Suffix: ".profdata"}
 	cases["samples of builds"] = samplesOfBuilds(t)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -81,31 +81,31 @@ func TestFleet(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var files []string
 			for i := range 24 {
-				name := filepath.Join(dir, "raw", strconv.Itoa(i%3), fmt.Sprintf("%02d-%s", i, filepath.Base(c.files[i%len(c.files)])))
-				copyTo(t, name, c.files[rng.IntN(len(c.files))])
+				name := filepath.Join(dir, "raw", strconv.Itoa(i%3), fmt.Sprintf("%02d-%s", i, filepath.Base(c.Merged[i%len(c.Merged)])))
+				copyTo(t, name, c.Merged[rng.IntN(len(c.Merged))])
 				files = append(files, name)
 			}
 			slices.Sort(files)
-			flat := filepath.Join(dir, "flat"+c.suffix)
-			options := slices.Clone(c.result)
-			for _, path := range c.programs {
+			flat := filepath.Join(dir, "flat"+c.Suffix)
+			options := slices.Clone(c.Result)
+			for _, path := range c.Programs {
 				options = append(options, "--program", path)
 			}
 			profuse(t, slices.Concat([]string{"merge", "-q", "-o", flat}, options, files)...)
 
 			job, programs := filepath.Join(dir, "job"), filepath.Join(dir, "programs")
 			profuse(t, "fleet", "plan", job, filepath.Join(dir, "raw"), "--shard-objects", "5", "--programs", programs)
-			for _, path := range c.programs {
+			for _, path := range c.Programs {
 				copyTo(t, filepath.Join(programs, neededProgram(t, program, job)), path)
 			}
 			runTasks(t, rng, program, job, 5)
-			result := filepath.Join(dir, "result"+c.suffix)
-			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.result)...)
+			result := filepath.Join(dir, "result"+c.Suffix)
+			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.Result)...)
 			wantSame(t, result, flat)
 
 			// Rubbish of tasks that died does no harm, nor does its collection.
 			profuse(t, "fleet", "gc", job, "--age", "0s")
-			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.result)...)
+			profuse(t, slices.Concat([]string{"fleet", "reduce", "-q", job, "-o", result}, c.Result)...)
 			wantSame(t, result, flat)
 		})
 	}

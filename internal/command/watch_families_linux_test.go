@@ -26,13 +26,13 @@ func TestWatchFamilies(t *testing.T) {
 		kills = 4
 	}
 	cases := familyCases(t)
-	cases["gzipped"] = mergeCase{files: cases[string(formats.Iprof)].files, suffix: ".iprof.gz"}
+	cases["gzipped"] = oracle.Family{Merged: cases[string(formats.Iprof)].Merged, Suffix: ".iprof.gz"}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFarmOf(t, "out"+c.suffix, c.files...)
+			f := newFarmOf(t, "out"+c.Suffix, c.Merged...)
 			var programs []string
-			for _, p := range c.programs {
+			for _, p := range c.Programs {
 				programs = append(programs, "--program", p)
 			}
 			options := append([]string{"--settle", "10ms", "--every", "0s", "--batch", "3", "--delete"}, programs...)
@@ -52,7 +52,7 @@ func TestWatchFamilies(t *testing.T) {
 			if got := landed(t, f.in); got != 0 {
 				t.Errorf("%d files are left", got)
 			}
-			want := filepath.Join(f.dir, "want"+c.suffix)
+			want := filepath.Join(f.dir, "want"+c.Suffix)
 			args := append([]string{"merge", "-q", "-o", want, f.all()}, programs...)
 			if log, err := combined(exec.Command("profuse", args...)); err != nil {
 				t.Fatalf("%v: %s", err, log)

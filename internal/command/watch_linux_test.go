@@ -37,7 +37,7 @@ type farm struct {
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
-	f := newFarmOf(t, "out.profdata", fixtures(t, "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw")...)
+	f := newFarmOf(t, "out.profdata", oracle.Testdata(t, "irpgo/clang22/ir-run1.profraw", "irpgo/clang22/ir-run2.profraw", "irpgo/clang22/ir-run3.profraw")...)
 	f.only = func(n int) []byte { return fmt.Appendf(nil, ":ir\nonly%d\n1\n1\n1\n", n) }
 	return f
 }
