@@ -12,7 +12,7 @@ import (
 // counter of a code region; otherwise:
 const (
 	expansionBit = 4 // the rest is the number of a virtual file
-	pseudoShift  = 3 // if it is not set: what remains is one of
+	pseudoShift  = 3 // without expansionBit: the remaining bits are one of the following
 
 	pseudoCode       = 0
 	pseudoSkipped    = 2
@@ -23,13 +23,13 @@ const (
 
 const gapBit = 1 << 31 // of the end column: the region is a gap
 
-// A body is the mapping of a function but for its regions and branches.
+// A body is the mapping of a function without its regions and branches.
 type body struct {
 	files       []string // virtual files: the first is the function's own, then one for every macro expansion and include
-	filesEnd    int      // where what follows the list of files begins
+	filesEnd    int      // offset of the end of the list of files
 	expressions []expression
-	// decisions are the regions of which MC/DC is made: decisions, and the conditions and
-	// expansions after the first of them.
+	// decisions are the regions that MC/DC needs: decisions, and the conditions and expansions
+	// after the first decision.
 	decisions []region
 	uses      []fileUse // of the virtual files
 	all       int       // regions, branches and decisions
@@ -38,13 +38,13 @@ type body struct {
 // A fileUse says how often a virtual file is expanded.
 type fileUse struct {
 	first     counter // of its first region
-	nested    int32   // index of that, plus 1, if it is an expansion
+	nested    int32   // index of the first region plus 1 if that region is an expansion, otherwise 0
 	expansion int32   // index of the last region that expands to the file, plus 1; 0 without one
-	used      bool    // there is a region in it
+	used      bool    // the file has a region
 }
 
-// decode decodes the mapping of a function. Its regions and branches have counters and not
-// yet counts, see [decoder.count].
+// decode decodes the mapping of a function. Its regions and branches hold counters until
+// [decoder.count] replaces them by counts.
 func (c *decoder) decode(r *Record) error {
 	c.fn = nil
 	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
@@ -64,7 +64,7 @@ func (c *decoder) decode(r *Record) error {
 	return nil
 }
 
-// decodeFiles decodes the files of a function alone.
+// decodeFiles decodes only the files of a function.
 func (c *decoder) decodeFiles(r *Record) error {
 	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
 	d.files(r.list)
@@ -111,7 +111,7 @@ func (d *bodyReader) expressions() {
 	}
 }
 
-// limited reads a number of at most limit.
+// limited reads a number and fails if it exceeds limit.
 func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	if n, ok := d.c.Short(); ok && n <= limit {
 		return n
@@ -125,7 +125,7 @@ func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	return n
 }
 
-// exceeded fails because of a number.
+// exceeded records the error that a number exceeds its limit.
 func (d *bodyReader) exceeded(at int64, field string, n, limit uint64) {
 	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
 }
@@ -135,8 +135,8 @@ func (d *bodyReader) counter(field string) counter {
 	return d.refer(counter(d.limited(field, math.MaxUint32)))
 }
 
-// refer returns a counter that was read. The kind of an expression is only in the
-// references to it.
+// refer returns a counter that was read. Only references to an expression store the kind of the
+// expression.
 func (d *bodyReader) refer(c counter) counter {
 	if c&3 >= subtraction {
 		d.express(c)
@@ -144,7 +144,7 @@ func (d *bodyReader) refer(c counter) counter {
 	return c
 }
 
-// express notes the kind of an expression that was referred to.
+// express records the kind of an expression from a reference to it.
 func (d *bodyReader) express(c counter) {
 	if uint64(c>>2) >= uint64(len(d.out.expressions)) {
 		d.c.Fail(d.c.At(d.c.Offset()).Field("number of an expression").Got(c>>2).
@@ -228,8 +228,8 @@ func (d *bodyReader) regions(file uint32) {
 	out.all += n
 }
 
-// kind interprets the first number of a region that is no counter, and reads what follows
-// it up to the range.
+// kind interprets the first number of a region if it is not a counter, and reads the numbers that
+// follow it up to the range.
 func (d *bodyReader) kind(r *region, n uint64, at int64) {
 	const mostConditions = math.MaxInt16
 	if n&expansionBit != 0 {
@@ -265,15 +265,14 @@ func (d *bodyReader) outcomes(r *region) {
 	r.False = d.counter("counter of the false outcome")
 }
 
-// countExpansions gives every expansion the counter of the first region of its
-// virtual file, which may be an expansion itself. The file has none for it.
+// countExpansions gives every expansion the counter of the first region of its virtual file, which
+// may be an expansion itself. The mapping stores no counter for an expansion.
 func (c *decoder) countExpansions() {
 	if len(c.files) < 2 {
 		return
 	}
-	// Compilers number nested expansions upwards, so that the first pass finds all
-	// counters and the second sees no change. More than a few passes only a file
-	// made for it would need.
+	// Compilers number nested expansions upwards, so the first pass finds all counters and the second
+	// changes nothing. Only a file made on purpose needs more than a few passes.
 	for range 16 {
 		changed := false
 		for file := len(c.uses) - 1; file >= 0; file-- {
@@ -295,8 +294,7 @@ func (c *decoder) countExpansions() {
 	}
 }
 
-// neverRuns reports whether the mapping has one region alone, whose counter is zero whatever
-// ran.
+// neverRuns reports whether the mapping has exactly one region, whose counter is the constant zero.
 func (c *decoder) neverRuns() bool {
 	return c.all == 1 && (len(c.regions) == 0 || counter(c.regions[0].Count).constant()) && (len(c.branches) == 0 || c.branches[0].ConstantTrue)
 }

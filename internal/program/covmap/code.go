@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A CountedRegion is a region with its count. Branches and decisions are none.
+// A CountedRegion is a region with its count. Branches and decisions have types of their own.
 type CountedRegion struct {
 	Start, End     Position
 	Count          uint64
-	File, Expanded uint32 // virtual files: that the region is in, and that an Expansion stands for
+	File, Expanded uint32 // virtual files: the file of the region, and the file that an Expansion stands for
 	Kind           Kind
 }
 
@@ -18,8 +18,8 @@ type CountedRegion struct {
 type CountedBranch struct {
 	Start, End  Position
 	True, False uint64
-	// ConstantTrue says that the true outcome never happens, whatever runs, and
-	// ConstantFalse that the false one does not.
+	// ConstantTrue: the condition is a constant, and its true outcome never happens. ConstantFalse
+	// says the same about the false outcome.
 	ConstantTrue, ConstantFalse bool
 	File                        uint32
 	Kind                        Kind
@@ -33,14 +33,14 @@ type functionCode struct {
 	fn       *Function
 	regions  []CountedRegion
 	branches []CountedBranch
-	// Where the regions and branches of each virtual file begin in the lists, in whose
-	// order they lie, and at last where those of the last one end.
+	// starts has, for each virtual file, the indexes of its first region and branch; a last element
+	// has the lengths of both lists.
 	starts []fileStart
 }
 
-// fewFiles is the most source files of a function that stays encoded. It is decoded once for
-// each of them that is asked for, and takes a fifth of the memory. Functions in more source
-// files, such as those with macros of many headers, stay decoded.
+// fewFiles is the largest number of source files of a function that stays encoded: it takes a fifth
+// of the memory, but is decoded again for each source file. A function in more source files, for
+// example one with macros of many headers, stays decoded.
 const fewFiles = 2
 
 // A keptCode is the code of a function that stays decoded.
@@ -49,8 +49,8 @@ type keptCode struct {
 	byName []int32 // virtual files, by the names of their files
 }
 
-// keep returns a copy of the code for a function that is in these files, nil if it need not
-// stay decoded.
+// keep returns a copy of the code of a function in these files, or nil if the function stays
+// encoded.
 func (c *functionCode) keep(f *Function, files []string) *keptCode {
 	var names [fewFiles]string
 	n := 0
@@ -80,11 +80,11 @@ type decoder struct {
 	values values
 }
 
-// A fileStart is where the regions and branches of a virtual file begin.
+// A fileStart holds the indexes of the first region and the first branch of a virtual file.
 type fileStart struct{ region, branch uint32 }
 
-// load decodes the regions and branches of a function that [Evaluate] returned, and
-// so found no fault in. They are valid until the next call.
+// load decodes the regions and branches of a function. It cannot fail, because [Evaluate] has
+// decoded the function before. The result is valid until the next call.
 func (c *decoder) load(f *Function) *functionCode {
 	if f.kept != nil {
 		return &f.kept.functionCode
@@ -97,8 +97,8 @@ func (c *decoder) load(f *Function) *functionCode {
 	return &c.functionCode
 }
 
-// count replaces the counters of the regions and branches that were decoded by the counts of
-// a function. It reports false if the profile lacks a counter.
+// count replaces the counters of the decoded regions and branches by the counts of the function. It
+// returns false if the profile lacks a counter.
 func (c *decoder) count(f *Function) (ok bool) {
 	v := &c.values
 	v.evaluate(c.expressions, f.counts, f.absent)
@@ -120,12 +120,12 @@ func (c *decoder) count(f *Function) (ok bool) {
 	return true
 }
 
-// begin notes that the next virtual file begins here.
+// begin starts the next virtual file.
 func (c *functionCode) begin() {
 	c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
 }
 
-// lines returns the lines of all regions.
+// lines returns the sum of the numbers of lines of all regions.
 func (c *functionCode) lines() (n uint64) {
 	for i := range c.regions {
 		n += uint64(c.regions[i].End.Line-c.regions[i].Start.Line) + 1
@@ -151,8 +151,8 @@ func (c *functionCode) ownRegions() []CountedRegion {
 	return c.regionsOf(c.fn.main)
 }
 
-// Regions returns all regions of the function but branches and decisions, by virtual
-// file. It decodes them at every call.
+// Regions returns all regions of the function except branches and decisions, by virtual file. It
+// decodes them at every call.
 func (f *Function) Regions() []CountedRegion {
 	var d decoder
 	return d.load(f).regions
@@ -179,28 +179,28 @@ func (f *Function) virtualFiles(name string) iter.Seq[int] {
 	}
 }
 
-// ownIn reports whether there is own code of the function in a source file.
+// ownIn reports whether the own code of the function is in a source file.
 func (f *Function) ownIn(file string) bool { return f.own && f.Files[f.main] == file }
 
-// maxNesting is how deep expansions are followed: no compiler nests them as deep.
+// maxNesting is the depth to which expansions are followed. No compiler nests them that deep.
 const maxNesting = 2000
 
-// An expansionWalk visits the branches in what expansions of one function stand for.
+// An expansionWalk visits the branches in the expansions of one function.
 type expansionWalk struct {
 	code *functionCode
 	done []bool // virtual files that were visited
 }
 
-// begin begins with the function that was loaded.
+// begin starts a walk over the function that was loaded.
 func (w *expansionWalk) begin(code *functionCode) {
 	w.code = code
 	w.done = slices.Grow(w.done[:0], len(code.fn.Files))[:len(code.fn.Files)]
 	clear(w.done)
 }
 
-// branches calls visit for the branches in an expansion, those of nested expansions
-// first. path is the starts of the expansions that a branch lies in, the outermost
-// first. Each virtual file is visited once.
+// branches calls visit for the branches in an expansion, after the branches in its nested
+// expansions. path holds the starts of the expansions that enclose a branch, outermost first. Each
+// virtual file is visited once.
 func (w *expansionWalk) branches(r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
 	w.expand(r, nil, visit)
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Collect returns the coverage in the form that all formats share. Its lines are those
-// of llvm-cov. What stands at one place of the sources counts once, however many
-// functions and programs have it, with the sum of its counts; so a branch in a macro is
-// at the place of its condition, which is in the macro or in an argument. An outcome
-// that cannot happen is no way of a branch.
+// Collect returns the coverage in the form that all formats share. Lines have the counts that
+// llvm-cov gives them. Code at one source position counts once, with the sum of its counts, however
+// many functions and programs contain it. A branch in a macro is at the position of its condition,
+// in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a
+// branch.
 //
-// Versions of a function that were compiled differently are laid over each other: a
-// version in which the preprocessor left lines out hides nothing of another. Versions that
-// share their counts have them once where they overlap.
+// Differently compiled versions of a function are laid over each other: lines that the preprocessor
+// left out of one version do not hide the lines of another. If versions share their counts, the
+// counts are added once where the versions overlap.
 //
-// With details there are the uses of macros, each instance of functions that have
-// several, and the test vectors of decisions, too.
+// With details the result also has the uses of macros, each instance of a function with several
+// instances, and the test vectors of decisions.
 func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	all := &coverage.Coverage{HasLines: true}
 	all.Unplaced.Functions = c.unmapped
@@ -29,7 +29,7 @@ func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	}
 	versions := c.versions()
 	names := c.Files()
-	// It cannot fail: neither does what takes the files.
+	// It cannot fail, because the function that takes the files does not.
 	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
 		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details, summarizer: c.summarizer()}
 		defer c.spare.Put(col.summarizer)
@@ -43,23 +43,23 @@ func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	return all
 }
 
-// A sourcePlace is where functions begin that have one source.
-type sourcePlace struct {
+// A sourcePosition is the position where a function begins.
+type sourcePosition struct {
 	file string
 	Position
 }
 
-// versions numbers the versions of functions that were compiled differently, from 0
-// up, by the hashes and the code of those that begin at one place. Functions that are
-// equal in both have one version. Those that are not in the result have version 0 alone.
+// versions numbers the differently compiled versions of functions from 0. Functions that begin at one
+// position are versions of one function; functions with equal hash and code are one version. A
+// function that the result lacks has only one version.
 func (c *Coverage) versions() map[*Function]version {
 	type code struct{ hash, code uint64 }
-	codes := make(map[sourcePlace][]code)
-	place := func(fn *Function) (p sourcePlace, ok bool) {
+	codes := make(map[sourcePosition][]code)
+	place := func(fn *Function) (p sourcePosition, ok bool) {
 		if !fn.own {
 			return p, false
 		}
-		return sourcePlace{fn.Files[fn.main], fn.start}, true
+		return sourcePosition{fn.Files[fn.main], fn.start}, true
 	}
 	several := false
 	for _, fn := range c.Functions {
@@ -81,7 +81,7 @@ func (c *Coverage) versions() map[*Function]version {
 	return versions
 }
 
-// A version is the number of a version, of a number of versions.
+// A version is the number of a version, and how many versions there are.
 type version struct{ number, of int }
 
 // A fileCollector collects the coverage of one file.
@@ -120,8 +120,8 @@ func (f *fileCollector) collect() {
 	}
 }
 
-// addLayers adds the lines of each layer, with the counts of the functions that share
-// theirs or of the others.
+// addLayers adds the lines of each layer. It adds the counts of functions that share their counts if
+// shared is set, and the counts of all other functions if not.
 func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
 	for layer := range layers {
 		f.all = f.all[:0]
@@ -152,7 +152,7 @@ func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool
 	}
 }
 
-// added returns the sum of two counts, or, of counts that functions share, the first one
+// added returns the sum of two counts; for counts that functions share it returns the first count
 // that is not 0.
 func added(have, n uint64, shared bool) uint64 {
 	if shared && have > 0 {
@@ -161,7 +161,7 @@ func added(have, n uint64, shared bool) uint64 {
 	return saturate.Add(have, n)
 }
 
-// addLines adds the lines of a layer. Those of several are added up.
+// addLines adds the lines of a layer to the lines of earlier layers.
 func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
 	var number map[uint32]int // indexes of the lines of earlier layers
 	if len(f.Lines) > 0 {
@@ -189,14 +189,14 @@ func compareSpans(a, b span) int {
 	return cmp.Or(comparePositions(a.start, b.start), comparePositions(a.end, b.end))
 }
 
-// outcomes are those of the branches at one place.
+// outcomes has the counts of the outcomes of all branches at one position.
 type outcomes struct {
 	counts   [2]uint64
 	possible [2]bool
 }
 
-// addFunctions adds the functions whose own code is in the file. One that shares its
-// counts with one of the same name and place is not added.
+// addFunctions adds the functions whose own code is in the file. It skips a function that shares its
+// counts with an added function of the same name and position.
 func (f *fileCollector) addFunctions(functions []*Function, shared bool) {
 	var known map[profile.Symbol]bool
 	if shared {
@@ -313,7 +313,7 @@ func (s *partSums) addDecision(m *MCDC) {
 	}
 }
 
-// decision returns the sum of a decision, with its operands and vectors if these are wanted.
+// decision returns the sum of a decision, with its operands and vectors if details are wanted.
 func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
 	d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
 	if v := s.vectors[at]; v != nil {
@@ -335,7 +335,7 @@ func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
 	return d
 }
 
-// sortedSpans yields the entries of m by place.
+// sortedSpans yields the entries of m in the order of their spans.
 func sortedSpans[V any](m map[span]V) func(func(span, V) bool) {
 	places := make([]span, 0, len(m))
 	for at := range m {

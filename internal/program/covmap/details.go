@@ -34,7 +34,7 @@ func (f *fileCollector) addDetails(functions []*Function) {
 	}
 }
 
-// fragment returns what pieces have of a file, without macros.
+// fragment returns the coverage of a file by pieces, without macros.
 func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 	c := fileCollector{File: &coverage.File{Path: path}, summarizer: s}
 	s.all = s.all[:0]
@@ -47,8 +47,8 @@ func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 	return c.File
 }
 
-// A detailer collects expansions. Compilers give every expansion a virtual file of its
-// own; one that several expansions share is shown once.
+// A detailer collects expansions. Compilers give every expansion its own virtual file; a file that
+// several expansions share is shown once.
 type detailer struct {
 	done map[*Function][]bool // by virtual file
 	*summarizer
@@ -107,8 +107,8 @@ const (
 	mostOperands = 256
 )
 
-// addVectors adds the conditions and test vectors of a decision to those of the same
-// decision in other functions.
+// addVectors adds the conditions and test vectors of a decision to d, the same decision in other
+// functions.
 func addVectors(d *coverage.Decision, m *MCDC) *coverage.Decision {
 	if d == nil {
 		d = new(coverage.Decision)
@@ -169,8 +169,8 @@ func (m *MCDC) wanted(condition int) (have, want string) {
 	return "", ""
 }
 
-// search evaluates the conditions from index at on as in v, but for the flipped one and
-// those that v does not evaluate, which may be either, until w has its result.
+// search evaluates the conditions from index at on until w has its result. Conditions have the
+// values of v, except the flipped one; a condition that v does not evaluate may have either value.
 func (m *MCDC) search(v, w *TestVector, flipped, at int, dead []bool) bool {
 	if dead[at] {
 		return false

@@ -15,28 +15,24 @@ import (
 
 // EvaluateOptions modify [Evaluate]. The zero value keeps all counts.
 type EvaluateOptions struct {
-	// FirstWins takes of several records of a function only the first of each
-	// object, and the function only from the first object, as llvm-cov does. The
-	// counts of the others are lost if they were compiled differently. Like llvm-cov,
-	// it also takes about half of the functions of another build, by compilers before
-	// LLVM 22, for ones that did not run.
+	// FirstWins does as llvm-cov: a function counts only in the first object that has it, by its first
+	// record there. The counts of differently compiled records are lost. With compilers before LLVM
+	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
-	// RanOnly leaves out the source files in which nothing ran, and the functions that are
-	// in such files alone.
+	// RanOnly leaves out source files in which nothing ran, and functions that are only in such files.
 	RanOnly bool
-	// Info says what the profile was read from; nil is for one of LLVM 19 or later.
+	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
 	Info *irpgo.Info
-	// Counted, if not nil, tells the counts of programs apart that have functions of one
-	// name and hash but of other code or in other files. It gives the records of the wanted
-	// functions to add, with the build id of the program that wrote each, "" if that is not
-	// known. It may reuse a record once add returns. Without Counted, or for programs without
-	// a build id, each of these functions has the sum of the counts.
+	// Counted, if not nil, separates the counts of programs that contain different functions with one
+	// name and hash. It passes to add each record of a wanted function, with the build id of the
+	// program that wrote the record, "" if not known. It may reuse a record once add returns. Without
+	// Counted, or for programs without a build id, each of these functions has the sum of the counts.
 	Counted func(wanted func(name string) bool, add func(buildID string, r *irpgo.Record)) error
 }
 
-// bitmapsByCondition reports whether the bitmaps of MC/DC are indexed by the conditions
-// that were true and not by the numbers of test vectors. LLVM 18, the first release with
-// bitmaps, writes them so, in raw version 9 and indexed version 11.
+// bitmapsByCondition reports whether the bitmaps of MC/DC are indexed by the set of true conditions
+// instead of the number of the test vector. LLVM 18, the first release with bitmaps, writes such
+// bitmaps (raw version 9, indexed version 11).
 func (o *EvaluateOptions) bitmapsByCondition() bool {
 	return o.Info != nil && (o.Info.Format == irpgo.FormatRaw && o.Info.Version < 10 ||
 		o.Info.Format == irpgo.FormatIndexed && o.Info.Version < 12)
@@ -45,8 +41,7 @@ func (o *EvaluateOptions) bitmapsByCondition() bool {
 // A Coverage is a profile evaluated on the mappings of programs.
 type Coverage struct {
 	Functions []*Function // in the order of the mappings
-	// Mismatched are the functions left out because the profile has other
-	// functions of their names.
+	// Mismatched are functions left out because the profile has other functions with their names.
 	Mismatched []Mismatch
 
 	files    map[string][]*Function // functions by the names of their virtual files
@@ -54,19 +49,19 @@ type Coverage struct {
 	unmapped coverage.Ratio         // functions of the profile that no program maps
 }
 
-// A Mismatch is a function that the profile does not fit: it knows the name with
-// other hashes only, or, if Have has the hash, with fewer counters.
+// A Mismatch is a function that does not fit the profile: the profile has its name only with other
+// hashes or, if Have contains Hash, with fewer counters.
 type Mismatch struct {
 	Object string // see Mapping.Name
 	Name   string
 	Hash   uint64   // in the object; 0 if it has no code of the function
-	Have   []uint64 // in the profile
-	Cause  string   // the probable one, in words; "" with FirstWins
+	Have   []uint64 // hashes in the profile
+	Cause  string   // probable cause, in words; "" with FirstWins
 }
 
 // A Function is a function with its counts.
 type Function struct {
-	// Name is the name without the file that precedes that of a static function.
+	// Name is the name without the file name that precedes the name of a static function.
 	Name    string
 	PGOName string
 	Object  string // see Mapping.Name
@@ -80,17 +75,17 @@ type Function struct {
 	record *Record
 	counts []uint64 // of the profile
 	absent bool     // the profile does not know the function
-	code   uint64   // what the mapping says but for the files; 0 if there is one record of the name
-	shared bool     // the counts are those of an earlier function, too
+	code   uint64   // hash of the mapping without the files; 0 if the name has one record
+	shared bool     // an earlier function has the same counts
 
 	line  uint32   // of the first region
 	main  int      // virtual file of the function's own code; -1 if there is none
-	own   bool     // there is a region in it
-	start Position // of the first one
+	own   bool     // the file main has a region
+	start Position // of the first region in it
 }
 
-// Evaluate joins a profile with the mappings of programs, of which there may be
-// several. A function of which the profile says nothing did not run.
+// Evaluate joins a profile with the mappings of one or more programs. A function that the profile
+// does not contain did not run.
 func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage, error) {
 	t := &task{opt: opt}
 	t.index(p)
@@ -141,14 +136,14 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 	return c, err
 }
 
-// The regions of a mapping may have freeLines lines together and linesPerRegion
-// lines on average: a damaged number of lines must not make a report of billions.
+// All regions together may have freeLines lines plus linesPerRegion lines for each region: a damaged
+// number of lines must not lead to a report of billions of lines.
 const (
 	freeLines      = 2 << 20
 	linesPerRegion = 256
 )
 
-// add adds a function to the files that it is in, of those in ran; nil is for all.
+// add adds a function to its files that are in ran, or to all of its files if ran is nil.
 func (c *Coverage) add(f *Function, ran map[string]bool) {
 	c.Functions = append(c.Functions, f)
 	for i, name := range f.Files {
@@ -162,39 +157,38 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 	}
 }
 
-// A task is what evaluators share.
+// A task holds what all evaluators share.
 type task struct {
 	opt         EvaluateOptions
-	functions   map[uint64]*irpgo.Function // of the profile, by the references of their names
+	functions   map[uint64]*irpgo.Function // of the profile, by name reference
 	records     []objectRecord
-	places      map[uint64]place
-	anyRepeated bool            // of places
-	ran         map[string]bool // source files in which something ran; nil for all files
-	spare       sync.Pool       // of evaluators
+	last        map[uint64]lastRecord // by name reference
+	anyRepeated bool                  // any of last is repeated
+	ran         map[string]bool       // source files in which something ran; nil for all files
+	spare       sync.Pool             // of evaluators
 }
 
-// An objectRecord is a record and the object that it is in.
+// An objectRecord is a record and its object.
 type objectRecord struct {
 	m *Mapping
 	*Record
 }
 
-// A place says where the last record of a name is.
-type place struct {
+// A lastRecord locates the last record of a name.
+type lastRecord struct {
 	m        *Mapping
 	record   int  // in task.records
-	repeated bool // there is another one, in this object or one before
+	repeated bool // the name has another record, in this object or an earlier one
 }
 
-// repeated reports whether there are several records of the name of one.
-func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.places[r.Ref].repeated }
+// repeated reports whether the name of a record has several records.
+func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.last[r.Ref].repeated }
 
-// An outcome is what came of a record: a function, a mismatch, an error, or none of
-// them.
+// An outcome is the result of evaluating a record: a function, a mismatch, an error, or none.
 type outcome struct {
 	function *Function
 	from     objectRecord
-	key      string // of the function, equal for those that count once; "" if there is one record of the name
+	key      string // functions with one key count once; "" if the name has one record
 	lines    uint64 // of all regions
 	regions  int
 	mismatch *Mismatch
@@ -219,16 +213,15 @@ func (t *task) index(p *irpgo.Profile) {
 	}
 }
 
-// choose appends the records of an object that count, in the order of the first of
-// each name.
+// choose appends the records of an object that count, in the order of the first record of each name.
 func (t *task) choose(m *Mapping) {
-	if t.places == nil {
-		t.places = make(map[uint64]place, len(m.Records))
+	if t.last == nil {
+		t.last = make(map[uint64]lastRecord, len(m.Records))
 	}
 	t.records = slices.Grow(t.records, len(m.Records))
 	for i := range m.Records {
 		r := &m.Records[i]
-		last, ok := t.places[r.Ref]
+		last, ok := t.last[r.Ref]
 		switch {
 		case last.m != m:
 		case t.records[last.record].dummy():
@@ -239,14 +232,14 @@ func (t *task) choose(m *Mapping) {
 		case r.dummy(), t.opt.FirstWins, t.records[last.record].Hash == r.Hash:
 			continue
 		}
-		t.places[r.Ref] = place{m, len(t.records), ok}
+		t.last[r.Ref] = lastRecord{m, len(t.records), ok}
 		t.anyRepeated = t.anyRepeated || ok
 		t.records = append(t.records, objectRecord{m, r})
 	}
 }
 
-// chooseRan keeps the records of functions in source files in which something ran, and
-// returns these files. Records that cannot be decoded stay, for the error.
+// chooseRan keeps the records of functions in source files in which something ran, and returns these
+// files. It keeps records that cannot be decoded, so that evaluating them reports the error.
 func (t *task) chooseRan() map[string]bool {
 	ran := make(map[string]bool)
 	var d decoder
@@ -270,8 +263,8 @@ func anyRan(f *irpgo.Function) bool {
 	})
 }
 
-// dummy reports whether the record stands for a function that its object does not
-// have code of: hash 0, one file, and one region that never runs.
+// dummy reports whether the record stands for a function without code in its object: hash 0, one
+// file, and one region that never runs.
 func (r *Record) dummy() bool {
 	if r.Hash != 0 {
 		return false
@@ -280,12 +273,12 @@ func (r *Record) dummy() bool {
 	return d.decode(r) == nil && len(d.files) == 1 && len(d.expressions) == 0 && d.neverRuns()
 }
 
-// codeSeed is that of Function.code, which nothing outside of one process depends on.
+// codeSeed is the seed of Function.code. Nothing outside the process depends on it.
 var codeSeed = maphash.MakeSeed()
 
-// contextBit marks the hashes of context-sensitive profiles (CS_FLAG_IN_FUNC_HASH). Those
-// of front ends before LLVM 22 have it by chance: llvm-cov then takes records of another
-// build for those of another kind of profile.
+// contextBit marks the hashes of context-sensitive profiles (CS_FLAG_IN_FUNC_HASH). Hashes by front
+// ends before LLVM 22 have the bit by chance: llvm-cov then takes a record of another build for a
+// record of another kind of profile.
 const contextBit = 1 << 60
 
 // add evaluates a record.
@@ -375,7 +368,7 @@ func (e *evaluator) describe(f *Function) {
 	if len(e.code.regions) > 0 {
 		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line
 	}
-	// The own code is in the first virtual file that no expansion stands for.
+	// The own code is in the first virtual file that is not an expansion.
 	f.main = slices.IndexFunc(e.code.uses, func(u fileUse) bool { return u.expansion == 0 })
 	if f.main < 0 {
 		return
@@ -385,8 +378,7 @@ func (e *evaluator) describe(f *Function) {
 	}
 }
 
-// MainFile returns the name of the source file that the function's own code is
-// in, "" if there is none.
+// MainFile returns the name of the source file with the function's own code, or "".
 func (f *Function) MainFile() string {
 	if f.main < 0 {
 		return ""

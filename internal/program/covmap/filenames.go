@@ -67,7 +67,7 @@ func (l *fileList) resolve(dir string) {
 	}
 }
 
-// isAbsolute reports whether a name is absolute on the system it comes from.
+// isAbsolute reports whether a name is absolute on the system that wrote it.
 func isAbsolute(name string) bool {
 	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, `\\`) ||
 		len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/')

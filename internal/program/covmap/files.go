@@ -10,7 +10,7 @@ import (
 // Files returns the names of all source files, sorted.
 func (c *Coverage) Files() []string { return slices.Sorted(maps.Keys(c.files)) }
 
-// filesOr returns names, or those of all files if it is nil.
+// filesOr returns names, or the names of all files if names is nil.
 func (c *Coverage) filesOr(names []string) []string {
 	if names == nil {
 		return c.Files()
@@ -22,15 +22,14 @@ func (c *Coverage) filesOr(names []string) []string {
 type File struct {
 	Name     string
 	Segments []Segment
-	// Functions are those with a virtual file of this name, in the order of the
+	// Functions are the functions with a virtual file of this name, in the order of the
 	// mappings. Their own code may be in another file.
 	Functions []*Function
-	// Groups are the functions whose own code is in the file, those that begin at
-	// one place in one group: instantiations of a template, a static function in
-	// a header.
+	// Groups are the functions whose own code is in the file. Functions that begin at one position
+	// are one group: instantiations of a template, or a static function in a header.
 	Groups []Group
-	// Branches and MCDC are those of all functions in this file, macros that are
-	// defined in it included.
+	// Branches and MCDC belong to all functions in this file, including macros that the file
+	// defines.
 	Branches []*CountedBranch
 	MCDC     []*MCDC
 	Total    coverage.Summary
@@ -41,7 +40,7 @@ type Group struct {
 	Start     Position
 	Functions []*Function
 	Count     uint64           // sum of their counts
-	Total     coverage.Summary // of each number the greatest of the functions
+	Total     coverage.Summary // each number is the maximum over the functions
 
 	own []ownFunction // the functions with their summaries
 }
@@ -84,9 +83,9 @@ func (c *Coverage) summarizer() *summarizer {
 	return s
 }
 
-// file returns the coverage of a source file without branches and MC/DC, and calls visit
-// with each of its functions while that is loaded in s.code. The segments and groups are
-// valid until s is used again.
+// file returns the coverage of a source file without branches and MC/DC. It calls visit with each
+// function of the file while s.code holds the code of the function. The segments and groups are valid
+// until s is used again.
 func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *File {
 	f := &File{Name: name, Functions: c.files[name]}
 	s.all, s.own = s.all[:0], s.own[:0]
@@ -105,8 +104,8 @@ func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *F
 	return f
 }
 
-// Expansions yields the expansions in the code of functions that is in the file itself,
-// with their functions.
+// Expansions yields the functions whose own code is in the file, each with an expansion in that
+// code.
 func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	for _, fn := range f.Functions {
 		if !fn.ownIn(f.Name) {
@@ -153,8 +152,8 @@ func (f *File) group(s *summarizer) {
 	s.groups = f.Groups
 }
 
-// TotalOf returns the numbers of the functions that keep accepts. A group of which it
-// accepts some has run if any of its functions has.
+// TotalOf returns the totals of the functions that keep accepts. If keep accepts some functions of
+// a group, the group has run if any function of the group has.
 func (f *File) TotalOf(keep func(*Function) bool) (sum coverage.Summary) {
 	for i := range f.Groups {
 		sum.Add(f.Groups[i].total(keep))
@@ -182,7 +181,7 @@ func (g *Group) total(keep func(*Function) bool) (total coverage.Summary) {
 	return total
 }
 
-// A Part is what a function has in one virtual file.
+// A Part is the part of a function in one virtual file.
 type Part struct {
 	Name       string // of the file
 	Segments   []Segment
@@ -194,7 +193,7 @@ type Part struct {
 // Main returns the virtual file of the function's own code, -1 if there is none.
 func (f *Function) Main() int { return f.main }
 
-// Parts decodes the function and returns what gives the part in each virtual file.
+// Parts decodes the function and returns a function that returns the part in a virtual file.
 func (f *Function) Parts() func(file int) *Part {
 	var s summarizer
 	s.load(f)
@@ -202,7 +201,7 @@ func (f *Function) Parts() func(file int) *Part {
 		p := &Part{Name: f.Files[file]}
 		regions := s.code.regionsOf(file)
 		p.Segments = s.builder.build(slices.Clone(regions))
-		s.builder.out = nil // is the part's
+		s.builder.out = nil // the part keeps the segments
 		for i := range regions {
 			if regions[i].Kind == Expansion {
 				p.Expansions = append(p.Expansions, &regions[i])
@@ -226,8 +225,7 @@ func (f *Function) Summary() coverage.Summary {
 	return s.function()
 }
 
-// A summarizer computes the summaries of functions and files. It holds memory for the
-// next.
+// A summarizer computes the summaries of functions and files, in memory that it reuses.
 type summarizer struct {
 	decoder decoder
 	code    *functionCode   // that was loaded
@@ -243,7 +241,7 @@ type summarizer struct {
 	placed    placedBranches
 }
 
-// release leaves the segments and groups of a file to their user.
+// release gives up the segments and groups of a file, which the caller keeps.
 func (s *summarizer) release() { s.builder.out, s.own, s.functions, s.groups = nil, nil, nil, nil }
 
 // load loads the code of a function.
@@ -294,8 +292,8 @@ func (s *summarizer) function() (sum coverage.Summary) {
 	return sum
 }
 
-// walk calls visit for the function's own virtual file and then for those that
-// expand in it, at any depth, each once.
+// walk calls visit once for the function's own virtual file and for each virtual file that expands
+// in it, at any depth.
 func (s *summarizer) walk(visit func(file int)) {
 	f := s.code.fn
 	s.visited = slices.Grow(s.visited[:0], len(f.Files))[:len(f.Files)]

@@ -15,8 +15,7 @@ type JSONOptions struct {
 	SkipExpansions, SkipFunctions bool
 	// SummaryOnly writes the names and the summaries of files, and the totals.
 	SummaryOnly bool
-	// Files are the files to write; nil means all. Functions are all written, as by
-	// llvm-cov.
+	// Files are the files to write; nil means all. Like llvm-cov, all functions are written.
 	Files []string
 }
 
@@ -82,12 +81,12 @@ type jsonText struct {
 	decoder *decoder        // nil if there are no functions
 }
 
-// pass passes on the text if it is long.
+// pass hands a long text on and continues with an empty one.
 func (j *jsonText) pass() { j.b = j.p.pass(j.b) }
 
 func (j *jsonText) text(s string) { j.b = append(j.b, s...) }
 
-// comma separates an element of a list from those before.
+// comma appends a comma unless the element i is the first of its list.
 func (j *jsonText) comma(i int) {
 	if i > 0 {
 		j.b = append(j.b, ',')
@@ -160,9 +159,8 @@ func (j *jsonText) file(f *File, opt JSONOptions) {
 	j.text("}")
 }
 
-// expansions appends the expansions of a file. Each has all regions of its
-// function.
-// It is renderFileExpansions of CoverageExporterJson.cpp.
+// expansions appends the expansions of a file, each with all regions of its function
+// (renderFileExpansions in LLVM's CoverageExporterJson.cpp).
 func (j *jsonText) expansions(f *File) {
 	var regions, names jsonText // of a function
 	var walk expansionWalk
@@ -259,7 +257,7 @@ func (j *jsonText) region(r *CountedRegion) {
 	j.text("]")
 }
 
-// branch appends a branch as renderBranch does: no file is expanded, so that number is 0.
+// branch appends a branch as renderBranch does. The number of the expanded file is always 0.
 func (j *jsonText) branch(b *CountedBranch) {
 	j.text("[")
 	j.extent(b.Start, b.End)

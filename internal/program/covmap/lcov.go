@@ -11,10 +11,10 @@ import (
 
 // LCOVOptions modify [WriteLCOV].
 type LCOVOptions struct {
-	// SeparateInstantiations writes the branches of every instantiation of a
-	// function by itself (--unify-instantiations=false).
+	// SeparateInstantiations writes the branches of every instantiation of a function separately
+	// (--unify-instantiations=false).
 	SeparateInstantiations bool
-	// SummaryOnly leaves out functions, lines and branches but for their numbers.
+	// SummaryOnly writes only how many functions, lines and branches there are.
 	SummaryOnly bool
 	// SkipBranches leaves out branches and their numbers.
 	SkipBranches bool
@@ -83,20 +83,20 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed
 	return append(dst, "end_of_record\n"...)
 }
 
-// A placedBranch is a branch with the starts of the expansions that it lies in,
-// the outermost first; if it lies in none, with its own start.
+// A placedBranch is a branch with its path: the starts of the expansions that enclose it, outermost
+// first, or its own start if no expansion encloses it.
 type placedBranch struct {
-	first       Position // of the path
-	rest, end   uint32   // the others, in placedBranches.paths
-	index       uint32   // among the branches of the file, or among those of expansions
+	first       Position // first position of the path
+	rest, end   uint32   // range of the further positions in placedBranches.paths
+	index       uint32   // among the branches of the file, or among the branches of expansions
 	true, false uint64
 }
 
-// placedBranches are the branches of a file: those in it, and those in expansions in it.
+// placedBranches are the branches in a file and in the expansions of the file.
 type placedBranches struct {
 	list     []placedBranch // of all branches in the end
 	expanded []placedBranch
-	met      uint32 // branches of expansions
+	met      uint32 // number of branches of expansions so far
 	paths    []Position
 	walk     expansionWalk
 	sorter   runSorter[placedBranch]
@@ -108,7 +108,7 @@ func (p *placedBranches) reset() {
 	p.list, p.expanded, p.met, p.paths = p.list[:0], p.expanded[:0], 0, p.paths[:0]
 }
 
-// add adds those of a function.
+// add adds the branches of a function.
 func (p *placedBranches) add(code *functionCode, name string) {
 	for file := range code.fn.virtualFiles(name) {
 		branches := code.branchesOf(file)
@@ -138,8 +138,7 @@ func (p *placedBranches) add(code *functionCode, name string) {
 	}
 }
 
-// append appends the branches in their order. Those with equal paths are added up if
-// unify is set.
+// append appends the branches in their order. If unify is set, it adds up branches with equal paths.
 func (p *placedBranches) append(dst []byte, unify bool) []byte {
 	compare := func(a, b *placedBranch) int {
 		if c := comparePositions(a.first, b.first); c != 0 {

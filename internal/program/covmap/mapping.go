@@ -31,7 +31,7 @@ type fileList struct {
 	names   []string
 }
 
-// A Kind is the purpose of a region. Values are those of llvm-cov's JSON.
+// A Kind is the purpose of a region. The values are the numbers in llvm-cov's JSON.
 type Kind uint8
 
 // Kinds of regions. Upstream they are called CodeRegion, ExpansionRegion and so on.
@@ -39,7 +39,7 @@ const (
 	Code       Kind = iota // code that runs as often as a counter says
 	Expansion              // a macro or an include, which has a virtual file of its own
 	Skipped                // text that the preprocessor left out
-	Gap                    // between statements; belongs to a counter but is no code
+	Gap                    // text between statements; it has a counter but no code
 	Branch                 // a condition with two outcomes
 	Decision               // a boolean expression whose conditions MC/DC looks at
 	MCDCBranch             // a condition of a Decision
@@ -49,7 +49,7 @@ const (
 // the end of a whole line is 2^32-1.
 type Position struct{ Line, Column uint32 }
 
-// key orders positions as they lie in the file.
+// key returns a number that orders positions by line and column.
 func (p Position) key() uint64 { return uint64(p.Line)<<32 | uint64(p.Column) }
 
 // before reports whether p lies before q.
@@ -57,9 +57,8 @@ func (p Position) before(q Position) bool { return p.key() < q.key() }
 
 func comparePositions(a, b Position) int { return cmp.Compare(a.key(), b.key()) }
 
-// A counter is an expression over the counters of a function as the file encodes
-// it: the two low bits are its kind, the others the number of a counter or of an
-// expression.
+// A counter is an encoded reference to a counter or an expression of a function: the two low bits
+// are its kind, the other bits the number of the counter or expression.
 type counter uint32
 
 // Kinds of counters.
@@ -70,7 +69,7 @@ const (
 	addition
 )
 
-// constant reports whether the counter is zero whatever ran.
+// constant reports whether the counter is the constant zero.
 func (c counter) constant() bool { return c&3 == zeroCounter }
 
 // A region is a range of a source file with the counter that counts it.
@@ -85,8 +84,8 @@ type region struct {
 	// before bit number Bits of the function's bitmap.
 	Bits       int32
 	Conditions int16
-	// ID numbers an MCDCBranch in its decision; NextTrue and NextFalse are those
-	// of the conditions evaluated next, -1 if the decision ends.
+	// ID numbers an MCDCBranch in its decision. NextTrue and NextFalse are the IDs of the conditions
+	// that are evaluated next, -1 if the decision ends.
 	ID, NextTrue, NextFalse int16
 
 	Kind Kind

@@ -12,21 +12,20 @@ import (
 type MCDC struct {
 	Start, End Position
 	File       uint32 // virtual file
-	// Conditions are in the order of the mapping, but for the first evaluated,
-	// which comes first.
-	Conditions []Condition
-	// Vectors are the test vectors that were executed, those with result false
+	// Conditions are in the order of the mapping, except that the condition evaluated first comes
 	// first.
+	Conditions []Condition
+	// Vectors are the executed test vectors: first all vectors with the result false.
 	Vectors []TestVector
 }
 
 // A Condition is one operand of a [MCDC].
 type Condition struct {
 	Start Position
-	// Covered says that two executed vectors with different results differ in
-	// this condition alone: it was shown to decide the result.
+	// Covered: two executed vectors with different results differ only in this condition, so the
+	// condition decides the result.
 	Covered bool
-	// Pair are two such vectors, by their indexes, the first two in order.
+	// Pair holds the indexes of the first two such vectors.
 	Pair [2]int
 	// ConstantTrue and ConstantFalse are as in [CountedBranch].
 	ConstantTrue, ConstantFalse bool
@@ -55,9 +54,9 @@ const (
 // A decision collects the conditions of a boolean expression.
 type decision struct {
 	region
-	conditions []region // the one with ID 0 first
+	conditions []region // the condition with ID 0 comes first
 	has        map[int16]bool
-	expanded   map[uint32]bool // virtual files that expansions in it stand for
+	expanded   map[uint32]bool // virtual files of the expansions in the decision
 }
 
 // dominates reports whether a region lies in the decision.
@@ -65,8 +64,7 @@ func (d *decision) dominates(r *region) bool {
 	return r.File == d.File && !r.Start.before(d.Start) && !d.End.before(r.End) || d.expanded[r.File]
 }
 
-// expandDecision adds the virtual file of an expansion to the decision that the
-// expansion lies in.
+// expandDecision adds the virtual file of an expansion to the decision that contains the expansion.
 func (e *evaluator) expandDecision(r *region) {
 	for _, d := range e.pending {
 		if d.dominates(r) {
@@ -79,8 +77,8 @@ func (e *evaluator) expandDecision(r *region) {
 	}
 }
 
-// condition adds a condition to the first decision that lacks it, and evaluates
-// the decision once it has all.
+// condition adds a condition to the first decision that lacks it, and evaluates the decision when
+// all of its conditions are known.
 func (e *evaluator) condition(f *Function, r *region, bitmap []byte) error {
 	for i, d := range e.pending {
 		if r.ID < 0 || d.has[r.ID] || r.ID >= d.Conditions || !d.dominates(r) {
@@ -110,15 +108,15 @@ func (e *evaluator) condition(f *Function, r *region, bitmap []byte) error {
 }
 
 // A conditionGraph numbers the test vectors of a decision (LLVM's TVIdxBuilder).
-// Each condition leads, by its value, to another one or to the end.
+// The value of a condition leads to another condition or to the end.
 type conditionGraph struct {
 	d        *decision
 	position []int       // of each condition in d.conditions
-	next     [][2]int    // condition after each one that is false, true; -1 at the end
+	next     [][2]int    // by condition: the next condition after false and after true; -1 at the end
 	offset   [][2]uint64 // what the edge adds to the number of a vector
 	width    []uint64    // number of ways to each condition
 	into     [][]edge    // edges to each condition
-	ends     []edge      // those to the end, by number
+	ends     []edge      // edges to the end, by number
 	vectors  uint64      // number of vectors
 }
 
@@ -128,8 +126,8 @@ type edge struct {
 	value int // 0 or 1
 }
 
-// newConditionGraph returns false if conditions form a cycle or lead to one that
-// is not there, or if there are too many vectors to number.
+// newConditionGraph returns false if the conditions form a cycle, if one leads to a condition that
+// does not exist, or if there are too many vectors to number.
 func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 	const mostVectors = 1 << 31
 	n := len(d.conditions)
@@ -189,8 +187,8 @@ type numbered struct {
 	TestVector
 }
 
-// evaluate returns the coverage of the decision. The time it takes follows from
-// the bits that are set, not from the vectors that are possible.
+// evaluate returns the coverage of the decision. Its time depends on how many bits are set, not on
+// how many vectors are possible.
 func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	r := &g.d.region
 	m := MCDC{Start: r.Start, End: r.End, File: r.File, Conditions: make([]Condition, len(g.d.conditions))}
@@ -230,7 +228,7 @@ func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	return m
 }
 
-// eachBit calls fn for the set bits among n from first, counted from first.
+// eachBit calls fn with the number of each set bit among the n bits from first on; first is bit 0.
 func eachBit(bitmap []byte, first, n uint64, fn func(bit uint64)) {
 	end := min(first+n, 8*uint64(len(bitmap)))
 	for bit := first; bit < end; {
@@ -246,8 +244,7 @@ func eachBit(bitmap []byte, first, n uint64, fn func(bit uint64)) {
 	}
 }
 
-// vector returns the vector with a number. It walks back from the end that the
-// number belongs to.
+// vector returns the vector with a number. It walks back from the end to which the number belongs.
 func (g *conditionGraph) vector(number uint64) (v numbered, ok bool) {
 	end, found := slices.BinarySearchFunc(g.ends, number, func(e edge, number uint64) int {
 		return cmp.Compare(g.offset[e.from][e.value], number)
@@ -263,7 +260,7 @@ func (g *conditionGraph) vector(number uint64) (v numbered, ok bool) {
 		if e.from == 0 {
 			return v, true
 		}
-		// Of the edges into the condition, the one in whose part the rest lies.
+		// The edge into the condition whose range of numbers contains the rest.
 		into := g.into[e.from]
 		k := len(into) - 1
 		for k > 0 && g.offset[into[k].from][into[k].value] > rest {
@@ -273,8 +270,8 @@ func (g *conditionGraph) vector(number uint64) (v numbered, ok bool) {
 	}
 }
 
-// vectorOfConditions returns the vector in which the conditions with the set bits
-// are true. It returns false if that evaluates not all of them.
+// vectorOfConditions returns the vector in which exactly the conditions of the set bits are true. It
+// returns false if the vector does not evaluate all of these conditions.
 func (g *conditionGraph) vectorOfConditions(set uint64) (v numbered, ok bool) {
 	v.Conditions = make([]Truth, len(g.next))
 	for i := 0; ; {
@@ -291,8 +288,8 @@ func (g *conditionGraph) vectorOfConditions(set uint64) (v numbered, ok bool) {
 	}
 }
 
-// findPairs looks for independence pairs among the vectors, of which the first n
-// have the result false.
+// findPairs looks for independence pairs among the vectors. The first n vectors have the result
+// false.
 func (m *MCDC) findPairs(n int) {
 	const most = 1 << 27 // comparisons; compilers allow few conditions
 	left := len(m.Conditions)

@@ -9,9 +9,9 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// explain finds the probable causes of the mismatches. A function that an object only
-// declares is no mismatch if another object has its code. It also counts the functions
-// of the profile that no object maps.
+// explain finds the probable causes of the mismatches. A function that one object only declares is
+// no mismatch if another object has its code. explain also counts the functions of the profile that
+// no object maps.
 func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	mapped := make(map[string]bool, len(p.Functions)) // names
 	objects := make(map[string]*Mapping, len(maps))
@@ -29,8 +29,8 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	if len(c.Mismatched) == 0 {
 		return
 	}
-	fitting := make(map[string][]string) // objects of functions that fit, by name
-	fits := make(map[string]bool)        // objects of which a function that the profile has fits
+	fitting := make(map[string][]string) // by name of a function that fits: its objects
+	fits := make(map[string]bool)        // objects with at least one function that fits the profile
 	known := make(map[string]bool, len(p.Functions))
 	for i := range p.Functions {
 		known[p.Functions[i].Name] = true

@@ -2,7 +2,7 @@ package covmap
 
 import "runtime"
 
-// maxAhead is how many elements a producer of [inOrder] holds at most.
+// maxAhead is the largest number of elements that a producer of [inOrder] holds.
 const maxAhead = 1 << 20
 
 // A producer makes a part of the results of [inOrder].
@@ -13,8 +13,8 @@ type producer[T any] struct {
 	list  []T
 }
 
-// pass waits until all earlier results have been used, has list used, and returns
-// it empty. It does so only if list is long.
+// pass returns list unless it is long. A long list is used, after all earlier results, and returned
+// empty.
 func (p *producer[T]) pass(list []T) []T {
 	if len(list) < maxAhead {
 		return list
@@ -24,10 +24,9 @@ func (p *producer[T]) pass(list []T) []T {
 	return list[:0]
 }
 
-// inOrder calls produce for the numbers from 0 to n-1 on all CPUs, and use with the
-// results in order. produce appends to memory that is used again after use; when the
-// result grows long, it should pass on what it has. Not more results than a few per
-// CPU exist at once.
+// inOrder calls produce for the numbers from 0 to n-1 on all CPUs, and use with the results in order.
+// produce appends to memory that is reused after use; it should pass a long result on in parts. At
+// most a few results per CPU exist at once.
 func inOrder[T any](n int, produce func(i int, p *producer[T], dst []T) []T, use func(results []T) error) error {
 	var ahead []*producer[T]
 	var spare [][]T

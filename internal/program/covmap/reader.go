@@ -72,7 +72,7 @@ type sectionNames struct{ usual, coff string }
 // A section is the contents of one section, or of several of one name.
 type section struct {
 	name string
-	at   int64 // file offset; 0 of several, whose offsets count from the first
+	at   int64 // file offset; 0 for several sections, whose offsets count from the first one
 	addr uint64
 	data []byte
 }
@@ -122,8 +122,8 @@ type objectReader struct {
 	m       *Mapping
 	symbols irpgo.Symtab
 	names   *section
-	lists   map[uint64]*fileList // by hash of their bytes; nil for a hash of several lists
-	last    map[uint64]int32     // index of the last record of each reference of a name
+	lists   map[uint64]*fileList // by the hash of the bytes of a list; nil if several lists have the hash
+	last    map[uint64]int32     // index of the last record, by name reference
 }
 
 // readObject returns the mapping in an object, nil if there is none.
@@ -177,7 +177,7 @@ func (r *objectReader) readNames() (err error) {
 //	u32 NRecords | u32 FilenamesSize | u32 CoverageSize | u32 Version
 //	[versions 1–3: NRecords × record] | file names | [versions 1–3: mappings]
 //
-// It returns the version of the first.
+// It returns the version of the first block.
 func (r *objectReader) readFiles(s *section) (version int, err error) {
 	c := cursor.New(s.name, s.at, s.data, r.im.Order)
 	for c.Len() > 0 && c.Err() == nil {
@@ -225,7 +225,7 @@ func (r *objectReader) readFiles(s *section) (version int, err error) {
 	return version, c.Err()
 }
 
-// learnNames reads the names of functions. Version 1 has their characters only.
+// learnNames reads the names of functions. Version 1 stores only their characters, without a header.
 func (r *objectReader) learnNames(version int) error {
 	if version == 1 {
 		return nil
@@ -235,7 +235,7 @@ func (r *objectReader) learnNames(version int) error {
 	return r.symbols.Read(r.names.name, r.names.at+int64(len(r.names.data)-len(blob)), blob)
 }
 
-// addList makes a list of files known by the hash of its bytes.
+// addList records a list of files under the hash of its bytes.
 func (r *objectReader) addList(blob []byte, l *fileList) {
 	ref := irpgo.NameRef(string(blob))
 	if have, ok := r.lists[ref]; ok && (have == nil || !equalLists(have, l)) {
@@ -256,7 +256,7 @@ func equalLists(a, b *fileList) bool {
 	return true
 }
 
-// oldRecord is the layout of a function record of the versions 1 to 3:
+// oldRecord is the layout of a function record in versions 1 to 3:
 //
 //	version 1: ptr name address | u32 name size | u32 mapping size | u64 hash
 //	2 and 3:   u64 name hash | u32 mapping size | u64 hash
@@ -303,8 +303,8 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 	return nil
 }
 
-// readFunctions reads a __llvm_covfun section, records of the versions since 4,
-// each at a multiple of 8:
+// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a
+// multiple of 8:
 //
 //	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
 func (r *objectReader) readFunctions(s *section) error {
@@ -328,7 +328,8 @@ func (r *objectReader) readFunctions(s *section) error {
 		if !ok {
 			return place.Field("hash of the list of files").Gotf("%#x", ref).Wantf("one of the %d lists", len(r.lists)).Corrupt()
 		}
-		if rec.list = list; list != nil { // otherwise it is not known which of several lists
+		rec.list = list
+		if list != nil { // nil: several lists have the hash
 			if err := r.add(rec, place); err != nil {
 				return err
 			}

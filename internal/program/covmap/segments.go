@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Segment says what counts from a position on, up to the next segment.
+// A Segment holds the count from a position up to the next segment.
 type Segment struct {
 	Position
 	Count    uint64
@@ -15,25 +15,23 @@ type Segment struct {
 	Gap      bool
 }
 
-// A segmentBuilder divides a file by the regions in it, as SegmentBuilder of LLVM
-// does.
+// A segmentBuilder divides a file into segments by its regions, as LLVM's SegmentBuilder does.
 type segmentBuilder struct {
 	out    []Segment
-	active []*CountedRegion // those that enclose the current position, the outermost first
+	active []*CountedRegion // regions that enclose the current position, outermost first
 	ended  []*CountedRegion
 	sorter runSorter[CountedRegion]
 }
 
-// build returns the segments of regions, which it sorts and combines, until it is
-// called again.
+// build sorts and combines regions and returns their segments, which are valid until the next call.
 func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
 	b.out, b.active = b.out[:0], b.active[:0]
 	b.divide(b.sorter.sort(regions, compareRegions, (*CountedRegion).combine))
 	return b.out
 }
 
-// compareRegions compares regions by start. Of those with one start the enclosing
-// one comes first.
+// compareRegions compares regions by start. If two regions have one start, the enclosing region
+// comes first.
 func compareRegions(a, b *CountedRegion) int {
 	if c := comparePositions(a.Start, b.Start); c != 0 {
 		return c
@@ -41,8 +39,8 @@ func compareRegions(a, b *CountedRegion) int {
 	return comparePositions(b.End, a.End)
 }
 
-// combine makes one region of two with the same range: the lesser kind stays, and the
-// counts of that kind add up.
+// combine makes one region of two with the same range. The result has the lesser kind and the sum of
+// the counts of that kind.
 func (r *CountedRegion) combine(other *CountedRegion) {
 	switch {
 	case r.Kind == other.Kind:
@@ -108,7 +106,7 @@ func (b *segmentBuilder) end(at Position) (nearest Position) {
 	return nearest
 }
 
-// start emits a segment that counts as r. skipped forces one without a count.
+// start emits a segment with the count of r, or without a count if skipped is set.
 func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped bool) {
 	has := !skipped && r.Kind != Skipped
 	if n := len(b.out); n > 0 && !entry && !skipped {
@@ -124,8 +122,8 @@ func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped boo
 	}
 }
 
-// close emits the segments at the ends of the regions in b.ended. next is where
-// the next region begins, nil after the last.
+// close emits the segments at the ends of the regions in b.ended. next is the start of the next
+// region, nil after the last.
 func (b *segmentBuilder) close(next *Position) {
 	ended := b.ended
 	if len(ended) > 1 {
@@ -139,7 +137,7 @@ func (b *segmentBuilder) close(next *Position) {
 		if end == ended[i].End {
 			continue
 		}
-		// Of the regions that end next, the last counts.
+		// If several regions end at one position, the last one counts.
 		r := ended[i]
 		for j := i + 1; j < len(ended) && ended[j].End == r.End; j++ {
 			r = ended[j]
@@ -160,17 +158,16 @@ func (b *segmentBuilder) close(next *Position) {
 // A Line is a source line.
 type Line struct {
 	Number uint32
-	Count  uint64 // of the code on it that ran most
-	// Mapped: there is code on the line. Others have no count.
-	Mapped bool
-	// Segments are those on the line, and Before is the last one before it, nil if
-	// there is none.
+	Count  uint64 // largest count of the code on the line
+	Mapped bool   // the line has code; a line without code has no count
+	// Segments are the segments that begin on the line; Before is the last segment before the line,
+	// or nil.
 	Segments []Segment
 	Before   *Segment
 }
 
-// Lines yields the lines from the first segment's to the last segment's, without
-// those between two segments that no code is on.
+// Lines yields the lines from the first segment to the last segment. It skips lines without code
+// between two segments.
 func Lines(segments []Segment) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		if len(segments) == 0 {
@@ -197,7 +194,7 @@ func Lines(segments []Segment) iter.Seq[Line] {
 	}
 }
 
-// lineCount evaluates the segments on a line and the last one before it.
+// lineCount returns the count of a line from the segments on the line and the last segment before it.
 func lineCount(on []Segment, before *Segment) (count uint64, mapped bool) {
 	for i := range on {
 		if s := &on[i]; s.HasCount && s.Entry {

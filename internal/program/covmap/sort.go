@@ -1,14 +1,14 @@
 package covmap
 
-// A runSorter sorts lists that consist of ascending runs, as those of functions are, one
-// after the other. It holds memory for the next list.
+// A runSorter sorts lists that consist of ascending runs, such as the regions of several functions,
+// in memory that it reuses.
 type runSorter[T any] struct {
 	ends  []int // of the runs
 	spare []T
 }
 
-// sort sorts a list in place and keeps the order of equal elements. If join is not nil, it
-// adds to the first of them the others, which the result lacks.
+// sort sorts a list in place and keeps the order of equal elements. If join is not nil, sort joins
+// equal elements into the first of them and drops the others.
 func (s *runSorter[T]) sort(list []T, compare func(a, b *T) int, join func(to, other *T)) []T {
 	s.ends = s.ends[:0]
 	n := 0 // elements of the runs

@@ -16,7 +16,7 @@ const (
 	unknown valueState = iota
 	visiting
 	evaluated
-	failed // needs a counter that there is not, or itself
+	failed // needs a counter that does not exist, or itself
 )
 
 // evaluate evaluates the expressions of a function, modulo 2^64. It does so without
@@ -47,8 +47,8 @@ func (v *values) evaluate(expressions []expression, counts []uint64, absent bool
 	}
 }
 
-// step evaluates an expression, the last one on the stack, or puts those of its operands
-// there that are not known.
+// step evaluates the expression on top of the stack, or pushes its operands whose values are not
+// known yet.
 func (v *values) step(i uint32) {
 	e := &v.expressions[i]
 	left, l := v.at(e.Left)
@@ -75,7 +75,7 @@ func (v *values) step(i uint32) {
 	}
 }
 
-// at returns the value of a counter as far as it is known.
+// at returns the value of a counter and whether it is known.
 func (v *values) at(c counter) (value uint64, state valueState) {
 	switch n := c >> 2; c & 3 {
 	case zeroCounter:

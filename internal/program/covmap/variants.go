@@ -23,10 +23,10 @@ type variant struct {
 	objects []*Mapping
 }
 
-// A variantSet has the variants of all names that have several records.
+// A variantSet holds the variants of every name with several records.
 type variantSet map[string]*variant // by outcome.key
 
-// add notes that an object has a function, and reports whether it is the first one.
+// add records that an object has a function, and reports whether it is the first object to have it.
 func (s variantSet) add(d *outcome) (first bool) {
 	v, ok := s[d.key]
 	if !ok {
@@ -37,8 +37,8 @@ func (s variantSet) add(d *outcome) (first bool) {
 	return !ok
 }
 
-// several returns the variants of names and hashes that have several, the first one in
-// the order of the functions first.
+// several returns the variants of each name and hash with more than one variant, in the order of the
+// functions.
 func (s variantSet) several(functions []*Function) map[functionID][]*variant {
 	all := make(map[functionID][]*variant)
 	for _, v := range s {
@@ -67,8 +67,8 @@ func (s variantSet) several(functions []*Function) map[functionID][]*variant {
 	return all
 }
 
-// tellApart gives each variant the counts of the programs that have it. Where that is not
-// known, all have their sum, and those after the first are marked.
+// tellApart gives each variant the counts of the programs that contain it. If the programs are not
+// known, every variant gets the sum, and all variants but the first are marked as shared.
 func (t *task) tellApart(c *Coverage, set variantSet) error {
 	several := set.several(c.Functions)
 	for _, of := range several {
@@ -107,8 +107,8 @@ func (t *task) tellApart(c *Coverage, set variantSet) error {
 	return nil
 }
 
-// recount evaluates the variants of a function anew. A program without counts of its own
-// has those of the programs that are not given.
+// recount evaluates the variants of a function again. A program without counts of its own gets the
+// counts of the programs that are not given.
 func (t *task) recount(variants []*variant, counted map[string]*irpgo.Record) error {
 	given := make(map[string]bool)
 	for _, v := range variants {
