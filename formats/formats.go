@@ -9,12 +9,12 @@
 // Profiles of one family can be merged with each other and are read by one
 // package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by
 // sampleprof.
-// An indexed IRPGO profile may have a MemProf profile in it.
+// An indexed IRPGO profile may contain a MemProf profile.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of
-// reports, exports and comparisons. Supported versions, limits on hostile input and
-// errors, *[profile.FormatError], are those of the package that reads the format; errors
-// of opening programs are the system's. The package does not decompress files or open
+// reports, exports and comparisons. The package that reads a format decides which
+// versions are supported, what hostile input may cost, and which errors, *[profile.FormatError], it
+// returns; errors of opening programs are the system's. The package does not decompress files or open
 // archives, see package inputs.
 package formats
 
@@ -156,7 +156,7 @@ func detectMemProf(data []byte) (Format, bool) {
 	return MemProfYAML, memprof.IsYAML(data)
 }
 
-// All returns all formats, those of a family together.
+// All returns all formats, grouped by family.
 func All() []Format {
 	all := make([]Format, 0, len(formats)-1)
 	for f := IRPGORaw; int(f) < len(formats); f++ {
@@ -206,8 +206,8 @@ func (f Format) Versions() (read, written string) {
 // Detect returns the format of the contents of a file, or of the beginning of one. It
 // looks at the first bytes only.
 //
-// A text is an IRPGO profile if LLVM may read it; for LLVM itself, and in its place the
-// drop-in commands, any text is one until it is read. [WrongFormat] says what other files are.
+// A text is an IRPGO profile if LLVM may be able to read it. LLVM itself, and so the drop-in commands,
+// take any text for one until they read it. [WrongFormat] says what other files are.
 func Detect(data []byte) (Format, bool) {
 	if object.IsImage(data) {
 		return Binary, true

@@ -15,12 +15,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// otherHead is how many first bytes of a file tell what it is, if it is no profile.
+// otherHead is how many bytes at the beginning of a file [identify] looks at.
 const otherHead = 1 << 16
 
-// WrongFormat returns the error about a file that is not what is wanted, such as "a
-// profile". It says what the file is, by its first bytes and its name, and what its owner may
-// have meant.
+// WrongFormat returns the error that a file is not what the caller wants, such as "a profile". The
+// error says what the file is, judged by its first bytes and its name, and what its owner may have
+// meant.
 func WrongFormat(name string, data []byte, want string) error {
 	at := flaw.File(name)
 	f, ok := Detect(data)
@@ -48,9 +48,9 @@ func withArticle(noun string) string {
 	return "a " + noun
 }
 
-// An other is a kind of file that is no profile, but lies among profiles or is taken for one.
+// An other is a kind of file that is no profile but is often found among profiles.
 type other struct {
-	magic string // what it begins with
+	magic string // first bytes of the file
 	what  string // "a recording of perf"
 	hint  string // what its owner may have meant; may be empty
 }
@@ -66,9 +66,8 @@ const (
 	hintShell    = "a shell wrote it: have the tool write its output itself (-o)"
 )
 
-// magics are binary files and texts that begin with fixed bytes.
-// The first that fits counts: longer beginnings stand before shorter ones, such as a package of
-// Debian before a static library.
+// magics lists files that begin with fixed bytes. The first match counts, so longer beginnings come
+// before shorter ones: a Debian package is also a static library.
 var magics = []other{
 	{"adcg", "a profile of GCC (.gcda)", hintTrace},
 	{"gcda", "a profile of GCC (.gcda)", hintTrace},
@@ -161,12 +160,12 @@ var textKinds = sync.OnceValue(func() []textKind {
 	}
 })
 
-// sourceSuffixes are those of source files and of other texts about them.
+// sourceSuffixes matches the names of source files and of related texts.
 var sourceSuffixes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\.(c|h|cc|hh|cpp|hpp|cxx|hxx|inc|inl|m|mm|rs|swift|go|java|kt|scala|py|pl|js|ts|zig|d|f|f90|s|asm|td|proto)$`)
 })
 
-// identify says what a file is that is no profile, by its first bytes and its name.
+// identify says what a file is, if not a profile, by its first bytes and its name.
 func identify(name string, head []byte) other {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {

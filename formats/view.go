@@ -20,15 +20,14 @@ import (
 type ViewOptions struct {
 	// Arch selects the program of a universal Mach-O file.
 	Arch string
-	// Classes are the classes of the program, which map the bytecode indexes of
-	// an iprof profile to source lines; nil leaves them unmapped.
+	// Classes are the classes of the program. They map the bytecode indexes of an iprof profile to
+	// source lines; nil maps none.
 	Classes *classfile.Index
-	// Programs are the programs and libraries, and folders to find them in by
-	// build id, that raw MemProf and MIP profiles are of. Those given by name also
-	// name the functions of other heap profiles. The programs of MIP profiles
-	// tell where functions and blocks are in the sources, and which blocks
-	// without probes ran; in folders they are found if the build id is known,
-	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
+	// Programs are paths of programs and libraries, and of folders in which programs are found by
+	// build id. Raw MemProf profiles need their programs. Programs given by name also name the
+	// functions of other heap profiles. The program of a MIP profile tells where functions and blocks
+	// are in the sources and which blocks without probes ran; in a folder it is found only by the
+	// build id in the file beside the .mip ([mip.BuildIDSuffix]).
 	Programs []string
 	// Coverage evaluates LLVM profiles of the front end on the coverage mappings in
 	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
@@ -40,17 +39,17 @@ type ViewOptions struct {
 	// Inputs says how programs are opened, such as how large compressed ones may be. Its
 	// Recognize has no effect.
 	Inputs inputs.Options
-	// Parts reads the profiles of which the profile is the sum, so that functions of several
-	// programs, with one name but other code, have the counts of their own programs. It may
-	// leave out what cannot be read, and reuse data once read returns. A profile of one
-	// program needs no Parts.
+	// Parts, if not nil, passes the profiles that were added up to this profile to read. With them, a
+	// function name that several programs use for different code gets the counts of each program. Parts
+	// may leave out profiles that cannot be read, and may reuse data once read returns. A profile of
+	// one program needs no Parts.
 	Parts func(read func(name string, data []byte)) error
 	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
 	Mappings *Mappings
 	// CompilationDir stands in for the folder in which the compiler ran, if not empty:
 	// relative file names in coverage mappings are joined to it.
 	CompilationDir string
-	// Warn receives what is suspicious but readable; nil drops it.
+	// Warn receives warnings about suspicious but readable input; nil drops them.
 	Warn func(profile.Warning)
 }
 
@@ -66,7 +65,7 @@ func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	return families[i].view(name, data, f, opt)
 }
 
-// warn passes what is suspicious to Warn, if anybody listens.
+// warn passes a warning to Warn.
 func (o *ViewOptions) warn(err error) {
 	if o.Warn != nil {
 		o.Warn(profile.Warning{Err: err})
@@ -78,8 +77,8 @@ func (o *ViewOptions) open() (*symbolize.Programs, error) {
 	return symbolize.OpenPrograms(o.Programs, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs})
 }
 
-// viewIRPGO returns the view of a profile's counters, of their coverage, or of the heap profile in it:
-// an indexed profile with both shows the counters.
+// viewIRPGO returns the view of a profile's counters, of their coverage, or of the heap profile in
+// the file. If an indexed profile has counters and a heap profile, the view shows the counters.
 func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.View, error) {
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: opt.Warn})
 	if err != nil {

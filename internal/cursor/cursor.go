@@ -164,8 +164,8 @@ func (c *Cursor) ULEB(field string) uint64 {
 	return c.longULEB(field)
 }
 
-// Short passes over an unsigned LEB128 number of one byte and returns it, if the next is
-// one. It is for loops over numbers most of which are short.
+// Short reads the next unsigned LEB128 number if it has one byte; otherwise it reads nothing and ok is
+// false. It is for loops over numbers that are mostly short.
 func (c *Cursor) Short() (n uint64, ok bool) {
 	if c.err != nil || c.pos >= len(c.buf) || c.buf[c.pos] >= 0x80 {
 		return 0, false

@@ -28,9 +28,9 @@ const (
 )
 
 // Demangle returns the readable form, in LLVM's style, of a symbol mangled by
-// the Itanium C++ ABI or by Rust (legacy or v0). It returns all other names as
-// they are, those of MSVC and Swift among them, and names that are malformed or
-// whose readable form exceeds 64 KiB. It accepts the extra underscore that Mach-O
+// the Itanium C++ ABI or by Rust (legacy or v0). It returns all other names
+// unchanged, including MSVC and Swift names, malformed names, and names whose readable form exceeds
+// 64 KiB. It accepts the extra underscore that Mach-O
 // puts before every symbol.
 //
 // Demangle keeps a suffix that a compiler or linker added, "f() (.llvm.123)";

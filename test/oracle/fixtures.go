@@ -30,7 +30,7 @@ type Fixture struct {
 	// ReadableBy lists the LLVM releases whose "llvm-profdata merge" of this one
 	// file ends with exit code 0.
 	ReadableBy []int `json:"readable_by"`
-	// WarnedBy lists those of them that print a warning.
+	// WarnedBy lists the releases of ReadableBy that print a warning.
 	WarnedBy []int `json:"warned_by"`
 	// Error is what LLVM 22 says when it refuses the file, without the program's
 	// and the file's name. Empty when it reads it.

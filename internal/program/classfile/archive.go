@@ -30,8 +30,8 @@ const (
 	methodCost = 64
 )
 
-// nestedFolders hold archives that belong to the program: those of Spring Boot
-// and of web applications.
+// nestedFolders are the folders in which Spring Boot and web applications keep archives of the
+// program.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/"}
 
 func isArchive(head []byte) bool {
@@ -170,7 +170,7 @@ func (a *archive) addClass(f *zip.File) error {
 		return err
 	}
 	methods, err := a.x.addClass(a.member(f), data)
-	// Beside their bytes, of which a real method has more.
+	// A method counts methodCost bytes beyond its bytes in the file; real methods have more.
 	if *a.budget -= max(0, int64(methods*methodCost-len(data))); err == nil && *a.budget < 0 {
 		err = a.tooLarge(f)
 	}

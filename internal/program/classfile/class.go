@@ -9,7 +9,7 @@ import (
 // A Class is a class or interface of a class file.
 type Class struct {
 	Name  string // as Class.getName returns it, "a.b.C$D"
-	Major uint16 // major version of the class file: that of Java, from 5 on, plus 44
+	Major uint16 // major version of the class file: the version of Java plus 44, since Java 5
 	Flags uint16 // access_flags
 	// SourceFile is the base name of the source file, "C.java"; "" if the class
 	// has no SourceFile attribute.
@@ -50,9 +50,9 @@ type Line struct {
 	Line uint16
 }
 
-// Line returns the source line of a bytecode index, as the virtual machine finds it:
-// that of the last entry at or before the index. ok is false for an index outside of
-// the code, and if the class has no line for it.
+// Line returns the source line of a bytecode index by the rule of the virtual machine: the line of
+// the last entry at or before the index. ok is false if the index is outside the code, or the class
+// has no line for it.
 func (m *Method) Line(bci int) (line int, ok bool) {
 	if bci < 0 || bci >= m.CodeLength {
 		return 0, false
@@ -61,8 +61,8 @@ func (m *Method) Line(bci int) (line int, ok bool) {
 	if after == 0 {
 		return 0, false
 	}
-	// Of several entries at one index, the virtual machine uses the first for that
-	// index itself and the last for the following ones.
+	// If several entries have one index, the virtual machine uses the first entry for that index and
+	// the last entry for the following indexes.
 	at := after - 1
 	if int(m.Lines[at].BCI) == bci {
 		at = sort.Search(len(m.Lines), func(i int) bool { return int(m.Lines[i].BCI) >= bci })
@@ -70,8 +70,7 @@ func (m *Method) Line(bci int) (line int, ok bool) {
 	return int(m.Lines[at].Line), true
 }
 
-// FirstLine returns the least line of the method's code, usually that of its first
-// statement. ok is false without line numbers.
+// FirstLine returns the smallest line of the method's code, usually the line of its first statement. ok is false without line numbers.
 func (m *Method) FirstLine() (line int, ok bool) {
 	for i, l := range m.Lines {
 		if i == 0 || int(l.Line) < line {

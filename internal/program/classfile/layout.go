@@ -25,7 +25,7 @@ package classfile
 //	u16 exception_table_length | 8 bytes each
 //	u16 attributes_count | attributes
 //
-// LineNumberTable, of which Code may have several:
+// LineNumberTable; Code may have several:
 //
 //	u16 line_number_table_length | { u16 start_pc | u16 line_number } each
 //
@@ -36,8 +36,8 @@ package classfile
 const (
 	magic = 0xCAFEBABE
 
-	// newestMajor is the newest major version whose list of constants is known to
-	// be complete: that of Java 25.
+	// newestMajor is the newest major version whose list of constants is known to be complete
+	// (Java 25).
 	newestMajor = 69
 	oldestMajor = 45
 

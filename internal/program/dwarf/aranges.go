@@ -86,8 +86,8 @@ func (d *Data) unitStarting(off uint64) int {
 	return -1
 }
 
-// A rootReader reads root DIEs. Every unit usually has an abbreviation table of its
-// own, of which a rootReader parses only as much as the root DIE needs.
+// A rootReader reads root DIEs. Most units have their own abbreviation table; a rootReader parses only
+// the part of the table that the root DIE needs.
 type rootReader struct {
 	d    *Data
 	left int // bytes of abbreviations that may still be read

@@ -159,8 +159,8 @@ type abbrevKey struct {
 	f   format
 }
 
-// An abbrevCache keeps the tables used most recently. Most units have a table of
-// their own; those that a linker or dwz rewrote share one.
+// An abbrevCache keeps the tables used most recently. Most units have their
+// own table; units that a linker or dwz rewrote share one.
 type abbrevCache struct {
 	mu     sync.Mutex
 	tables map[abbrevKey]*abbrevTable

@@ -17,8 +17,7 @@ type row struct {
 	discriminator uint32
 }
 
-// A sequence is a run of rows of ascending addresses, those of one function or
-// section.
+// A sequence is a run of rows of ascending addresses, for one function or section.
 type sequence struct {
 	low, high uint64
 	first     int // index of the first row

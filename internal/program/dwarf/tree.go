@@ -44,7 +44,7 @@ func (t *tree) find(addr uint64) int32 {
 // size returns the memory of the tree in bytes.
 func (t *tree) size() int { return 12*len(t.functions) + 24*len(t.starts) }
 
-// readTree reads all DIEs of a unit and decodes those of functions.
+// readTree reads all DIEs of a unit and decodes the DIEs of functions.
 func (c *cu) readTree() (*tree, error) {
 	t := new(tree)
 	var code []codeRange

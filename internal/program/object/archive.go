@@ -33,9 +33,9 @@ const (
 	memberEnd       = "`\n" // the last two bytes of the header
 )
 
-// Members calls fn for every member of a static archive in GNU or BSD form but
-// for symbol indexes and tables of names, until fn returns an error. Those of a thin
-// archive are files, which it names relative to its folder; each is read once.
+// Members calls fn for every member of a static archive in GNU or BSD form, except symbol indexes and
+// tables of names, until fn returns an error. The members of a thin archive are files, named relative
+// to the folder of the archive; Members reads each file once.
 func Members(name string, data []byte, fn func(member string, data []byte) error) error {
 	thin := IsThinArchive(data)
 	read := make(map[string]bool) // members of a thin archive
@@ -53,7 +53,7 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		size, err := strconv.ParseUint(field, 10, 63)
 		pos += memberHeaderLen
 		member := strings.TrimRight(string(header[:memberNameLen]), " ")
-		// In a thin archive the size is that of the file; indexes and names are in the archive all the same.
+		// In a thin archive the size is the size of the file. Only indexes and tables of names are stored in the archive.
 		outside := thin && member != "/" && member != "//" && member != "/SYM64/"
 		if outside {
 			size = 0

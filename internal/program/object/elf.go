@@ -39,7 +39,7 @@ type elfTable struct {
 	number uint64
 }
 
-// bytes returns the headers, of which each has at least size bytes.
+// bytes returns the headers. Each must have at least size bytes.
 func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 	if t.entry < size {
 		return nil, flaw.In("ELF header").Field("size of a "+t.what+" header").Got(t.entry).
@@ -302,18 +302,18 @@ func (im *Image) saysPIE() bool {
 }
 
 // elfSymtab finds .symtab, or .dynsym in a stripped program.
-func (im *Image) elfSymtab() symtabPlace {
+func (im *Image) elfSymtab() symtabLocation {
 	for _, want := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for i := range im.Sections {
 			s := &im.Sections[i]
 			if s.kind == want && s.FileSize > 0 && s.link > 0 && uint64(s.link) < uint64(len(im.Sections)) {
-				return symtabPlace{symbols: i, strings: int(s.link), shndx: slices.IndexFunc(im.Sections, func(x Section) bool {
+				return symtabLocation{symbols: i, strings: int(s.link), shndx: slices.IndexFunc(im.Sections, func(x Section) bool {
 					return x.kind == elf.SHT_SYMTAB_SHNDX && uint64(x.link) == uint64(i)
 				}), ok: true}
 			}
 		}
 	}
-	return symtabPlace{}
+	return symtabLocation{}
 }
 
 // elfBuildID returns the build id from the notes. It searches sections before

@@ -220,7 +220,7 @@ func (im *Image) command(c *cursor.Cursor) error {
 	case cmdSegment64:
 		im.segment(b, 8)
 	case cmdSymtab:
-		im.symtab = symtabPlace{
+		im.symtab = symtabLocation{
 			symOff: uint64(b.U32("offset of the symbols")), symCount: uint64(b.U32("number of symbols")),
 			strOff: uint64(b.U32("offset of the strings")), strSize: uint64(b.U32("size of the strings")), ok: true,
 		}

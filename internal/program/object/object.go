@@ -1,9 +1,9 @@
 // Package object reads ELF, Mach-O and COFF files: their kind, sections, segments,
-// build id and symbols. Of COFF files it reads the sections alone. It takes the members
-// out of static archives.
+// build id and symbols; of COFF files only the sections. It also reads the members of static
+// archives.
 //
-// An [Image] aliases the bytes it was parsed from; it copies the names of sections
-// alone, and decompresses a section on demand. Every size in the file is checked
+// An [Image] aliases the bytes it was parsed from. It copies only the names of sections, and
+// decompresses a section on demand. Every size in the file is checked
 // against the size of the file before memory is allocated for it.
 package object
 
@@ -55,7 +55,7 @@ type Image struct {
 
 	data    []byte // of this image; offsets count from its start
 	base    int64  // where in the file data starts: not 0 in a fat file
-	symtab  symtabPlace
+	symtab  symtabLocation
 	machine elf.Machine
 }
 
@@ -66,8 +66,7 @@ type Section struct {
 	Addr    uint64 // where it is linked to be; 0 if it is not loaded
 	Size    uint64 // in memory, or when decompressed
 	Offset  int64  // in the image; meaningless if FileSize is 0
-	// FileSize is how many bytes the file has of it: 0 for .bss, fewer than
-	// Size if compressed.
+	// FileSize is the size of the section in the file: 0 for .bss, less than Size if compressed.
 	FileSize uint64
 	Loaded   bool // part of the program's memory (SHF_ALLOC)
 
@@ -130,8 +129,8 @@ func Parse(name string, data []byte, arch string) (*Image, error) {
 	return im, nil
 }
 
-// Section returns the first section of that name. In Mach-O a name may be
-// preceded by that of the segment and a comma: "__DATA,__llvm_mipraw".
+// Section returns the first section with a name. In Mach-O the name of the segment and a comma may
+// precede it: "__DATA,__llvm_mipraw".
 func (im *Image) Section(name string) *Section {
 	for i := range im.Sections {
 		s := &im.Sections[i]
@@ -155,12 +154,12 @@ func (im *Image) raw(s *Section) ([]byte, error) {
 	return b, flaw.InFile(err, im.Name)
 }
 
-// at returns the place in a section at an offset in the image.
+// at returns the position in a section at an offset in the image.
 func (im *Image) at(section string, offset int64) flaw.Place {
 	return flaw.At(section, im.base+offset).InFile(im.Name)
 }
 
-// part returns the n bytes of b at off, where a header says that section is.
+// part returns the n bytes of b at off, the range that a header gives for a section.
 func part(b []byte, off, n uint64, section string) ([]byte, error) {
 	if n == 0 {
 		return nil, nil

@@ -29,10 +29,9 @@ const (
 	zdebugHeader = 12
 )
 
-// A section may be maxRatio times larger than its compressed bytes, the most that
-// deflate can reach; one of more than freeSize inflated bytes largeRatio times. Debug
-// information compresses to between a third and a fifth. No tool compresses other
-// sections, which may have freeSize.
+// An inflated section may be maxRatio times larger than its compressed bytes, the most that deflate
+// can reach; a section of more than freeSize inflated bytes may be largeRatio times larger. Debug
+// information compresses to between a third and a fifth, and no tool compresses other sections.
 const (
 	maxRatio   = 1032
 	freeSize   = 16 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// A Symbol is a named place in an image.
+// A Symbol is a named address in an image.
 type Symbol struct {
 	Name string
 	Addr uint64
@@ -21,8 +21,8 @@ type Symbol struct {
 	File string
 }
 
-// symtabPlace locates an image's symbol table.
-type symtabPlace struct {
+// symtabLocation locates an image's symbol table.
+type symtabLocation struct {
 	ok bool
 
 	// In ELF: indexes of sections.
@@ -99,7 +99,7 @@ func (im *Image) limitNames(t *SymbolTable) error {
 	return nil
 }
 
-// Len returns the number of symbols, including those that share an address.
+// Len returns the number of symbols, also of symbols that share an address.
 func (t *SymbolTable) Len() int { return len(t.order) }
 
 // Symbol returns the i-th symbol, in the order of addresses.
@@ -138,8 +138,8 @@ func (t *SymbolTable) Find(addr uint64) (Symbol, bool) {
 	return t.symbol(e), true
 }
 
-// elfSymbols collects the symbols of functions and data, and those without a
-// type, which assembly code often leaves out.
+// elfSymbols collects the symbols of functions and data, and symbols without a type, because assembly
+// code often omits types.
 func (im *Image) elfSymbols(t *SymbolTable) error {
 	place := im.symtab
 	section := &im.Sections[place.symbols]
@@ -215,10 +215,10 @@ func (im *Image) elfSymbol(b []byte) (e entry, info byte, section elf.SectionInd
 	return e, b[12], elf.SectionIndex(o.Uint16(b[14:]))
 }
 
-// isMapping reports whether the name at off is that of a mapping symbol, which
-// only marks the start of code or data.
+// isMapping reports whether the name at off belongs to a mapping symbol, which only marks the start
+// of code or data.
 func (im *Image) isMapping(strings []byte, off uint32) bool {
-	// Up to its end it would take too long: names may overlap.
+	// Reading each name to its end would take too long, because names may overlap.
 	name := strings[min(uint64(off), uint64(len(strings))):]
 	has := func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) }
 	empty := len(name) == 0 || name[0] == 0
@@ -241,8 +241,8 @@ const (
 	nSection = 0x0e // N_SECT: defined in the section n_sect
 )
 
-// A machOPlace is where a symbol or the end of a section is.
-type machOPlace struct {
+// A machOPosition is the address of a symbol or of the end of a section.
+type machOPosition struct {
 	section int // from 1 on; 0 for none
 	addr    uint64
 	symbol  int32 // index in the table, -1 for the end of a section
@@ -261,16 +261,16 @@ func (im *Image) machOSymbols(t *SymbolTable) error {
 		return flaw.InFile(err, im.Name)
 	}
 	n := uint64(len(b)) / size
-	places := make([]machOPlace, 0, n+uint64(len(im.Sections)))
+	places := make([]machOPosition, 0, n+uint64(len(im.Sections)))
 	for i := range n {
 		s := b[i*size:]
-		places = append(places, machOPlace{int(s[5]), machOValue(im, s), int32(i)})
+		places = append(places, machOPosition{int(s[5]), machOValue(im, s), int32(i)})
 	}
 	for i := range im.Sections {
 		s := &im.Sections[i]
-		places = append(places, machOPlace{i + 1, s.Addr + s.Size, -1})
+		places = append(places, machOPosition{i + 1, s.Addr + s.Size, -1})
 	}
-	slices.SortStableFunc(places, func(a, b machOPlace) int {
+	slices.SortStableFunc(places, func(a, b machOPosition) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.addr, b.addr))
 	})
 	sizes := make([]uint64, n)

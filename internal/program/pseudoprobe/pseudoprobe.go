@@ -31,8 +31,8 @@ type Desc struct {
 	Name string
 }
 
-// Descs yields the functions that DescSection describes, up to the first error. The linker keeps
-// one of several equal ones.
+// Descs yields the functions that DescSection describes, up to the first error. The linker keeps one
+// of several equal descriptions.
 func Descs(data []byte) iter.Seq2[Desc, error] {
 	return func(yield func(Desc, error) bool) {
 		c := cursor.New(DescSection, 0, data, binary.LittleEndian)
@@ -115,8 +115,8 @@ type walk struct {
 	absolute bool
 }
 
-// function reads a function after its GUID. It returns false at an error, and if there is to be no
-// more.
+// function reads a function after its GUID. It returns false after an error, or if the caller of
+// [Entries] wants no more entries.
 func (w *walk) function(guid uint64, depth int) bool {
 	c := w.c
 	if depth > maxDepth {
