@@ -119,8 +119,7 @@ func parseArguments(args []string) []argument {
 var linkOptions = asm.Words(`-rdynamic -s -nostartfiles -nodefaultlibs -nolibc
 	-static-libgcc -shared-libgcc -static-libstdc++ -static-libgfortran`)
 
-// machinePrefixes begin the options that both assembling and linking need,
-// besides those with -m.
+// machinePrefixes are the prefixes, beside -m, of options that both assembling and linking need.
 var machinePrefixes = []string{
 	"--target=", "--sysroot", "-isysroot", "--gcc-toolchain", "-gcc-toolchain", "--gcc-install-dir", "-B", "-fintegrated-as",
 	"-fno-integrated-as", "-ccc-gcc-name", "-specs=", "--specs=", "--config", "-no-canonical-prefixes",
@@ -167,7 +166,7 @@ func kindOf(arg, value string) argKind {
 	return argCompile
 }
 
-// sourceExtensions are those of gcc's and clang's front ends, LLVM's IR included.
+// sourceExtensions are the extensions of sources that gcc and clang compile, including LLVM IR.
 var sourceExtensions = asm.Words(`.c .i .ii .cc .cp .cxx .cpp .c++ .CPP .CXX .C .m .mm .M .mi .mii .ll .bc
 		.f .for .ftn .F .FOR .fpp .FPP .FTN .f77 .f90 .f95 .f03 .f08 .F77 .F90 .F95 .F03 .F08
 		.go .d .adb .ads`)

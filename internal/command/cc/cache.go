@@ -116,9 +116,8 @@ func fixedName(pattern string, unit uint32) (name string, err error) {
 // errDirective is about the name of the small runtime's file.
 var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
-// codegenOnly drops from the target's arguments those that the runtime sets
-// itself: position independence, which excludes a code model, and the syntax of its
-// assembly.
+// codegenOnly drops the target's arguments that the runtime sets itself: position independence, which
+// excludes a code model, and the syntax of its assembly.
 func codegenOnly(machine []string) (words []string) {
 	for _, w := range machine {
 		lower := strings.ToLower(w)

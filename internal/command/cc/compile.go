@@ -154,8 +154,8 @@ func (j *gnuJob) printAssembly(ctx context.Context, in *argument, assembly strin
 	return os.WriteFile(assembly, keepLineNumbers(in.value, before, after), 0o666)
 }
 
-// keepLineNumbers gives the lines of an assembler source their numbers, and those that
-// were added the number of the next one.
+// keepLineNumbers gives each line of an assembler source its number, and each added line the number
+// of the next source line.
 func keepLineNumbers(source string, before, after []byte) []byte {
 	var out []byte
 	file, number := strconv.Quote(source), 1

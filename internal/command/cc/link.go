@@ -322,7 +322,7 @@ func (j *gnuJob) finishSection(f interface {
 	if _, err := f.ReadAt(header, int64(s.Offset)); err != nil {
 		return err
 	}
-	// The headers are those of .mipraw and .mipmap (package mip), and of the block section (package blocks).
+	// Package mip defines the headers of .mipraw and .mipmap, package blocks the header of the block section.
 	magic, at := uint32(mipMagic), int64(headerModuleHash)
 	if s.Name == blocks.Section {
 		magic, at = blocks.Magic, headerModuleBlk

@@ -123,8 +123,8 @@ func (d *driver) tempDir() (string, error) {
 	return os.MkdirTemp(d.temp, "")
 }
 
-// A lineFilter changes lines of a stream, or drops those of which edit returns
-// nothing. Close writes the last, incomplete line.
+// A lineFilter replaces each line of a stream by the result of edit, or drops the line if the result
+// is empty. Close writes the last, incomplete line.
 type lineFilter struct {
 	w    io.Writer
 	edit func(line []byte) []byte

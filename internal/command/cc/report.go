@@ -35,8 +35,8 @@ func (r *reporter) instrumented(source string, functions []instrument.FunctionRe
 	return r.append(lines)
 }
 
-// laidOut reports the functions of a source that a profile does not place, and those
-// whose cold blocks stay.
+// laidOut reports the functions of a source that a profile does not place, and the functions whose
+// cold blocks stay in place.
 func (r *reporter) laidOut(source string, functions []instrument.FunctionUse) error {
 	var lines []byte
 	for _, f := range functions {

@@ -286,9 +286,9 @@ func (d *driver) rustAssemble(ctx context.Context, target asm.Target, folder, as
 	return d.run(ctx, []string{filepath.Join(folder, rustAssembler), source, "--emit=obj=" + object})
 }
 
-// rustPart returns the assembly of an object that rustc has made, in the driver's
-// folder; "" if it has none, like the allocator shim. Without ThinLTO it is that of
-// the crate; with it, it has the object's name and is in the folder parts.
+// rustPart returns the path of the assembly of an object by rustc, in the driver's folder; "" if the
+// object has none, like the allocator shim. Without ThinLTO it is the assembly of the crate; with
+// ThinLTO it has the name of the object and is in the folder parts.
 func (d *driver) rustPart(object, parts, crate string) (string, error) {
 	own, made := strings.CutSuffix(filepath.Base(object), ".o")
 	printed := filepath.Join(parts, own+".s")

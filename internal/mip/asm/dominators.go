@@ -7,8 +7,7 @@ import "slices"
 // covered whenever any block of the function is. A fragment has no such entry:
 // there the parent is a root that is no block.
 //
-// The algorithm is that of Cooper, Harvey and Kennedy, "A Simple, Fast
-// Dominance Algorithm".
+// Algorithm: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 func (in *inference) dominators() {
 	n := int32(len(in.blocks))
 	rank, order := in.reversePostorder() // root is number n

@@ -52,7 +52,7 @@ type inference struct {
 	budget                                     int
 }
 
-// Infer finds the blocks whose coverage follows from that of others.
+// Infer finds the blocks whose coverage follows from the coverage of other blocks.
 func (fn *Function) Infer() { fn.Formula = infer(fn.Blocks, fn.Fragment) }
 
 // infer returns for each block the sources of its coverage, nil for blocks that
@@ -205,7 +205,7 @@ func (in *inference) sourcesBefore(b int32) (sources []int32, ok bool) {
 	return sources, len(sources) > 0
 }
 
-// sourcesAfter looks for a set of sources of which one is inevitable after b.
+// sourcesAfter looks for a set of sources such that control always reaches one of them after b.
 func (in *inference) sourcesAfter(b int32) (sources []int32, ok bool) {
 	if !in.forward(b, b, &sources) {
 		return nil, false

@@ -59,8 +59,7 @@ func (armv7) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 	return armWritesPC(word, rest)
 }
 
-// armWritesPC classifies an instruction that mentions the program counter and
-// whose mnemonic is not that of a branch.
+// armWritesPC classifies an instruction that mentions the program counter but has no branch mnemonic.
 func armWritesPC(word, rest []byte) (FlowKind, []byte) {
 	kind, target := FlowNone, []byte(nil)
 	base, conditional := ArmWord(word, "pop", "ldm", "ldmfd", "ldmia", "ldmdb", "ldmea", "ldmib", "ldmda", "ldmed", "ldmfa",

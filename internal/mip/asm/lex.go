@@ -79,8 +79,8 @@ type lexer struct {
 	thumb      bool
 }
 
-// commentAndSeparator returns the characters that begin a comment and those that
-// separate the statements of a line. On every target '#' also begins a comment
+// commentAndSeparator returns the characters that begin a comment and the characters that separate
+// the statements of a line. On every target '#' also begins a comment
 // where a statement could begin, and /* */ encloses one anywhere.
 func (t Target) commentAndSeparator() (comment, separator string) {
 	switch {

@@ -78,7 +78,7 @@ func (r *references) instruction(s *Stmt) {
 	}
 }
 
-// directive notes the labels in data. Those that no code ever sees, such as debug information, do not
+// directive records the labels in data. Data that no code reads, such as debug information, does not
 // count.
 func (r *references) directive(s *Stmt) {
 	text := r.Text(s)

@@ -1,5 +1,5 @@
 // Package blocks reads the section that says how the coverage of blocks without
-// probes follows from that of other blocks, and applies it to profiles.
+// probes follows from the coverage of other blocks, and applies it to profiles.
 //
 // The map records of a program list only the blocks with probes, so every reader
 // of MIP profiles sees correct coverage, but only of those blocks. To see all

@@ -13,8 +13,8 @@
 //
 // The program must be the file that ran, with debug information that package symbolize
 // finds; [Find] and [Program.Check] detect other builds. Missing data about some
-// functions is a warning; missing data about all is an error. Errors about the program's contents are *[profile.FormatError]; the limits
-// for hostile programs are those of package symbolize.
+// functions is a warning; missing data about all functions is an error. Errors about the contents of
+// the program are *[profile.FormatError]; package symbolize limits what hostile programs cost.
 package debuginfo
 
 import (
@@ -132,9 +132,9 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 	return nil
 }
 
-// Check compares the addresses of functions with the symbols of the program. If they
-// differ, as those of another build do, the error matches [profile.ErrMismatch]. A
-// program without symbols passes.
+// Check compares the addresses of functions with the symbols of the program. If they differ, the
+// program is another build, and the error matches [profile.ErrMismatch]. A program without symbols
+// passes.
 func (p *Program) Check(of *mip.Profile) error {
 	count, first := 0, ""
 	for i := range of.Functions {

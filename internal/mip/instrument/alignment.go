@@ -14,9 +14,9 @@ import (
 // directives stay in the text, inside a conditional that is always false, so the
 // assembler skips them.
 
-// innerAlignment returns the alignment directives inside a function that affect
-// only its code: those with instructions before and after them. A directive
-// that the package does not understand stays in effect.
+// innerAlignment returns the alignment directives that have instructions of the function before and
+// after them, so that they affect only its code. A directive that the package does not understand
+// stays in effect.
 func innerAlignment(f *asm.File, id int32) (found []int32) {
 	fn := &f.Functions[id]
 	code, pending := false, 0 // directives found since the last instruction

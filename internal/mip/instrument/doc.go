@@ -24,14 +24,14 @@
 //
 // A block probe does the same when control reaches the start of the block.
 // On x86_64 it changes no flags and no registers. A block whose coverage
-// follows from that of other blocks gets no probe; see [Options.AllBlockProbes]
+// follows from other blocks gets no probe; see [Options.AllBlockProbes]
 // and package blocks.
 //
 // With block probes on x86_64, blocks inside functions lose their alignment, see
 // [Options.KeepAlignment]: the alignment directives stay in the text, inside a
 // conditional that is always false.
 //
-// Blocks are those of the assembly text: they begin at labels that control can
+// The blocks are blocks of the assembly text. They begin at labels that control can
 // reach and after branches, never after calls. A block is covered when its
 // start was reached, whether or not its calls returned. The cold part that a
 // compiler puts into another section, FUNCTION.cold, has a record of its own
@@ -83,8 +83,7 @@
 // Inferred coverage can be wrong after asynchronous events: a fault whose
 // handler leaves by a jump, or a profile written while other threads run. Calls
 // cannot make it wrong: the inference assumes that any call may fail to return,
-// except calls of functions that always return, some of the C library and some of
-// the file itself. With -ffreestanding, a program must not give the names of those
-// C functions to functions that may not return, nor the names of exit, abort,
-// longjmp and the like to functions that do.
+// except calls of certain functions of the C library and of the file that always
+// return. With -ffreestanding, a program must not give the name of such a C function to a function
+// that may not return, nor the name of exit, abort, longjmp and the like to a function that returns.
 package instrument

@@ -210,9 +210,9 @@ func (e *emitter) hits() bool {
 	return e.Target == asm.Target{Arch: asm.X86_64, Format: asm.ELF} && !e.opt.counts()
 }
 
-// hitRecord prints the words of a function, one for each byte of its raw record. They
-// are zero before the program runs. No padding may be between records: by the size of the
-// section the runtime knows that of the words.
+// hitRecord prints the words of a function, one for each byte of its raw record. The words are zero
+// before the program runs. Records must follow each other without padding, because the runtime
+// computes the number of words from the size of the section.
 func (e *emitter) hitRecord(id int, fn *asm.Function) {
 	e.text.Line(e.label(labelHits, id), ":")
 	e.text.Line("\t.skip\t", strconv.Itoa(e.opt.hitWidth()*(1+fn.ProbedBlocks())))

@@ -15,9 +15,8 @@ const (
 	Rustc
 )
 
-// CompilerFlags returns the options, besides those of the user, that let a
-// compiler print assembly which can be instrumented in full. They do not change
-// what the program computes.
+// CompilerFlags returns the options that a compiler needs, beside the user's options, to print
+// assembly that can be instrumented in full. They do not change what the program computes.
 func CompilerFlags(c Compiler, t asm.Target, profile mip.ProfileType) []string {
 	var flags []string
 	if c == Clang {
@@ -50,8 +49,8 @@ var wideJumpTables = map[Compiler][]string{
 	GCC:   {"-fno-jump-tables"},
 }
 
-// UseFlags returns the options, besides those of the user, that let a compiler
-// print assembly for [Use]: each function in a section of its own, and the same
+// UseFlags returns the options that a compiler needs, beside the user's options, to print assembly
+// for [Use]: each function in a section of its own, and the same
 // blocks as in the instrumented build where that costs no speed. gcc for
 // AArch64 instruments blocks without jump tables only, so functions with
 // switches no longer match their profiles.

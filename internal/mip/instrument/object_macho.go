@@ -15,7 +15,7 @@ func (w machOWriter) section(s recordSection, _ int) {
 	w.text.Line("\t.section\t__DATA,", s.name(), attributes)
 }
 
-// header prints the header as a weak definition, of which the linker keeps one.
+// header prints the header as a weak definition, so that the linker keeps only one header.
 func (w machOWriter) header(s recordSection) {
 	w.section(s, 0)
 	symbol := headerSymbol(s)

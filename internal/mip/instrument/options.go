@@ -24,8 +24,8 @@ type Options struct {
 	// identifies the raw files, maps and profiles that belong together. ""
 	// means "a.out".
 	LinkUnit string
-	// AllBlockProbes gives every block a probe, as the reference implementation
-	// does, even where the coverage follows from that of other blocks.
+	// AllBlockProbes gives every block a probe, as the reference implementation does, even if the
+	// coverage of the block follows from other blocks.
 	AllBlockProbes bool
 	// CallsReturn assumes that calls return, as LLVM's coverage does, except in functions
 	// that catch exceptions. Fewer blocks need a probe; the coverage of the others is

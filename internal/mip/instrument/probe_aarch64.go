@@ -155,7 +155,7 @@ func writtenFirst(f *asm.File, id int32, b int, reg string) bool {
 const (
 	testBranchRange = 32 << 10 // tbz, tbnz
 	condBranchRange = 1 << 20  // b.cond, cbz, cbnz
-	// Table entries count instructions; those of gcc are signed.
+	// Table entries count instructions; gcc's entries are signed.
 	narrowTableRange = 4 * 127   // of one byte
 	shortTableRange  = 4 * 32767 // of two bytes
 

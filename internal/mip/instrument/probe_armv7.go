@@ -61,8 +61,8 @@ func (a armProbes) entryProbe(t *asm.Text, p *probe) {
 	t.Lines("pop\t" + saved)
 }
 
-// blockProbe needs two registers, for the address and a zero. It uses those of
-// p.scratch and saves and restores the others.
+// blockProbe needs two registers, for the address and a zero. It uses the registers of p.scratch; if
+// there are too few, it saves and restores others.
 func (a armProbes) blockProbe(t *asm.Text, p *probe, offset int) {
 	regs := p.scratch
 	var saved []string

@@ -8,22 +8,21 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// armRegisters are the registers, with their aliases, that a block probe may
-// use where they are free. Those with short Thumb encodings come first.
+// armRegisters are the registers, with their aliases, that a block probe may use where they are free.
+// Registers with short Thumb encodings come first.
 var armRegisters = [][]string{
 	{"r3"}, {"r2"}, {"r1"}, {"r0"}, {"r4"}, {"r5"}, {"r6"}, {"r7"}, {"r12", "ip"}, {"lr", "r14"},
 }
 
-// armOverwrites are instructions that write their first operand and read the
-// others; those in armCombines also have a two-operand form that reads both
-// operands.
+// armOverwrites are instructions that write their first operand and read the other operands. The
+// instructions in armCombines also have a two-operand form that reads both operands.
 var (
 	armOverwrites = asm.Words("mov movs movw mvn mvns ldr ldrb ldrh ldrsb ldrsh sxtb sxth uxtb uxth clz rev")
 	armCombines   = asm.Words("add adds addw sub subs subw and ands orr orrs eor eors bic bics rsb rsbs lsl lsls lsr lsrs asr asrs ror mul muls mla mls ubfx sbfx")
 )
 
-// armScratch returns for each block of an ARM function up to two registers that
-// its probe may overwrite: those that the block writes before it reads them.
+// armScratch returns for each block of an ARM function up to two registers that the probe may
+// overwrite, because the block writes them before it reads them.
 func armScratch(f *asm.File, id int32) [][]string {
 	out := make([][]string, len(f.Functions[id].Blocks))
 	for b := range out {

@@ -29,8 +29,8 @@ func blockCode(f *asm.File, id int32, b int) iter.Seq[*asm.Stmt] {
 }
 
 // offsets returns the greatest possible offset, in bytes, of each statement of a
-// function with block probes, and the size of the function. probe returns the
-// greatest size of the probe before a statement, size that of the statement.
+// function with block probes, and the size of the function. probe returns the greatest size of the
+// probe before a statement, size the greatest size of the statement.
 func offsets(f *asm.File, id int32, probe, size func(*asm.Stmt) int) (at map[int32]int, end int) {
 	fn := &f.Functions[id]
 	at = make(map[int32]int, fn.Instructions)

@@ -13,8 +13,8 @@ import (
 // change src.
 //
 // The result is src with lines added. Text without functions to instrument does
-// not change. On error Rewrite returns dst as it was. The errors are [ErrOptions] and
-// those of package asm. All mean that the file should be assembled as it is or built
+// not change. On error Rewrite returns dst as it was. The errors are [ErrOptions] and the errors of
+// package asm. All mean that the file should be assembled as it is or built
 // with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	e, err := parse(src, &opt)

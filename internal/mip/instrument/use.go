@@ -48,8 +48,8 @@ type FunctionUse struct {
 	Placed string
 	// Left is why the function was left in place, "" if it was moved.
 	Left asm.Reason
-	// Blocks is the number of basic blocks in a function that ran, Cold the
-	// number of those that never ran; both are 0 without block coverage.
+	// Blocks is the number of basic blocks in a function that ran, Cold the number of blocks that
+	// never ran; both are 0 without block coverage.
 	Blocks, Cold int
 	// Moved is the number of blocks that were moved, at most Cold.
 	Moved int
@@ -64,9 +64,8 @@ type FunctionUse struct {
 //
 // Use works only on ELF, where the name of a section says how hot its code is, and
 // moves only functions in sections of their own: compile with -ffunction-sections.
-// It changes nothing but the name of the section, and no name that the source or an
-// option has chosen. On error Use returns dst as it was; the errors are those of
-// [Rewrite].
+// It changes only the name of the section, and no name that the source or an option has chosen. On
+// error Use returns dst as it was; the errors are the errors of [Rewrite].
 func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, error) {
 	f, err := parseForUse(src, e, &opt)
 	if err != nil {
@@ -135,8 +134,8 @@ type placer struct {
 	known    []*record      // per function, nil if nothing is known
 	edits    []asm.Edit
 	uses     []FunctionUse // per function
-	// entries are the statements that enter each section, linkOrder those that
-	// enter a section with flag o (SHF_LINK_ORDER), which names another section.
+	// entries are the statements that enter each section. linkOrder are the statements that enter a
+	// section with flag o (SHF_LINK_ORDER), which names another section.
 	entries   [][]int32
 	linkOrder []int32
 	tailText  []byte // goes to the end of the file

@@ -13,9 +13,9 @@ type Evidence struct {
 	byName map[string][]observed
 	order  []string
 	blocks bool // any profile has block coverage
-	// link has the functions of the first profile, or of the first with block coverage, in
-	// link order; at has their indexes by name, -1 for names that several have; byBase
-	// returns those of each base name.
+	// link has the functions of the first profile, or of the first profile with block coverage, in
+	// link order. at has their indexes by name, -1 for a name of several functions. byBase returns
+	// the functions of each base name.
 	link   []*mip.Function
 	at     map[string]int
 	byBase func() map[string][]int
@@ -98,8 +98,8 @@ func (e *Evidence) Order() []string { return slices.Clone(e.order) }
 type record struct {
 	placement placement
 	stale     bool // its control flow has changed since
-	// coverage says for each block whether it ran; nil if unknown. That of a function whose
-	// control flow has changed is near the truth.
+	// coverage says for each block whether it ran; nil if unknown. It is an estimate for a function
+	// whose control flow has changed.
 	coverage []bool
 }
 
@@ -161,9 +161,8 @@ func (r *record) join(k record) *record {
 	return r
 }
 
-// spreadCoverage returns the coverage of all blocks of the function, from that of
-// the blocks with probes in the profile. fits is false if the numbers of blocks
-// differ.
+// spreadCoverage returns the coverage of all blocks of the function, derived from the blocks with
+// probes in the profile. fits is false if the numbers of blocks differ.
 func spreadCoverage(fn *asm.Function, p *mip.Function) (covered []bool, fits bool) {
 	n := len(fn.Blocks)
 	covered = make([]bool, n)

@@ -47,9 +47,9 @@ const (
 	ambiguous = -2 // several functions of the profile have the name
 )
 
-// renamed returns the names in the profiles of functions of the file that have others
-// there, by index: those of functions with the same base name, and those in the same place
-// of the program with the same control flow.
+// renamed returns, by index of a function of the file, its name in the profiles if that differs. A
+// renamed function has the same base name, or stands between the same neighbours and has the same
+// control flow.
 func (e *Evidence) renamed(file *asm.File) map[int]string {
 	r := renames{e, file, file.Functions, map[string]bool{}, map[int]bool{}, make([]int, len(file.Functions))}
 	for id := range r.functions {
@@ -113,8 +113,8 @@ func (r *renames) sameBase(fn *asm.Function) int {
 	return found
 }
 
-// between looks for unknown functions among those that the profile has between the same
-// known neighbours.
+// between looks for the unknown functions between two known neighbours among the functions that the
+// profile has between the same neighbours.
 func (r *renames) between(placed []int) {
 	before := -1 // index in link of the last known function
 	var missing []int
@@ -135,15 +135,15 @@ func (r *renames) between(placed []int) {
 	}
 }
 
-// maxGap is how many functions more than the file the profile may have in a place: those of
-// other files fit by chance. maxGapProduct bounds the time and memory of a comparison.
+// maxGap is how many more functions than the file the profile may have between two neighbours:
+// functions of other files match by chance. maxGapProduct bounds the time and memory of a comparison.
 const (
 	maxGap        = 16
 	maxGapProduct = 1 << 22
 )
 
-// fill finds missing functions of the file among those of the profile from the index
-// begin up to end: the longest sequence of equal control flow that both have.
+// fill finds missing functions of the file among the functions of the profile from index begin up to
+// end: the longest common sequence of equal control flow.
 func (r *renames) fill(missing []int, begin, end int) {
 	var gap []int
 	for at := begin; at < end && len(gap) <= len(missing)+maxGap; at++ {

@@ -5,16 +5,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Coverage of a function whose control flow has changed since the profile. The profile has
-// the places of the blocks with probes, so their lengths, which are compared with those of
-// the function's blocks: the sequences are aligned so that they differ least.
+// Coverage of a function whose control flow has changed since the profile. The offsets of the blocks
+// with probes in the profile give the lengths of these blocks. The sequence of lengths is aligned with
+// the lengths of the function's blocks so that the two differ least.
 const (
-	// blockProbeSize is that of the longest block probe of x86_64, the only target whose
+	// blockProbeSize is the size in bytes of the longest block probe of x86_64, the only target whose
 	// blocks can be moved.
 	blockProbeSize = 7
-	// costUnlike is the cost of aligning a block with another one of which nothing is
-	// similar, costGap that of leaving a block out, costLimit the average of alignments
-	// that are good enough.
+	// costUnlike is the cost of aligning two blocks without any similarity, costGap the cost of
+	// leaving a block out, costLimit the largest average cost of an alignment that is good enough.
 	costUnlike, costGap, costLimit = 64, 20, 24
 	// doubt is how many blocks beside a gap may be aligned with the wrong one.
 	doubt = 2
@@ -22,10 +21,10 @@ const (
 	maxCells = 1 << 22
 )
 
-// fitCoverage returns the coverage of the blocks of a function, which have the given numbers
-// of instructions, from the profile of another version of it. Blocks that the version lacks
-// and those beside them count as covered. It returns nil if the versions have too little in
-// common.
+// fitCoverage returns the coverage of the blocks of a function, which have the given numbers of
+// instructions, from the profile of another version of the function. Blocks that the other version
+// lacks, and the blocks beside them, count as covered. It returns nil if the versions have too little
+// in common.
 func fitCoverage(fn *asm.Function, instructions []int, p *mip.Function) []bool {
 	var probed []int // blocks, the entry first
 	for b := range fn.Blocks {
@@ -104,8 +103,8 @@ func doubtful(aligned []int, i, others int) bool {
 	return i+doubt >= len(aligned) && aligned[len(aligned)-1] != others-1
 }
 
-// alignLengths aligns two sequences whose first elements belong together. aligned has for
-// each element of a the index of that of b, or -1.
+// alignLengths aligns two sequences whose first elements belong together. aligned has for each
+// element of a the index of the aligned element of b, or -1.
 func alignLengths(a, b []int) (aligned []int, cost int) {
 	rest, cost := align(len(a)-1, len(b)-1, costGap, func(i, k int) int32 {
 		less, more := min(a[i+1], b[k+1]), max(a[i+1], b[k+1])
@@ -127,7 +126,7 @@ func alignLengths(a, b []int) (aligned []int, cost int) {
 // that pairs later elements.
 func align(n, m int, gap int32, match func(i, k int) int32) (aligned []int, cost int) {
 	width := m + 1
-	// costs[i*width+k] is that of aligning what begins with elements i and k.
+	// costs[i*width+k] is the cost of aligning a[i:] with b[k:].
 	costs := make([]int32, (n+1)*width)
 	for i := n; i >= 0; i-- {
 		for k := m; k >= 0; k-- {

@@ -61,10 +61,9 @@ type cfiTracker struct {
 	personality, lsda []byte
 }
 
-// directive applies a directive. changes is set if the directive changes the
-// state, ok is false if its effect is unknown. It does not know .cfi_escape,
-// .cfi_signal_frame and the like: functions with them are not split. Nor are those with a
-// second procedure.
+// directive applies a directive. changes is set if the directive changes the state; ok is false if
+// the effect of the directive is unknown (.cfi_escape, .cfi_signal_frame …) or it begins a second
+// procedure. Such functions are not split.
 func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	word, rest := asm.SplitWord(text)
 	args := asm.SplitArgs(rest)

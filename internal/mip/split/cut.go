@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// cutBlocks moves the marked blocks from the function to the end of the file. flags are
-// those of the section; the cold part gets the same ones.
+// cutBlocks moves the marked blocks from the function to the end of the file. flags are the flags of
+// the function's section; the section of the cold part gets the same flags.
 func (s *Splitter) cutBlocks(flags string) {
 	s.cutFromHot()
 	end := s.syntaxBefore(len(s.Stmts))
@@ -236,8 +236,8 @@ func (s *Splitter) edit(pos, end int32, text string) {
 	s.edits = append(s.edits, asm.Edit{Pos: int(pos), End: int(end), Text: text})
 }
 
-// changesCFI reports whether a directive changes the call frame information. Such
-// directives are replaced by those that printCFI prints.
+// changesCFI reports whether a directive changes the call frame information. The output of printCFI
+// replaces such directives.
 func (s *Splitter) changesCFI(text []byte) bool {
 	if !isCFI(text) {
 		return false

@@ -98,7 +98,7 @@ func (s *Splitter) Finish() (edits []asm.Edit, tailText []byte) {
 }
 
 // sectionFlags returns the flags and group of a section as .section takes them;
-// ok is false unless the flags are those of plain code.
+// ok is false if the section is not plain code.
 func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 	sec := &s.Sections[section]
 	if s.entered[section] < 0 {
@@ -313,8 +313,8 @@ func (s *Splitter) chooseBlocks() (moved int) {
 	return moved
 }
 
-// entryCost returns the bytes of the jump from the block before a run of blocks into
-// the run, beyond those of a long branch.
+// entryCost returns how many bytes the jump from the block before a run of blocks into the run takes
+// beyond the bytes of a long branch.
 func (s *Splitter) entryCost(from int) int {
 	if !s.parts[from-1].falls {
 		return 0
