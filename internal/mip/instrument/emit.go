@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
 // localPrefix returns the prefix of the added labels, which no symbol table shows.

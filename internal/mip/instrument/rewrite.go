@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
 // Rewrite appends to dst the assembly text src with probes and records, and
