@@ -3,6 +3,7 @@ package formats_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,10 @@ func TestSchemaWords(t *testing.T) {
 	for k := profile.Call; !strings.HasPrefix(k.String(), "edge kind"); k++ {
 		edges = append(edges, k.String())
 	}
+	var features profile.Features
+	for i := range reflect.TypeFor[profile.Features]().NumField() {
+		reflect.ValueOf(&features).Elem().Field(i).SetBool(true)
+	}
 	for _, c := range []struct {
 		want []string
 		file string
@@ -49,7 +54,7 @@ func TestSchemaWords(t *testing.T) {
 		{families, "format", []string{"$defs", "family"}},
 		{words, "format", []string{"$defs", "format"}},
 		{classes, "error", []string{"properties", "class"}},
-		{profile.Features(1<<32 - 1).Names(), "profile", []string{"$defs", "features", "items"}},
+		{features.Names(), "profile", []string{"$defs", "features", "items"}},
 		{edges, "profile", []string{"$defs", "edge_kind"}},
 	} {
 		var got []string

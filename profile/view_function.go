@@ -50,7 +50,7 @@ const (
 type Function struct {
 	Symbol
 	Hash    uint64 // of the control flow
-	Calls   uint64 // the number of calls, 0 or 1 under CallsAreCoverage
+	Calls   uint64 // the number of calls, 0 or 1 if the features include CallsAreCoverage
 	Covered bool   // it ran at least once
 	Runs    uint64 // the number of merged profiles in which it ran
 	// FirstCall is the mean rank of its first call among those of all functions, 1 being the first; 0
@@ -66,7 +66,7 @@ type Function struct {
 
 // A Block is an instrumented place of a function.
 type Block struct {
-	Count  uint64 // 0 or 1 under BlocksAreCoverage
+	Count  uint64 // 0 or 1 if the features include BlocksAreCoverage
 	Offset uint32 // bytes from the function's start
 	Line   uint32 // in the function's file; 0 if unknown
 }
@@ -132,8 +132,8 @@ type Edge struct {
 	Kind   EdgeKind
 	Caller Symbol
 	Hash   uint64 // the hash of the caller's control flow, which is part of the caller's identity
-	// Site is the place in the caller: the bytecode index if the view HasBytecodes, otherwise the index
-	// among the caller's sites of this kind.
+	// Site is the bytecode index if the features include Bytecodes, otherwise the index among the
+	// caller's sites of this kind.
 	Site int32
 	Line int32 // source line of the site; 0 if unknown
 	// Target is the function called or the type met. Without name and ID it stands for targets that the

@@ -97,8 +97,8 @@ func Summarize(v View, shares []uint64) Summary {
 	var s Summary
 	var t tally.Tally
 	features := v.Features()
-	s.OfCalls = !features.Has(HasBlocks) ||
-		features.Has(HasCalls|BlocksAreCoverage) && !features.Has(CallsAreCoverage)
+	s.OfCalls = !features.Blocks ||
+		features.Calls && features.BlocksAreCoverage && !features.CallsAreCoverage
 	for f := range ReusedFunctions(v) {
 		s.Functions++
 		if f.Covered {

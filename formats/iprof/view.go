@@ -49,7 +49,7 @@ type Source struct {
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
-	v.features = profile.HasBytecodes
+	v.features = profile.Features{Bytecodes: true}
 	counted := false
 	for _, k := range Kinds() {
 		counted = counted || k != Samples && p.sections[k].Total() > 0
@@ -61,15 +61,15 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
 	}
 	if p.sections[CallCounts].Len() > 0 {
-		v.features |= profile.HasCalls
+		v.features.Calls = true
 	}
 	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
 		if p.sections[k].Len() > 0 {
-			v.features |= profile.HasEdges
+			v.features.Edges = true
 		}
 	}
 	if opt.Source != nil {
-		v.features |= profile.HasLines
+		v.features.Lines = true
 	}
 	for _, u := range p.Unknown {
 		v.identity.Omits = append(v.identity.Omits, "section "+u.Key)

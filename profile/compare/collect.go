@@ -151,7 +151,7 @@ func (c *collection) temperature(it *item) Temperature {
 }
 
 func (c *collection) functions(v profile.View, ofCalls bool) {
-	hashes := v.Features().Has(profile.HasHashes)
+	hashes := v.Features().Hashes
 	for f := range profile.ReusedFunctions(v) {
 		it, fresh := c.item(c.functionKey(&f.Symbol))
 		if fresh {

@@ -135,7 +135,7 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 	}
 	if opt.Table == "" {
 		opt.Table = profile.FunctionSet
-		if sets := base.Stacks(); len(sets) > 0 && base.Features()&(profile.HasCalls|profile.HasBlocks) == 0 {
+		if sets := base.Stacks(); len(sets) > 0 && !base.Features().Calls && !base.Features().Blocks {
 			opt.Table = sets[0].Name
 		}
 	}

@@ -18,7 +18,7 @@ type memoryView struct {
 
 func (v *memoryView) Identity() profile.Identity { return profile.Identity{File: "file"} }
 
-func (v *memoryView) Features() profile.Features { return 0 }
+func (v *memoryView) Features() profile.Features { return profile.Features{} }
 
 func (v *memoryView) Functions() iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {

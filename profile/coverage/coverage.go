@@ -268,7 +268,7 @@ type branchPlace struct {
 
 // branches adds up the counts of each branch over all stacks.
 func (c *collector) branches() {
-	if !c.view.Features().Has(profile.HasLines) {
+	if !c.view.Features().Lines {
 		return
 	}
 	ways := make(map[branchPlace]map[string]uint64)

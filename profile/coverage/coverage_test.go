@@ -75,7 +75,7 @@ func everything() *linedView {
 	}
 	return &linedView{
 		madeView: &madeView{
-			features: profile.HasCalls | profile.HasBlocks | profile.HasLines,
+			features: profile.Features{Calls: true, Blocks: true, Lines: true},
 			functions: []profile.Function{
 				{Symbol: a, Calls: 7, Covered: true, Blocks: []profile.Block{{Count: 7}, {}, {Count: 2}}},
 				{Symbol: b, Covered: true}, // ran without being counted
@@ -153,7 +153,7 @@ func TestCollectLess(t *testing.T) {
 	if c := coverage.Collect(v.madeView, coverage.Options{}); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 4 {
 		t.Errorf("%+v", c)
 	}
-	v.features = profile.HasLineOffsets
+	v.features = profile.Features{LineOffsets: true}
 	if c := coverage.Collect(v, coverage.Options{}); c.Total.Branches.Total != 0 || !c.HasLines {
 		t.Errorf("%+v", c)
 	}

@@ -34,7 +34,7 @@ func (e *exporter) callgrind() error {
 	}
 	g := callgrindWriter{e: e, values: values, files: make(map[string]int), known: make(map[int]bool)}
 	g.calls = max(0, slices.IndexFunc(g.values, func(i int) bool { return set.Values[i].Unit == profile.Count }))
-	g.edges = set.Name == profile.FunctionSet && e.features.Has(profile.HasEdges)
+	g.edges = set.Name == profile.FunctionSet && e.features.Edges
 	g.totals = make([]uint64, len(g.values)+1)
 	g.header(set)
 	if set.Name == profile.FunctionSet {

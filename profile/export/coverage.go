@@ -36,10 +36,10 @@ func (e *exporter) coverage() error {
 	if len(e.v.Stacks()) > 0 {
 		e.lose(0, "stacks", "a file of coverage has no callers: counts of all callers are added up")
 	}
-	if e.features.Has(profile.HasEdges) {
+	if e.features.Edges {
 		e.lose(0, "edges", "a file of coverage has no calls")
 	}
-	if e.features.Has(profile.HasTraces) {
+	if e.features.Traces {
 		e.lose(0, "traces", "a file of coverage has no order of calls")
 	}
 	e.loseDetails("a file of coverage has the calls of a function and the counts of its lines")

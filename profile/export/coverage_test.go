@@ -35,7 +35,7 @@ func sourceView() *linedView {
 	return &linedView{
 		&fakeView{
 			identity: profile.Identity{Family: "iprof"},
-			features: profile.HasCalls | profile.HasLines | profile.HasBytecodes | profile.HasBlocks | profile.HasEdges,
+			features: profile.Features{Calls: true, Lines: true, Bytecodes: true, Blocks: true, Edges: true},
 			functions: []profile.Function{
 				{Symbol: fib, Calls: 41, Covered: true, Blocks: []profile.Block{{Count: 41}}},
 				{Symbol: fibLong},

@@ -169,10 +169,10 @@ func tables(v profile.View) []string {
 		names = append(names, set.Name)
 	}
 	names = append(names, profile.FunctionSet)
-	if v.Features().Has(profile.HasEdges) {
+	if v.Features().Edges {
 		names = append(names, profile.EdgeSet)
 	}
-	if v.Features().Has(profile.HasTraces) {
+	if v.Features().Traces {
 		names = append(names, traceSet)
 	}
 	return names

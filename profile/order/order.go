@@ -41,7 +41,7 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 // one name count as one, and those for which it returns "" are omitted. The result
 // is nil if the profile has no calls between functions.
 func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
-	if !v.Features().Has(profile.HasEdges) {
+	if !v.Features().Edges {
 		return nil
 	}
 	var nodes []callNode

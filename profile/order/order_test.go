@@ -21,7 +21,7 @@ func (v *ordered) Identity() profile.Identity { return profile.Identity{} }
 func (v *ordered) Stacks() []profile.StackSet { return nil }
 func (v *ordered) Features() (f profile.Features) {
 	if v.edges != nil {
-		f |= profile.HasEdges
+		f.Edges = true
 	}
 	return f
 }

@@ -81,7 +81,7 @@ func allocationsPage(src *source) (*page, error) {
 		}
 		data.Plot, text.Thinned = points, thinned
 	}
-	offsets := src.features.Has(profile.HasLineOffsets)
+	offsets := src.features.LineOffsets
 	for i := range h.contexts[:min(len(h.contexts), staticContexts)] {
 		text.Rows = append(text.Rows, h.row(src, &h.contexts[i], offsets))
 	}
@@ -140,7 +140,7 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 func (h *heapContexts) data(src *source) *allocationsData {
 	// Columns are empty, not null, in JSON.
 	d := &allocationsData{
-		Offsets: src.features.Has(profile.HasLineOffsets), Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
+		Offsets: src.features.LineOffsets, Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
 		Frame: []int32{}, Caller: []int32{}, Name: []int{}, File: []int{}, Line: []int32{}, Column: []int32{}, Inlined: []int{},
 	}
 	numbers := make(map[string]int)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
@@ -209,7 +208,7 @@ func mostRanFirst(a, b *coveredFile) int {
 func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	counts := true
 	if src.view != nil {
-		counts = src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage)
+		counts = src.features.Calls && !src.features.CallsAreCoverage
 	}
 	d := &coverageData{Kinds: c.kinds(), Lines: c.HasLines, Blocks: c.Total.Blocks.Total > 0, Counts: counts, Parts: []int{}}
 	for _, r := range tree {

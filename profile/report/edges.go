@@ -28,7 +28,7 @@ type tableEdge struct {
 // newEdgeTable reads the edges of a view, in its order; the table is empty if it has none.
 func newEdgeTable(v profile.View) *edgeTable {
 	t := &edgeTable{}
-	if !v.Features().Has(profile.HasEdges) {
+	if !v.Features().Edges {
 		return t
 	}
 	symbols := &t.symbols

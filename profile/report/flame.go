@@ -72,11 +72,11 @@ type flameData struct {
 func flamePage(src *source) (*page, error) {
 	title := "Flame graph"
 	sets := src.view.Stacks()
-	if len(sets) == 0 && src.features.Has(profile.HasEdges) {
+	if len(sets) == 0 && src.features.Edges {
 		edges := profile.EdgeStacks(edgeView{src.view, src.edges()})
 		edges.Description, edges.Partial = "calls seen at one place of a function", true
 		sets = []profile.StackSet{edges}
-		if !src.features.Has(profile.HasBytecodes) && src.features.Has(profile.HasBlocks) {
+		if !src.features.Bytecodes && src.features.Blocks {
 			title = "Indirect calls" // the only ones that counters of blocks come with
 		}
 	}
@@ -207,7 +207,7 @@ func (t *callTree) place(label int32) (group, short string) {
 }
 
 // java reports whether the names are names of the JVM.
-func (s *source) java() bool { return s.features.Has(profile.HasBytecodes) }
+func (s *source) java() bool { return s.features.Bytecodes }
 
 // data lays out both trees and the functions that they refer to.
 func (t *callTree) data() *flameSet {

@@ -177,7 +177,7 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 		return out
 	}
 	set := sets[0]
-	if set.Name == "calls" && src.features.Has(profile.HasCalls) {
+	if set.Name == "calls" && src.features.Calls {
 		return out // the functions have them
 	}
 	var values []int // that are summed up

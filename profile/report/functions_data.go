@@ -140,7 +140,7 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	for i := range c.rows {
 		w.row[c.rows[i].place] = int32(i)
 	}
-	n, has := len(c.rows), src.features.Has
+	n, has := len(c.rows), src.features
 	for _, s := range c.stacks {
 		if s.Self = make([]uint64, n); !c.partial {
 			s.All = make([]uint64, n)
@@ -150,15 +150,15 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	d.Lines = make([]int32, n)
 	d.Count = columnIf[uint64](src.heat.counts, n)
 	d.Max = columnIf[uint64](src.heat.counts && !src.summary.OfCalls, n)
-	d.Calls = columnIf[uint64](has(profile.HasCalls), n)
-	d.Blocks = columnIf[int32](has(profile.HasBlocks), n)
-	d.Covered = columnIf[int32](has(profile.HasBlocks), n)
-	d.First = columnIf[int](has(profile.HasFirstCalls), n)
-	d.Sizes = columnIf[uint64](has(profile.HasSizes), n)
-	d.Runs = columnIf[uint64](has(profile.HasRuns), n)
-	d.Hashes = columnIf[uint64](has(profile.HasHashes), n)
-	d.Heat = columnIf[heat](src.features&(profile.HasCalls|profile.HasBlocks) != 0, n)
-	if has(profile.HasBlocks) {
+	d.Calls = columnIf[uint64](has.Calls, n)
+	d.Blocks = columnIf[int32](has.Blocks, n)
+	d.Covered = columnIf[int32](has.Blocks, n)
+	d.First = columnIf[int](has.FirstCalls, n)
+	d.Sizes = columnIf[uint64](has.Sizes, n)
+	d.Runs = columnIf[uint64](has.Runs, n)
+	d.Hashes = columnIf[uint64](has.Hashes, n)
+	d.Heat = columnIf[heat](src.features.Calls || src.features.Blocks, n)
+	if has.Blocks {
 		w.makeBlocks()
 	}
 	return w
@@ -191,8 +191,8 @@ func (w *columnWriter) makeBlocks() {
 	}
 	w.d.BlocksOf = len(w.starts)
 	w.d.BlockCounts = columnIf[uint64](n > 0, n)
-	w.d.BlockLines = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasBlockLines), n)
-	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasOffsets), n)
+	w.d.BlockLines = columnIf[uint32](n > 0 && w.src.features.BlockLines, n)
+	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Offsets, n)
 }
 
 // add fills in the row of the function at a place.

@@ -208,7 +208,7 @@ func survey(src *source) *surveyed {
 		}
 	}
 	if src.heat.counts {
-		t := &topTable{Value: "Count", Unit: profile.Count, Shares: true, Calls: !src.summary.OfCalls && src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage)}
+		t := &topTable{Value: "Count", Unit: profile.Count, Shares: true, Calls: !src.summary.OfCalls && src.features.Calls && !src.features.CallsAreCoverage}
 		if src.summary.OfCalls {
 			t.Value = "Calls"
 		}
@@ -282,11 +282,11 @@ func (t *topTable) fill(top *topList, sum float64) {
 func (s *source) frameName(f *profile.Frame) string {
 	name := s.symbolName(&f.Symbol)
 	switch {
-	case f.Line != 0 && s.features.Has(profile.HasLines):
+	case f.Line != 0 && s.features.Lines:
 		return name + ":" + strconv.Itoa(int(f.Line))
-	case s.features.Has(profile.HasLineOffsets):
+	case s.features.LineOffsets:
 		return name + ":+" + strconv.Itoa(int(f.Line))
-	case s.features.Has(profile.HasBytecodes) && f.BCI >= 0:
+	case s.features.Bytecodes && f.BCI >= 0:
 		return name + "@" + strconv.Itoa(int(f.BCI))
 	}
 	return name
@@ -309,7 +309,7 @@ func (n *surveyed) totals(src *source) []fact {
 		out = append(out, fact{Name: name, Value: value})
 	}
 	add("Functions", s.Functions, true)
-	counted := src.features&(profile.HasCalls|profile.HasBlocks) != 0
+	counted := src.features.Calls || src.features.Blocks
 	if counted {
 		of("Functions that ran", s.Covered, s.Functions)
 	}
@@ -320,7 +320,7 @@ func (n *surveyed) totals(src *source) []fact {
 	if src.heat.counts {
 		add("Greatest block count", s.Counts.Max, !s.OfCalls)
 		add("Total of block counts", s.Counts.Total, !s.OfCalls)
-		add("Most calls of a function", s.MaxCalls, src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage))
+		add("Most calls of a function", s.MaxCalls, src.features.Calls && !src.features.CallsAreCoverage)
 		add("Total of calls", s.Counts.Total, s.OfCalls)
 	}
 	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {

@@ -49,10 +49,10 @@ type run struct {
 // newTimeline collects the first calls of a profile. It returns nil if there
 // are none.
 func newTimeline(v profile.View) *timeline {
-	if !v.Features().Has(profile.HasTraces) {
+	if !v.Features().Traces {
 		return nil
 	}
-	t := &timeline{addresses: v.Features().Has(profile.HasSizes)}
+	t := &timeline{addresses: v.Features().Sizes}
 	var at numbering.Table[profile.Symbol]
 	var sums, weights []float64
 	for trace := range v.Traces() {

@@ -45,13 +45,13 @@ func measures(features profile.Features) (out []measure) {
 			out = append(out, measure{flameValue{name, unit}, of})
 		}
 	}
-	counted := features.Has(profile.HasBlocks) && !features.Has(profile.BlocksAreCoverage)
+	counted := features.Blocks && !features.BlocksAreCoverage
 	add(counted, "block_counts", profile.Count, (*profile.Function).Total)
-	add(features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage), "calls", profile.Count,
+	add(features.Calls && !features.CallsAreCoverage, "calls", profile.Count,
 		func(f *profile.Function) uint64 { return f.Calls })
-	add(features.Has(profile.HasSizes), "size", profile.Bytes, func(f *profile.Function) uint64 { return f.Size })
-	add(features.Has(profile.HasBlocks), "blocks", profile.Count, func(f *profile.Function) uint64 { return uint64(len(f.Blocks)) })
-	add(features.Has(profile.HasBlocks) && !counted, "covered_blocks", profile.Count,
+	add(features.Sizes, "size", profile.Bytes, func(f *profile.Function) uint64 { return f.Size })
+	add(features.Blocks, "blocks", profile.Count, func(f *profile.Function) uint64 { return uint64(len(f.Blocks)) })
+	add(features.Blocks && !counted, "covered_blocks", profile.Count,
 		func(f *profile.Function) uint64 { return uint64(f.CoveredBlocks()) })
 	add(true, "functions", profile.Count, func(*profile.Function) uint64 { return 1 })
 	return out

@@ -100,7 +100,7 @@ type valuesData struct {
 // valuesPage shows what was called or seen at single places; nil if the profile has no
 // edges.
 func valuesPage(src *source) (*page, error) {
-	if !src.features.Has(profile.HasEdges) {
+	if !src.features.Edges {
 		return nil, nil
 	}
 	t := newSiteTable(src)
@@ -189,7 +189,7 @@ func sizeText(size uint64) string {
 // row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
-		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
+		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Bytecodes),
 		Total: s.total, Fate: s.fate.String(), Promoted: s.fate == isPromoted,
 	}
 	direct := s.promotedTargets()
@@ -212,7 +212,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 
 // data lays out sites and targets in columns.
 func (t *siteTable) data(src *source) *valuesData {
-	d := &valuesData{Bytecode: src.features.Has(profile.HasBytecodes)}
+	d := &valuesData{Bytecode: src.features.Bytecodes}
 	kinds := make(map[profile.EdgeKind]int)
 	for i, k := range t.kinds {
 		kinds[k.kind] = i

@@ -212,7 +212,7 @@ func TestSizeRanges(t *testing.T) {
 func TestSiteTable(t *testing.T) {
 	s := symbolsOf("main", "a", "b")
 	unknown := profile.Symbol{}
-	v := &madeView{identity: profile.Identity{Family: "IRPGO"}, features: profile.HasEdges, edges: []profile.Edge{
+	v := &madeView{identity: profile.Identity{Family: "IRPGO"}, features: profile.Features{Edges: true}, edges: []profile.Edge{
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 1, Target: s[1], Count: 10},
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 0, Target: unknown, Count: 20},
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 1, Target: s[2], Count: 70},
