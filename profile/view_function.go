@@ -38,12 +38,12 @@ func (s *Symbol) String() string {
 // A Label is an additional property of a function or a stack. Each key occurs at most once.
 type Label struct{ Key, Value string }
 
-// Keys of labels. Formats may define others.
+// Keys of labels with a meaning for several formats. Formats define others, such as "type", the type of
+// a receiver, lock or checked object, and "instrumentation", "context-sensitive" if the counters were
+// placed after inlining.
 const (
-	LabelInstrumentation = "instrumentation" // "context-sensitive" if the counters were placed after inlining
-	LabelTemperature     = "temperature"     // "hot", "warm", "notcold" or "cold", as the compiler will classify it
-	LabelType            = "type"            // the type of a receiver, lock or checked object
-	LabelBranch          = "branch"          // a way that the program took at a branch
+	LabelTemperature = "temperature" // "hot", "warm", "notcold" or "cold", as the compiler will classify it
+	LabelBranch      = "branch"      // a way that the program took at a branch
 )
 
 // A Function holds the counts of one function. The [Features] of the view say which fields are set.

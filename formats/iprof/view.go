@@ -267,7 +267,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 				}
 				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
 			case VirtualInvokes, TypeChecks:
-				stack.Labels[0] = profile.Label{Key: profile.LabelType, Value: v.p.TypeName(TypeID(records[0]))}
+				stack.Labels[0] = profile.Label{Key: "type", Value: v.p.TypeName(TypeID(records[0]))}
 			case Monitors:
 				symbol := profile.Symbol{Name: v.p.TypeName(TypeID(records[0]))}
 				stack.Frames = append(stack.Frames[:0], profile.Frame{Symbol: symbol})

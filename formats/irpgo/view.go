@@ -201,7 +201,7 @@ func (v *view) Identity() profile.Identity { return v.identity }
 func (v *view) Features() profile.Features { return v.features }
 
 var (
-	csLabel   = profile.Label{Key: profile.LabelInstrumentation, Value: "context-sensitive"}
+	csLabel   = profile.Label{Key: "instrumentation", Value: "context-sensitive"}
 	hotLabel  = profile.Label{Key: profile.LabelTemperature, Value: "hot"}
 	warmLabel = profile.Label{Key: profile.LabelTemperature, Value: "warm"}
 )

@@ -367,6 +367,7 @@ func (c *collection) change(other *collection, b, n *item) Change {
 			ch.NewShare = float64(n.count) / other.side.Total
 		}
 	}
+	ch.Delta = ch.NewShare - ch.BaseShare
 	// Hashes of different families are not comparable.
 	if b != nil && n != nil && b.hashed && n.hashed && c.side.Identity.Family == other.side.Identity.Family {
 		ch.HashChanged = !n.hasHash(b.hash) && !slices.ContainsFunc(b.more, n.hasHash)

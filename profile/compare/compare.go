@@ -32,34 +32,17 @@ const (
 	defaultCold = 999_999
 )
 
-// A Temperature rates how often an item ran relative to the rest of its profile.
-type Temperature int
+// A Temperature rates how often an item ran relative to the rest of its profile, in a word for people.
+type Temperature string
 
-// The temperatures. An item that is not in the profile is Absent.
+// The temperatures.
 const (
-	Absent   Temperature = iota
-	NeverRan             // count 0
-	Cold                 // ran, but hardly ever
-	Warm
-	Hot
+	Absent   Temperature = "absent"    // not in the profile
+	NeverRan Temperature = "never ran" // count 0
+	Cold     Temperature = "cold"      // ran, but hardly ever
+	Warm     Temperature = "warm"
+	Hot      Temperature = "hot"
 )
-
-// String returns "absent", "never ran", "cold", "warm" or "hot".
-func (t Temperature) String() string {
-	switch t {
-	case Absent:
-		return "absent"
-	case NeverRan:
-		return "never ran"
-	case Cold:
-		return "cold"
-	case Warm:
-		return "warm"
-	case Hot:
-		return "hot"
-	}
-	return fmt.Sprintf("temperature %d", int(t))
-}
 
 // A Side summarizes one of the profiles.
 type Side struct {
@@ -79,6 +62,7 @@ type Change struct {
 	// Counts are sums over the blocks of a function, or its calls.
 	Base, New           uint64
 	BaseShare, NewShare float64 // of the totals, 0 to 1
+	Delta               float64 // NewShare - BaseShare
 	Before, After       Temperature
 	// HashChanged reports that the profiles share no control flow hash of the
 	// function. It is false for profiles of different families, whose hashes are
@@ -87,9 +71,6 @@ type Change struct {
 
 	baseMost, newMost uint64 // greatest counts of a block
 }
-
-// Delta returns the change of the share.
-func (c *Change) Delta() float64 { return c.NewShare - c.BaseShare }
 
 // A Result holds the differences between a base and a new profile. Its lists are
 // complete and sorted by the greater of the two shares, descending.
@@ -196,8 +177,8 @@ func (r *Result) fill(changes []Change) {
 		sortBy(list, func(a, b *Change) int { return cmp.Compare(share(b), share(a)) })
 	}
 	r.rank(changes)
-	r.Movers = slices.DeleteFunc(changes, func(c Change) bool { return c.Delta() == 0 })
-	sortBy(r.Movers, func(a, b *Change) int { return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta())) })
+	r.Movers = slices.DeleteFunc(changes, func(c Change) bool { return c.Delta == 0 })
+	sortBy(r.Movers, func(a, b *Change) int { return cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta)) })
 	if len(r.Movers) == 0 {
 		r.Movers = nil
 	}

@@ -181,23 +181,19 @@ func (s *Summary) addFunction(f *Function) {
 	s.Blocks.add(f.Blocks)
 }
 
-// Options configures [Collect]. The zero value selects all functions and no
-// branches.
-type Options struct {
-	// Function selects functions with their lines and branches; nil selects
-	// all.
-	Function func(*profile.Symbol) bool
-}
-
 // Collect returns the coverage of the program that a profile recorded. A view with a
-// method Coverage() *Coverage knows its own.
-func Collect(v profile.View, opt Options) *Coverage {
+// method Coverage() *Coverage knows its own. chosen selects functions, with their lines and branches;
+// nil selects all.
+func Collect(v profile.View, chosen func(*profile.Symbol) bool) *Coverage {
 	if own, ok := v.(interface{ Coverage() *Coverage }); ok {
 		if known := own.Coverage(); known != nil {
-			return known.choose(opt.Function)
+			return known.choose(chosen)
 		}
 	}
-	c := &collector{view: v, opt: opt, files: make(map[string]*File)}
+	if chosen == nil {
+		chosen = func(*profile.Symbol) bool { return true }
+	}
+	c := &collector{view: v, chosen: chosen, files: make(map[string]*File)}
 	c.functions()
 	c.lines()
 	c.branches()
@@ -207,12 +203,10 @@ func Collect(v profile.View, opt Options) *Coverage {
 // A collector builds a [Coverage].
 type collector struct {
 	Coverage
-	view  profile.View
-	opt   Options
-	files map[string]*File
+	view   profile.View
+	chosen func(*profile.Symbol) bool
+	files  map[string]*File
 }
-
-func (c *collector) chosen(s *profile.Symbol) bool { return c.opt.Function == nil || c.opt.Function(s) }
 
 func (c *collector) file(path string) *File {
 	f := c.files[path]

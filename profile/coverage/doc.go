@@ -3,9 +3,9 @@
 // profile of any format, reads tracefiles of lcov, adds coverages up, and writes them for
 // other tools.
 //
-//	c := coverage.Collect(view, coverage.Options{})
+//	c := coverage.Collect(view, nil)
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
-//	err := coverage.Write(w, c, coverage.LCOV, coverage.WriteOptions{})
+//	err := coverage.Write(w, c, "lcov", coverage.WriteOptions{})
 //
 // # What there is
 //

@@ -16,18 +16,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Format is a kind of file that holds a coverage.
+// A Format names a kind of file:
+//
+//	lcov       tracefile, see [Write]
+//	cobertura  XML after coverage-04.dtd, for GitLab, Azure and Jenkins
+//	sonar      XML of SonarQube's generic test coverage, version 1
+//	codecov    JSON of Codecov's custom coverage format
+//	coveralls  JSON of the job API of Coveralls, without the token
+//	llvm-json  JSON of llvm-cov export, see [Coverage].LLVMJSON
 type Format string
-
-// The formats.
-const (
-	LCOV      Format = "lcov"      // tracefile, see [Write]
-	Cobertura Format = "cobertura" // XML after coverage-04.dtd, for GitLab, Azure, Jenkins
-	Sonar     Format = "sonar"     // XML of SonarQube's generic test coverage, version 1
-	Codecov   Format = "codecov"   // JSON of Codecov's custom coverage format
-	Coveralls Format = "coveralls" // JSON of the job API of Coveralls, without the token
-	LLVMJSON  Format = "llvm-json" // JSON of llvm-cov export, see [Coverage].LLVMJSON
-)
 
 // A formatEntry describes a format.
 type formatEntry struct {
@@ -38,12 +35,12 @@ type formatEntry struct {
 }
 
 var formats = []formatEntry{
-	{LCOV, ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
-	{Cobertura, ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
-	{Sonar, ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
-	{Codecov, ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
-	{Coveralls, ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
-	{LLVMJSON, ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
+	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
+	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
+	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
+	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
+	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
+	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
 }
 
 // Formats returns all formats.
@@ -84,7 +81,7 @@ type WriteOptions struct {
 }
 
 // Write writes a coverage in a format. The same coverage gives the same bytes: the file
-// has no time. The formats other than [LCOV] have lines, the number of ways of the branches
+// has no time. The formats other than lcov have lines, the number of ways of the branches
 // on a line and how many of them ran; Cobertura has functions, too. What they have no
 // place for is left out, such as branches on lines without a count.
 //

@@ -15,7 +15,7 @@ func (e *exporter) coverage() error {
 	if table := e.opt.Table; table != "" && table != profile.FunctionSet {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)
 	}
-	c := coverage.Collect(e.v, coverage.Options{Function: e.opt.Function})
+	c := coverage.Collect(e.v, e.opt.Function)
 	if len(c.Files) == 0 {
 		return errors.New("the source lines of the functions are not known: they are in the program that was profiled, or in its classes")
 	}

@@ -73,8 +73,8 @@ func TestNoSourceLines(t *testing.T) {
 }
 
 const (
-	lcov     = Format(coverage.LCOV)
-	llvmJSON = Format(coverage.LLVMJSON)
+	lcov     = Format("lcov")
+	llvmJSON = Format("llvm-json")
 )
 
 // TestLLVMJSON: the view of a profile with its programs has the document of llvm-cov; an

@@ -11,19 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// A Format is a kind of file to export to.
+// A Format names a kind of file: "pprof", "folded", "speedscope", "json", "ndjson", "csv", "callgrind",
+// or one of [coverage.Formats].
 type Format string
-
-// The formats, besides those of [coverage.Formats].
-const (
-	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
-	Folded     Format = "folded"     // a stack per line, for flame graphs
-	Speedscope Format = "speedscope" // JSON of speedscope.app
-	JSON       Format = "json"       // all data, see docs/export.md
-	NDJSON     Format = "ndjson"     // the same, a record per line
-	CSV        Format = "csv"        // one table
-	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
-)
 
 // A formatEntry describes a format.
 type formatEntry struct {
@@ -45,13 +35,13 @@ func (f Format) entry() *formatEntry {
 
 // formats are in the order in which help texts list them.
 var formats = withCoverage([]formatEntry{
-	{Pprof, ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
-	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
-	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
-	{JSON, ".json", "everything, in one document", (*exporter).json},
-	{NDJSON, ".ndjson", "everything, a record per line", (*exporter).ndjson},
-	{CSV, ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
-	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
+	{"pprof", ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
+	{"folded", ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
+	{"speedscope", ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
+	{"json", ".json", "everything, in one document", (*exporter).json},
+	{"ndjson", ".ndjson", "everything, a record per line", (*exporter).ndjson},
+	{"csv", ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
+	{"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
 })
 
 // withCoverage appends the formats of coverage.

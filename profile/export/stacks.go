@@ -120,7 +120,7 @@ func (e *exporter) loseTables(written ...string) {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
 	// Callgrind files of functions have the edges as calls.
-	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == Callgrind && slices.Contains(written, profile.FunctionSet)
+	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
 	if f.Edges && !withEdges {
 		e.lose(0, "edges", "another table is written")
 	}

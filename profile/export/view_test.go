@@ -89,8 +89,8 @@ func javaView() *fakeView {
 			{
 				Name: "receivers", Description: "a receiver's type at a call", Partial: true, Values: []profile.ValueType{{Name: "receivers", Unit: profile.Count}},
 				ReusedStacks: reusing([]profile.Stack{
-					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{1 << 60}, Labels: []profile.Label{{Key: profile.LabelType, Value: "A"}}},
-					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{3}, Labels: []profile.Label{{Key: profile.LabelType, Value: "B"}}},
+					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{1 << 60}, Labels: []profile.Label{{Key: "type", Value: "A"}}},
+					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{3}, Labels: []profile.Label{{Key: "type", Value: "B"}}},
 				}),
 			},
 		},
@@ -143,7 +143,7 @@ func counterView() *fakeView {
 		features: profile.Features{Calls: true, Blocks: true, Hashes: true, Edges: true, Traces: true, FirstCalls: true},
 		functions: []profile.Function{
 			{Symbol: main, Hash: 0x10, Calls: 1, Covered: true, FirstCall: 1, Blocks: []profile.Block{{Count: 1}, {Count: 100}, {Count: 0}}},
-			{Symbol: helper, Hash: 0x20, Calls: 250, Covered: true, FirstCall: 2.5, Blocks: []profile.Block{{Count: 250}, {Count: 40}}, Labels: []profile.Label{{Key: profile.LabelInstrumentation, Value: "context-sensitive"}}},
+			{Symbol: helper, Hash: 0x20, Calls: 250, Covered: true, FirstCall: 2.5, Blocks: []profile.Block{{Count: 250}, {Count: 40}}, Labels: []profile.Label{{Key: "instrumentation", Value: "context-sensitive"}}},
 			{Symbol: never, Hash: 0x30, Blocks: []profile.Block{{Count: 0}}},
 		},
 		edges: []profile.Edge{

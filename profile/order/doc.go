@@ -2,11 +2,11 @@
 // those which run at startup, close together; evaluates orders; and writes them for
 // linkers.
 //
-//	names := order.BalancedOrder(view, name)      // name returns a symbol's name
+//	names := order.Balanced(view, name)           // name returns a symbol's name
 //	m := order.MatchSymbols(names, symbols of the program to be linked, order.SymbolOptions{})
-//	unwritten, err := order.Write(w, order.LLD, m.Symbols)
+//	unwritten, err := order.Write(w, "lld", m.Symbols)
 //
-// [BalancedOrder] uses the order of first calls, [ClusterOrder] the call graph; any
+// [Balanced] uses the order of first calls, [Clustered] the call graph; any
 // other list of names works, too. Instead of matching, [Unique] only removes
 // duplicate names, which linkers refuse or warn about. [NewImage] and
 // [Image.Evaluate] count the page faults of a program as it is linked;

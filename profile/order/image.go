@@ -16,6 +16,9 @@ type Function struct {
 
 // An Image is the layout of a program's code in memory.
 type Image struct {
+	Functions int    // number of functions
+	Size      uint64 // bytes of code, without padding between functions
+
 	places  []place
 	byName  map[string][]int32 // indexes of places; several for functions local to files
 	symbols *symbolSet
@@ -63,11 +66,13 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 	return im
 }
 
-// index builds the indexes of places by name.
+// index builds the indexes of places by name, and sums up the functions.
 func (im *Image) index() {
 	im.byName = make(map[string][]int32, len(im.places))
+	im.Functions = len(im.places)
 	var names []string
 	for i := range im.places {
+		im.Size += im.places[i].size
 		for _, n := range im.places[i].names {
 			im.byName[n] = append(im.byName[n], int32(i))
 			names = append(names, n)
@@ -89,17 +94,6 @@ func (im *Image) resolve(names []string) (places []int32, m Match) {
 		}
 	}
 	return places, m
-}
-
-// Functions returns the number of functions.
-func (im *Image) Functions() int { return len(im.places) }
-
-// Size returns the bytes of code, without padding between functions.
-func (im *Image) Size() (size uint64) {
-	for i := range im.places {
-		size += im.places[i].size
-	}
-	return size
 }
 
 // maxAlignment is the largest alignment that compilers choose for functions.

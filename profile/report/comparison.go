@@ -33,7 +33,7 @@ type comparisonData struct {
 	New       []uint64  `json:"new"`
 	BaseShare []float64 `json:"baseShare"` // 0 to 1
 	NewShare  []float64 `json:"newShare"`
-	Before    []int     `json:"before"` // compare.Temperature
+	Before    []int     `json:"before"` // index in Temperatures
 	After     []int     `json:"after"`
 	// Lists has for each row the lists that contain it, a bit for each of ListTitles.
 	Lists        []int    `json:"lists"`
@@ -145,7 +145,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 		}
 	}
 	slices.SortStableFunc(c.rows, func(a, b comparedRow) int {
-		switch x, y := math.Abs(a.Delta()), math.Abs(b.Delta()); {
+		switch x, y := math.Abs(a.Delta), math.Abs(b.Delta); {
 		case x > y:
 			return -1
 		case x < y:
@@ -193,8 +193,9 @@ func (c *comparison) data(names *nameTable) *comparisonData {
 	for _, list := range comparedLists(c.Result) {
 		d.ListTitles = append(d.ListTitles, list.title)
 	}
-	for t := compare.Absent; t <= compare.Hot; t++ {
-		d.Temperatures = append(d.Temperatures, t.String())
+	temperatures := []compare.Temperature{compare.Absent, compare.NeverRan, compare.Cold, compare.Warm, compare.Hot}
+	for _, t := range temperatures {
+		d.Temperatures = append(d.Temperatures, string(t))
 	}
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -204,8 +205,8 @@ func (c *comparison) data(names *nameTable) *comparisonData {
 		d.New = append(d.New, r.New)
 		d.BaseShare = append(d.BaseShare, roundShare(r.BaseShare))
 		d.NewShare = append(d.NewShare, roundShare(r.NewShare))
-		d.Before = append(d.Before, int(r.Before))
-		d.After = append(d.After, int(r.After))
+		d.Before = append(d.Before, slices.Index(temperatures, r.Before))
+		d.After = append(d.After, slices.Index(temperatures, r.After))
 		d.Lists = append(d.Lists, r.lists)
 	}
 	return d

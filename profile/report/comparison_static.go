@@ -73,8 +73,8 @@ func (c *comparison) static(a, b *source) *staticComparison {
 // newChangeRow draws a change; scale is the share at the right end.
 func newChangeRow(src *source, c *compare.Change, scale float64) changeRow {
 	r := changeRow{
-		Name: changeName(src, c), Base: percentText(c.BaseShare), New: percentText(c.NewShare), Points: pointsText(c.Delta()),
-		Before: c.Before.String(), After: c.After.String(), Rise: c.Delta() > 0, Fall: c.Delta() < 0,
+		Name: changeName(src, c), Base: percentText(c.BaseShare), New: percentText(c.NewShare), Points: pointsText(c.Delta),
+		Before: string(c.Before), After: string(c.After), Rise: c.Delta > 0, Fall: c.Delta < 0,
 		NoBase: c.Before == compare.Absent, NoNew: c.After == compare.Absent,
 	}
 	if c.Frames == nil {

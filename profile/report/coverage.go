@@ -143,7 +143,7 @@ func coveragePage(src *source) (*page, error) {
 func collectCoverage(src *source, most coverageLimits) *pageCoverage {
 	c := &pageCoverage{Coverage: src.coverage, change: src.change, textLimit: maxSourceBytes}
 	if c.Coverage == nil {
-		c.Coverage = coverage.Collect(src.view, coverage.Options{})
+		c.Coverage = coverage.Collect(src.view, nil)
 	}
 	if c.change == nil {
 		c.change = new(CoverageChange)

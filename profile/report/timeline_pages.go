@@ -34,7 +34,7 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 		return nil
 	}
 	p := newProgram(v)
-	if p.image.Functions() == 0 {
+	if p.image.Functions == 0 {
 		return nil
 	}
 	var traces []order.Trace
@@ -57,9 +57,9 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 	}
 	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder(p))
 	if t.callCount() <= maxBalancedCalls {
-		add("balanced partitioning", "as profuse order make --by traces", order.BalancedOrder(v, p.name))
+		add("balanced partitioning", "as profuse order make --by traces", order.Balanced(v, p.name))
 	}
-	add("call-chain clustering", "as profuse order make --by edges", order.ClusterOrder(v, p.name))
+	add("call-chain clustering", "as profuse order make --by edges", order.Clustered(v, p.name))
 	for i := range orders {
 		image := p.image
 		if i > 0 {

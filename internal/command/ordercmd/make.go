@@ -136,11 +136,11 @@ func hasRuns(v profile.View) bool {
 func orderOf(v profile.View, by string) []string {
 	switch by {
 	case byTraces:
-		return order.BalancedOrder(v, linkerName)
+		return order.Balanced(v, linkerName)
 	case byCalls:
 		return rankedOrder(v, func(f *profile.Function) float64 { return f.FirstCall })
 	case byEdges:
-		return order.ClusterOrder(v, linkerName)
+		return order.Clustered(v, linkerName)
 	case byLink:
 		if !v.Features().Sizes {
 			return nil // unknown addresses
