@@ -18,8 +18,8 @@ type Options struct {
 	Table string
 	// Value is the name of the value of the stacks; empty means the first.
 	Value string
-	// Contexts makes one of the stacks that differ only in the place in the innermost
-	// function: what is compared are functions in calling contexts.
+	// Contexts combines the stacks that differ only in the line of the innermost function, so that
+	// functions in calling contexts are compared.
 	Contexts bool
 	// Hot is the share of the total, in millionths, that the hot items make up;
 	// Cold the share of all items but the cold ones. Zero means 990,000 and
@@ -52,12 +52,12 @@ type Side struct {
 	Total    float64 // sum of the items' counts
 	Hot      int     // hot items
 	HotMin   uint64  // least count of a hot block, function or stack
-	ColdMax  uint64  // greatest count of a cold one
+	ColdMax  uint64  // greatest count of a cold block, function or stack
 }
 
 // A Change is one item in both profiles.
 type Change struct {
-	Symbol profile.Symbol  // the function, or that of the innermost frame
+	Symbol profile.Symbol  // the function; of a stack, the function of the innermost frame
 	Frames []profile.Frame // of a stack; nil of a function
 	// Counts are sums over the blocks of a function, or its calls.
 	Base, New           uint64
@@ -89,8 +89,8 @@ type Result struct {
 	HotTurnover float64
 	// RankCorrelation compares the orders of the items by their greatest block counts
 	// (Spearman's coefficient, ties having mean ranks): 1 for equal orders, 0 for
-	// unrelated ones, -1 for opposite ones. It is of the Ranked items that are in both
-	// profiles and ran in one of them, and 0 if there are fewer than two orders to tell apart.
+	// unrelated ones, -1 for opposite ones. It covers the Ranked items, which are in both
+	// profiles and ran in one of them, and is 0 if all items of a profile have one rank.
 	// Unlike shares, ranks do not depend on how a format counts.
 	RankCorrelation float64
 	Ranked          int
@@ -184,9 +184,10 @@ func (r *Result) fill(changes []Change) {
 	}
 }
 
-// sortBy sorts changes; equal ones keep their order. It moves each once, for they are large.
+// sortBy sorts changes; equal changes keep their order. It moves each change once, since changes are
+// large.
 func sortBy(changes []Change, compare func(a, b *Change) int) {
-	order := make([]int32, len(changes)) // what comes to each place
+	order := make([]int32, len(changes)) // by new index, the old index; -1 once the change has moved
 	for i := range order {
 		order[i] = int32(i)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// coverage writes the functions, lines and branches whose place in the sources is known. A
-// view without any line is an error. Counts of a function from several callers are added up.
+// coverage writes the functions, lines and branches whose source lines are known. It returns an error
+// if the view has none. The counts of a function are sums over its callers.
 func (e *exporter) coverage() error {
 	if table := e.opt.Table; table != "" && table != profile.FunctionSet {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)

@@ -108,8 +108,8 @@ func (c *csvTable) symbol(s *profile.Symbol) {
 	c.id(s.ID)
 }
 
-// functions writes a line per function: names, place, hash and counts, as far as the view
-// has them.
+// functions writes a line per function: names, source line, hash and counts, as far as the view has
+// them.
 func (c *csvTable) functions() {
 	c.words(symbolColumns...)
 	has := c.e.features
@@ -127,7 +127,7 @@ func (c *csvTable) functions() {
 		{has.Blocks, []string{"blocks", "covered_blocks"}, func(f *profile.Function) { c.int(int64(len(f.Blocks))); c.int(int64(f.CoveredBlocks())) }},
 		{true, []string{"labels"}, func(f *profile.Function) { c.labels(f.Labels) }},
 	}
-	// Blocks of which it is only known whether they ran have no counts to add up.
+	// Blocks with coverage alone have no counts to add up.
 	counts := c.e.features.Blocks && !has.BlocksAreCoverage
 	for _, col := range columns {
 		if col.has {
@@ -187,7 +187,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 	c.e.loseSignatures()
 }
 
-// edges writes a line per edge: caller, place, target, kind and count.
+// edges writes a line per edge: kind, caller, site, target and count.
 func (c *csvTable) edges() {
 	c.words("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
 	c.end()

@@ -90,15 +90,14 @@ type Options struct {
 	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
 	// the names as they are.
 	Demangle bool
-	// Signatures appends method descriptors to names in formats without another
-	// place for them (folded, speedscope, callgrind). Names in files of coverage always
-	// have them.
+	// Signatures appends method descriptors to names in formats without a field for descriptors
+	// (folded, speedscope, callgrind). Names in files of coverage always have them.
 	Signatures bool
 	// Lines appends lines, or bytecode indexes, to the names of frames in formats
 	// that distinguish frames by name (folded, speedscope).
 	Lines bool
-	// RawCells leaves the texts of a CSV file as they are. Without it those that a
-	// spreadsheet takes for a formula begin with an apostrophe.
+	// RawCells leaves the texts of a CSV file unchanged. Without it, texts that a spreadsheet takes for
+	// a formula begin with an apostrophe.
 	RawCells bool
 	// Function selects the functions of formats of coverage; nil selects all. Other
 	// formats are written whole.
@@ -125,7 +124,7 @@ func (l Loss) String() string {
 }
 
 // Write writes v to w and returns the losses. The same view and options give the same
-// bytes. Errors are those of w and of options that v or the format does not support.
+// bytes. Write returns the errors of w, and an error if v or the format does not support an option.
 func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	write := f.entry().write
 	if write == nil {

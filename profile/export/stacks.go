@@ -8,7 +8,7 @@ import (
 )
 
 // set returns the stack set to write for formats that have one kind of stacks, and the
-// indexes of its additive values, of which there is one at least.
+// indexes of its additive values, at least one.
 func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	name := e.opt.Table
 	if sets := e.v.Stacks(); name == "" && len(sets) > 0 {

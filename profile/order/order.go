@@ -42,7 +42,7 @@ func Balanced(v profile.View, name func(*profile.Symbol) string) (names []string
 // Clustered returns the names of the functions of a profile that ran, ordered by call-chain clustering
 // (C3: Ottoni and Maher, "Optimizing Function Placement for Large-Scale Data-Center
 // Applications", CGO 2017). name returns a symbol's name in the order; functions of
-// one name count as one, and those for which it returns "" are omitted. The result
+// one name count as one, and Clustered omits functions for which name returns "". The result
 // is nil if the profile has no calls between functions.
 func Clustered(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	if !v.Features().Edges {
