@@ -27,10 +27,10 @@ import (
 // lacks, the reader's Info, or nil if there is none. The view
 //
 //   - yields a *Function, an *Edge or a *Trace of its own at every step, but the same *Stack, because a
-//     profile may have millions of stacks. Methods ReusedFunctions and ReusedEdges, for the functions
-//     of these names, yield one value, too. If names have to be assembled, the view caches them by the
-//     model's index;
-//   - sets the features that this profile has, not those that the format could have;
+//     profile may have millions of stacks. Its methods ReusedFunctions and ReusedEdges, if it has them,
+//     also yield the same value at every step; [ReusedFunctions] and [ReusedEdges] call them. If names
+//     have to be assembled, the view caches them by the model's index;
+//   - sets the features of this profile, not all features of the format;
 //   - names functions as linkers, debuggers or the virtual machine know them, without file prefixes;
 //     whoever displays the names demangles them;
 //   - gives values unscaled and unrounded, in the model's units, and invents nothing: no period,
@@ -45,14 +45,14 @@ type View interface {
 	Identity() Identity
 	// Features says which fields of functions and frames are set.
 	Features() Features
-	// Functions yields all functions of the profile, including those that never ran. Names need not be
-	// unique: functions local to their files may share one, and so may records of different builds,
+	// Functions yields all functions of the profile, including functions that never ran. Names need not
+	// be unique: functions local to their files may share a name, and so may records of different builds,
 	// with different hashes.
 	Functions() iter.Seq[*Function]
 	// Stacks returns the stack sets, the most important first; nil if the format has none.
 	Stacks() []StackSet
-	// Edges yields the counts of single places in functions, grouped by caller. Edges may differ in the
-	// count alone; these add up.
+	// Edges yields the counts of single sites in functions, grouped by caller. The counts of edges that
+	// differ only in their counts add up.
 	Edges() iter.Seq[*Edge]
 	// Traces yields the orders of first calls.
 	Traces() iter.Seq[*Trace]

@@ -6,8 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A Symbol names a function, or a type or virtual table that takes the place of one in a frame or an
-// edge. Symbols are comparable: throughout a view equal symbols mean the same function.
+// A Symbol names a function or, in some frames and edges, a type or virtual table. Symbols are
+// comparable: throughout a view equal symbols mean the same function.
 type Symbol struct {
 	// Name is the name that linkers or the virtual machine use: "_ZN1A1fEv", "java.util.HashMap.get".
 	// Empty if only the ID is known.
@@ -53,18 +53,18 @@ type Function struct {
 	Calls   uint64 // the number of calls, 0 or 1 if the features include CallsAreCoverage
 	Covered bool   // it ran at least once
 	Runs    uint64 // the number of merged profiles in which it ran
-	// FirstCall is the mean rank of its first call among those of all functions, 1 being the first; 0
-	// if it never ran.
+	// FirstCall is the mean rank of its first call among the first calls of all functions, from 1; 0 if
+	// it never ran.
 	FirstCall float64
 	Address   int64  // the start address. Only differences of addresses are meaningful.
 	Size      uint64 // bytes of machine code
-	// Blocks are the instrumented blocks, edges or regions in the format's order, without those of
-	// unknown count. Formats differ in whether the entry block is among them.
+	// Blocks are the instrumented blocks, edges or regions with a known count, in the format's order.
+	// Formats differ in whether the entry block is among them.
 	Blocks []Block
 	Labels []Label
 }
 
-// A Block is an instrumented place of a function.
+// A Block is an instrumented block, edge or region of a function.
 type Block struct {
 	Count  uint64 // 0 or 1 if the features include BlocksAreCoverage
 	Offset uint32 // bytes from the function's start
@@ -127,7 +127,7 @@ func (k EdgeKind) String() string {
 	return fmt.Sprintf("edge kind %d", int(k))
 }
 
-// An Edge is one target, type or size observed at one place in a function, with its count.
+// An Edge is one target, type or size observed at one site in a function, with its count.
 type Edge struct {
 	Kind   EdgeKind
 	Caller Symbol

@@ -91,7 +91,7 @@ type Stack struct {
 	Labels []Label
 }
 
-// A Frame is a place in a function.
+// A Frame is a position in a function.
 type Frame struct {
 	Symbol
 	// Line is the line of the call; in the innermost frame, of the code that was measured. It is a

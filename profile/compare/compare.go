@@ -138,12 +138,12 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 		}
 	}
 	r.Base, r.New = b.side, n.side
-	r.fill(pair(b, n))
+	r.fillLists(pair(b, n))
 	return r, nil
 }
 
-// fill sorts changes into the lists.
-func (r *Result) fill(changes []Change) {
+// fillLists sorts changes into the lists.
+func (r *Result) fillLists(changes []Change) {
 	lost := 0
 	for i := range changes {
 		c := &changes[i]

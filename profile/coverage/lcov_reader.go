@@ -83,11 +83,11 @@ func (r *lcovReader) record(line int, text string) error {
 		r.test = value
 		return nil
 	case key == "SF":
-		err := r.end()
-		r.begin(value)
+		err := r.endSection()
+		r.beginSection(value)
 		return err
 	case strings.TrimSpace(text) == "end_of_record":
-		return r.end()
+		return r.endSection()
 	}
 	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
 	if wanted == 0 {
@@ -154,14 +154,14 @@ func (r *lcovReader) record(line int, text string) error {
 	return nil
 }
 
-func (r *lcovReader) begin(path string) {
+func (r *lcovReader) beginSection(path string) {
 	r.file = &File{Path: path}
 	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
 	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 }
 
-// end passes on the section.
-func (r *lcovReader) end() error {
+// endSection passes the section on.
+func (r *lcovReader) endSection() error {
 	f := r.file
 	if f == nil {
 		return nil

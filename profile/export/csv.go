@@ -83,8 +83,8 @@ func (c *csvTable) id(v uint64) {
 	c.hash(v)
 }
 
-// end writes the line.
-func (c *csvTable) end() {
+// endLine writes the line.
+func (c *csvTable) endLine() {
 	c.w.Write(c.row) // the writer keeps the error
 	c.row = c.row[:0]
 }
@@ -137,7 +137,7 @@ func (c *csvTable) functions() {
 	if counts {
 		c.words("block_counts", "max_block")
 	}
-	c.end()
+	c.endLine()
 	if c.e.features.Blocks {
 		c.e.lose(0, "counts of single blocks", "a function is a line: their sum and the greatest are there")
 	}
@@ -159,7 +159,7 @@ func (c *csvTable) functions() {
 			c.uint(sum)
 			c.uint(greatest)
 		}
-		c.end()
+		c.endLine()
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 		c.text(v.Name)
 	}
 	c.words("labels", "stack")
-	c.end()
+	c.endLine()
 	c.e.lose(0, "files, ids and columns of frames", "a stack is one cell: names and lines, the outermost first")
 	names := foldedNames{e: c.e, clean: make(map[string]string)}
 	var stack []byte
@@ -181,7 +181,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 		c.labels(s.Labels)
 		stack = names.append(stack[:0], s.Frames, true)
 		c.text(string(stack))
-		c.end()
+		c.endLine()
 	}
 	c.e.loseLines()
 	c.e.loseSignatures()
@@ -190,7 +190,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 // edges writes a line per edge: kind, caller, site, target and count.
 func (c *csvTable) edges() {
 	c.words("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
-	c.end()
+	c.endLine()
 	for e := range profile.ReusedEdges(c.e.v) {
 		c.words(e.Kind.String())
 		c.text(e.Caller.Name, e.Caller.Signature, e.Caller.File)
@@ -206,7 +206,7 @@ func (c *csvTable) edges() {
 			c.words("")
 		}
 		c.uint(e.Count)
-		c.end()
+		c.endLine()
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *csvTable) edges() {
 func (c *csvTable) traces() {
 	c.words("trace", "weight", "mean", "rank")
 	c.words(symbolColumns...)
-	c.end()
+	c.endLine()
 	n := 0
 	for t := range c.e.v.Traces() {
 		n++
@@ -224,7 +224,7 @@ func (c *csvTable) traces() {
 			c.words(strconv.FormatBool(t.Mean))
 			c.int(int64(i + 1))
 			c.symbol(&t.Functions[i])
-			c.end()
+			c.endLine()
 		}
 	}
 }

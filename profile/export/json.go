@@ -55,7 +55,7 @@ func (e *exporter) records(lines bool) error {
 		}
 		r.endArray()
 	}
-	r.done()
+	r.finish()
 	return nil
 }
 
@@ -86,8 +86,8 @@ func (r *recordWriter) wants(table string) bool {
 	return r.e.opt.Table == "" || r.e.opt.Table == table
 }
 
-// done ends the file and records the losses of all of it.
-func (r *recordWriter) done() {
+// finish ends the file and records the losses of all of it.
+func (r *recordWriter) finish() {
 	e := r.e
 	if !r.lines {
 		r.array("symbols") // last, when all symbols have numbers

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxComparisonRows bounds the rows of the table, those whose share changed
-	// least left out.
+	// maxComparisonRows bounds the rows of the table. It drops the rows whose share
+	// changed least.
 	maxComparisonRows = 50_000
-	// maxScatterPoints bounds the points of the drawing, of those whose share
+	// maxScatterPoints bounds the points of the drawing to the rows whose share
 	// changed most.
 	maxScatterPoints = 4_000
 	// maxComparedFrames bounds how much of a stack is in its name.
@@ -61,8 +61,8 @@ type comparedList struct {
 	changes []compare.Change
 }
 
-// comparedLists returns the lists in the order of the page. The bits of comparedRow.lists
-// follow it.
+// comparedLists returns the lists in the order of the page, which is also the order of the bits of
+// comparedRow.lists.
 func comparedLists(r *compare.Result) []comparedList {
 	return []comparedList{
 		{"Became hot", r.BecameHot},
@@ -76,7 +76,7 @@ func comparedLists(r *compare.Result) []comparedList {
 	}
 }
 
-// A comparedRow is a function or stack that is in one list at least.
+// A comparedRow is a function or stack in at least one list.
 type comparedRow struct {
 	compare.Change
 	// A bit for each list that contains the row.
@@ -103,9 +103,8 @@ func comparisonPage(a, b *source) (*page, error) {
 	return newPage(comparisonID, "Comparison", c.static(a, b), c.data(a.names))
 }
 
-// compareSources compares functions or, if the base does not count these, stacks of the
-// base's first set. It returns nil for profiles that have neither in common: the report
-// then shows each of them.
+// compareSources compares functions or, if the base does not count functions, the stacks of the base's
+// first set. It returns nil if the profiles cannot be compared: the report then has no comparison.
 func compareSources(a, b *source) (*compare.Result, error) {
 	r, err := compare.Views(a.view, b.view, compare.Options{})
 	if err != nil {

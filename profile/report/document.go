@@ -28,10 +28,9 @@ type document struct {
 	// user opens them; see Handler.
 	Served bool
 
-	// Of the sets that were added.
-	facts  []setFacts
-	labels []string // of the profiles
-	ids    []string // of the pages, in their order
+	facts  []setFacts // by set
+	labels []string   // of the profiles
+	ids    []string   // of the pages, in their order
 }
 
 // A documentSet is a set as the template shows it.
@@ -47,7 +46,7 @@ type documentFacts struct {
 	Served bool       `json:"served,omitempty"`
 }
 
-// setFacts are what scripts know of a set before they read its data; Pages has ids.
+// setFacts are the facts about a set that scripts need before they read its data; Pages has ids.
 type setFacts struct {
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
@@ -165,8 +164,8 @@ func (d *document) addSet(s *set, pages []*page) {
 	d.facts = append(d.facts, facts)
 }
 
-// add adds a block of data.
-func (d *document) add(id string, data any) error {
+// addBlock adds a block of data.
+func (d *document) addBlock(id string, data any) error {
 	b, err := encodeBlock(id, data)
 	if err != nil {
 		return err
@@ -193,7 +192,7 @@ const titleLabels = 4
 // finish adds the parts that depend on all sets: the facts about them, the title, and
 // the style, the scripts and the policy of their pages.
 func (d *document) finish() error {
-	if err := d.add("facts", documentFacts{d.facts, d.Served}); err != nil {
+	if err := d.addBlock("facts", documentFacts{d.facts, d.Served}); err != nil {
 		return err
 	}
 	if d.Title == "" {
@@ -212,9 +211,9 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages after a beginning. It puts each
-// between before and after, so that each script has a scope of its own; scripts share only
-// what they make a property of the object profuse.
+// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between
+// before and after, which give a script a scope of its own; scripts share only the properties of the
+// object profuse.
 func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
 	var names []string
 	for _, name := range core {
@@ -239,8 +238,8 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// write writes the file. It inserts style, script and data between the parts that the
-// templates make: the policy holds hashes of the first two, so every byte counts.
+// write writes the file. It inserts style, script and data between the parts that the templates make,
+// byte for byte: the policy holds hashes of style and script.
 func (d *document) write(w io.Writer) error {
 	head, err := execute("report-head", d)
 	if err != nil {

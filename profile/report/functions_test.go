@@ -34,7 +34,7 @@ func TestFunctionsOfFixtures(t *testing.T) {
 			if d.Count != nil && i > 0 && d.Count[i] > d.Count[i-1] {
 				t.Fatalf("function %d has a count of %d, the one before of %d", i, d.Count[i], d.Count[i-1])
 			}
-			if int(c.rows[i].place) >= c.all {
+			if int(c.rows[i].index) >= c.all {
 				continue
 			}
 			k := key{name: src.names.Keys[d.Names[i]], hash: c.rows[i].hash, calls: at(d.Calls, i)}

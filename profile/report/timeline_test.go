@@ -24,7 +24,7 @@ func TestTimeline(t *testing.T) {
 	line := newTimeline(v)
 	var got []string
 	for _, f := range line.functions {
-		got = append(got, fmt.Sprintf("%s %v %d..%d in %d at %d", f.symbol.Name, f.mean, f.min, f.max, f.runs, f.place))
+		got = append(got, fmt.Sprintf("%s %v %d..%d in %d at %d", f.symbol.Name, f.mean, f.min, f.max, f.runs, f.index))
 	}
 	want := []string{"a 1.5 1..3 in 2 at 1", "b 2 2..2 in 2 at 0", "c 2.5 1..3 in 2 at 3", "e 4 4..4 in 1 at -1"}
 	if !slices.Equal(got, want) {
