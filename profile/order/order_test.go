@@ -61,7 +61,7 @@ func nameAndFile(s *profile.Symbol) string {
 
 // Symbols are ordered as their identities are, each once, two of one identity
 // by themselves.
-func TestBalancedOrder(t *testing.T) {
+func TestBalanced(t *testing.T) {
 	runs := []string{"m a b x:s c d", "m c d y:s a b", "m b a x:s"}
 	v := &ordered{}
 	ids := make(map[string]uint64)
@@ -104,7 +104,7 @@ func TestBalancedOrder(t *testing.T) {
 	}
 }
 
-func TestClusterOrder(t *testing.T) {
+func TestClustered(t *testing.T) {
 	v := &ordered{edges: []profile.Edge{}}
 	call := func(kind profile.EdgeKind, caller, target string, count uint64) {
 		v.edges = append(v.edges, profile.Edge{Kind: kind, Caller: symbol(caller), Target: symbol(target), Count: count})
