@@ -72,11 +72,11 @@ func TestViewMIPWithProgram(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Errorf("warnings: %q", warnings)
 	}
-	if _, ok := plain.(profile.LineView); ok || plain.Features().Has(profile.HasBlockLines) {
+	if _, ok := plain.(profile.LineView); ok || plain.Features().BlockLines {
 		t.Error("there are lines without the program")
 	}
 	lines, ok := v.(profile.LineView)
-	if !ok || !v.Features().Has(profile.HasBlockLines) {
+	if !ok || !v.Features().BlockLines {
 		t.Fatal("there are no lines")
 	}
 	before, after := profile.Summarize(plain, nil), profile.Summarize(v, nil)

@@ -23,7 +23,7 @@ const (
 	// its profile.
 	ErrEmpty Class = "empty"
 	// Unreadable is the class of errors that the input did not cause, such as a file that does not
-	// exist. Those errors do not wrap it.
+	// exist. Such errors do not wrap a class; see [ClassOf].
 	Unreadable Class = "unreadable"
 )
 

@@ -17,7 +17,7 @@ type Line struct {
 // begins. Package coverage computes line coverage from it.
 type LineView interface {
 	View
-	// Lines yields the lines of all functions whose place is known. It yields a line once for each
+	// Lines yields the lines of all functions whose source file is known. It yields a line once for each
 	// piece of code that begins on it. The yielded values stay valid.
 	Lines() iter.Seq[Line]
 }

@@ -27,10 +27,10 @@ import (
 // lacks, the reader's Info, or nil if there is none. The view
 //
 //   - yields a *Function, an *Edge or a *Trace of its own at every step, but the same *Stack, because a
-//     profile may have millions of stacks. Methods ReusedFunctions and ReusedEdges, for the functions
-//     of these names, yield one value, too. If names have to be assembled, the view caches them by the
-//     model's index;
-//   - sets the features that this profile has, not those that the format could have;
+//     profile may have millions of stacks. Its methods ReusedFunctions and ReusedEdges, if it has them,
+//     also yield the same value at every step; [ReusedFunctions] and [ReusedEdges] call them. If names
+//     have to be assembled, the view caches them by the model's index;
+//   - sets the features of this profile, not all features of the format;
 //   - names functions as linkers, debuggers or the virtual machine know them, without file prefixes;
 //     whoever displays the names demangles them;
 //   - gives values unscaled and unrounded, in the model's units, and invents nothing: no period,
@@ -45,14 +45,14 @@ type View interface {
 	Identity() Identity
 	// Features says which fields of functions and frames are set.
 	Features() Features
-	// Functions yields all functions of the profile, including those that never ran. Names need not be
-	// unique: functions local to their files may share one, and so may records of different builds,
+	// Functions yields all functions of the profile, including functions that never ran. Names need not
+	// be unique: functions local to their files may share a name, and so may records of different builds,
 	// with different hashes.
 	Functions() iter.Seq[*Function]
 	// Stacks returns the stack sets, the most important first; nil if the format has none.
 	Stacks() []StackSet
-	// Edges yields the counts of single places in functions, grouped by caller. Edges may differ in the
-	// count alone; these add up.
+	// Edges yields the counts of single sites in functions, grouped by caller. The counts of edges that
+	// differ only in their counts add up.
 	Edges() iter.Seq[*Edge]
 	// Traces yields the orders of first calls.
 	Traces() iter.Seq[*Trace]
@@ -92,47 +92,54 @@ func (id *Identity) String() string {
 	return s
 }
 
-// Features is a bit set of the fields that the functions, frames and edges of a view have.
-type Features uint32
-
-const (
-	// HasCalls: Function.Calls is the number of calls. A profile without it may have counted blocks,
-	// see HasBlocks, but not entries.
-	HasCalls          Features = 1 << iota
-	HasBlocks                  // Function.Blocks is filled in
-	HasOffsets                 // Block.Offset is known
-	HasBlockLines              // Block.Line is the block's line, or 0 if it has none
-	CallsAreCoverage           // Function.Calls is 1 for "ran" and 0 for "did not"
-	BlocksAreCoverage          // Block.Count is 1 for "ran" and 0 for "did not"
-	HasHashes                  // Function.Hash is the hash of the control flow
-	HasSizes                   // Function.Size and Function.Address are known
-	HasFirstCalls              // Function.FirstCall is known for functions that ran
-	HasRuns                    // Function.Runs is known
-	HasLines                   // Frame.Line and Edge.Line are lines of the source file
-	HasLineOffsets             // Frame.Line is the offset from the function's first line
-	// HasBytecodes: Frame.BCI and Edge.Site are bytecode indexes, and functions are methods of the JVM,
+// Features says which fields the functions, frames and edges of a view have.
+type Features struct {
+	// Calls: Function.Calls is the number of calls. A profile without it may have counted blocks, but
+	// not entries.
+	Calls             bool
+	Blocks            bool // Function.Blocks is filled in
+	Offsets           bool // Block.Offset is known
+	BlockLines        bool // Block.Line is the block's line, or 0 if it has none
+	CallsAreCoverage  bool // Function.Calls is 1 for "ran" and 0 for "did not"
+	BlocksAreCoverage bool // Block.Count is 1 for "ran" and 0 for "did not"
+	Hashes            bool // Function.Hash is the hash of the control flow
+	Sizes             bool // Function.Size and Function.Address are known
+	FirstCalls        bool // Function.FirstCall is known for functions that ran
+	Runs              bool // Function.Runs is known
+	Lines             bool // Frame.Line and Edge.Line are lines of the source file
+	LineOffsets       bool // Frame.Line is the offset from the function's first line
+	// Bytecodes: Frame.BCI and Edge.Site are bytecode indexes, and functions are methods of the JVM,
 	// with its names.
-	HasBytecodes
-	HasEdges  // the view may yield edges
-	HasTraces // the view may yield traces
-
-	numFeatures = iota
-)
-
-var featureNames = [numFeatures]string{
-	"calls", "blocks", "block_offsets", "block_lines", "calls_are_coverage", "blocks_are_coverage", "hashes", "sizes", "first_calls", "runs",
-	"lines", "line_offsets", "bytecode_indexes", "edges", "traces",
+	Bytecodes bool
+	Edges     bool // the view may yield edges
+	Traces    bool // the view may yield traces
 }
 
-// Has reports whether f includes all features of g.
-func (f Features) Has(g Features) bool { return f&g == g }
-
-// Names returns the names of the features, in a fixed order.
+// Names returns the names of the features that are set, in a fixed order.
 func (f Features) Names() []string {
 	var names []string
-	for i, name := range featureNames {
-		if f&(1<<i) != 0 {
-			names = append(names, name)
+	for _, feature := range []struct {
+		set  bool
+		name string
+	}{
+		{f.Calls, "calls"},
+		{f.Blocks, "blocks"},
+		{f.Offsets, "block_offsets"},
+		{f.BlockLines, "block_lines"},
+		{f.CallsAreCoverage, "calls_are_coverage"},
+		{f.BlocksAreCoverage, "blocks_are_coverage"},
+		{f.Hashes, "hashes"},
+		{f.Sizes, "sizes"},
+		{f.FirstCalls, "first_calls"},
+		{f.Runs, "runs"},
+		{f.Lines, "lines"},
+		{f.LineOffsets, "line_offsets"},
+		{f.Bytecodes, "bytecode_indexes"},
+		{f.Edges, "edges"},
+		{f.Traces, "traces"},
+	} {
+		if feature.set {
+			names = append(names, feature.name)
 		}
 	}
 	return names

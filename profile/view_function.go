@@ -6,8 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A Symbol names a function, or a type or virtual table that takes the place of one in a frame or an
-// edge. Symbols are comparable: throughout a view equal symbols mean the same function.
+// A Symbol names a function or, in some frames and edges, a type or virtual table. Symbols are
+// comparable: throughout a view equal symbols mean the same function.
 type Symbol struct {
 	// Name is the name that linkers or the virtual machine use: "_ZN1A1fEv", "java.util.HashMap.get".
 	// Empty if only the ID is known.
@@ -38,35 +38,35 @@ func (s *Symbol) String() string {
 // A Label is an additional property of a function or a stack. Each key occurs at most once.
 type Label struct{ Key, Value string }
 
-// Keys of labels. Formats may define others.
+// Keys of labels with a meaning for several formats. Formats define others, such as "type", the type of
+// a receiver, lock or checked object, and "instrumentation", "context-sensitive" if the counters were
+// placed after inlining.
 const (
-	LabelInstrumentation = "instrumentation" // "context-sensitive" if the counters were placed after inlining
-	LabelTemperature     = "temperature"     // "hot", "warm", "notcold" or "cold", as the compiler will classify it
-	LabelType            = "type"            // the type of a receiver, lock or checked object
-	LabelBranch          = "branch"          // a way that the program took at a branch
+	LabelTemperature = "temperature" // "hot", "warm", "notcold" or "cold", as the compiler will classify it
+	LabelBranch      = "branch"      // a way that the program took at a branch
 )
 
 // A Function holds the counts of one function. The [Features] of the view say which fields are set.
 type Function struct {
 	Symbol
 	Hash    uint64 // of the control flow
-	Calls   uint64 // the number of calls, 0 or 1 under CallsAreCoverage
+	Calls   uint64 // the number of calls, 0 or 1 if the features include CallsAreCoverage
 	Covered bool   // it ran at least once
 	Runs    uint64 // the number of merged profiles in which it ran
-	// FirstCall is the mean rank of its first call among those of all functions, 1 being the first; 0
-	// if it never ran.
+	// FirstCall is the mean rank of its first call among the first calls of all functions, from 1; 0 if
+	// it never ran.
 	FirstCall float64
 	Address   int64  // the start address. Only differences of addresses are meaningful.
 	Size      uint64 // bytes of machine code
-	// Blocks are the instrumented blocks, edges or regions in the format's order, without those of
-	// unknown count. Formats differ in whether the entry block is among them.
+	// Blocks are the instrumented blocks, edges or regions with a known count, in the format's order.
+	// Formats differ in whether the entry block is among them.
 	Blocks []Block
 	Labels []Label
 }
 
-// A Block is an instrumented place of a function.
+// A Block is an instrumented block, edge or region of a function.
 type Block struct {
-	Count  uint64 // 0 or 1 under BlocksAreCoverage
+	Count  uint64 // 0 or 1 if the features include BlocksAreCoverage
 	Offset uint32 // bytes from the function's start
 	Line   uint32 // in the function's file; 0 if unknown
 }
@@ -127,13 +127,13 @@ func (k EdgeKind) String() string {
 	return fmt.Sprintf("edge kind %d", int(k))
 }
 
-// An Edge is one target, type or size observed at one place in a function, with its count.
+// An Edge is one target, type or size observed at one site in a function, with its count.
 type Edge struct {
 	Kind   EdgeKind
 	Caller Symbol
 	Hash   uint64 // the hash of the caller's control flow, which is part of the caller's identity
-	// Site is the place in the caller: the bytecode index if the view HasBytecodes, otherwise the index
-	// among the caller's sites of this kind.
+	// Site is the bytecode index if the features include Bytecodes, otherwise the index among the
+	// caller's sites of this kind.
 	Site int32
 	Line int32 // source line of the site; 0 if unknown
 	// Target is the function called or the type met. Without name and ID it stands for targets that the

@@ -91,14 +91,14 @@ type Stack struct {
 	Labels []Label
 }
 
-// A Frame is a place in a function.
+// A Frame is a position in a function.
 type Frame struct {
 	Symbol
 	// Line is the line of the call; in the innermost frame, of the code that was measured. It is a
-	// source line under HasLines, 0 if unknown, and an offset under HasLineOffsets.
+	// source line with the feature Lines, 0 if unknown, and an offset with LineOffsets.
 	Line    int32
 	Column  int32 // from 1; 0 if unknown
-	BCI     int32 // the bytecode index under HasBytecodes. Negative ones are placeholders of the JVM.
+	BCI     int32 // the bytecode index with the feature Bytecodes. Negative ones are placeholders of the JVM.
 	Inlined bool  // the function is inlined into the function of the next frame
 }
 
@@ -118,7 +118,7 @@ func FunctionStacks(v View) StackSet {
 	for _, fv := range values {
 		set.Values = append(set.Values, fv.ValueType)
 	}
-	hasLines := v.Features().Has(HasLines)
+	hasLines := v.Features().Lines
 	set.ReusedStacks = func(yield func(*Stack) bool) {
 		s := Stack{Frames: make([]Frame, 1), Values: make([]uint64, len(values))}
 		for f := range ReusedFunctions(v) {
@@ -152,15 +152,15 @@ func functionValues(features Features) []functionValue {
 	add := func(name string, combine Combine, of func(*Function) uint64) {
 		values = append(values, functionValue{ValueType{Name: name, Unit: Count, Combine: combine}, of})
 	}
-	if features.Has(HasCalls) && !features.Has(CallsAreCoverage) {
+	if features.Calls && !features.CallsAreCoverage {
 		add("calls", Sum, func(f *Function) uint64 { return f.Calls })
-	} else if features.Has(HasCalls) || !features.Has(HasBlocks) {
+	} else if features.Calls || !features.Blocks {
 		add("covered", Sum, func(*Function) uint64 { return 1 })
 	}
 	switch {
-	case features.Has(HasBlocks | BlocksAreCoverage):
+	case features.Blocks && features.BlocksAreCoverage:
 		add("covered_blocks", Sum, func(f *Function) uint64 { return uint64(f.CoveredBlocks()) })
-	case features.Has(HasBlocks):
+	case features.Blocks:
 		add("block_counts", Sum, func(f *Function) uint64 {
 			if len(f.Blocks) == 0 {
 				return 0
@@ -193,7 +193,7 @@ func EdgeStacks(v View) StackSet {
 				}
 				s.Frames[0] = Frame{Symbol: e.Target}
 				s.Frames[1] = Frame{Symbol: e.Caller, Line: e.Line}
-				if features.Has(HasBytecodes) {
+				if features.Bytecodes {
 					s.Frames[1].BCI = e.Site
 				}
 				s.Values[0] = e.Count

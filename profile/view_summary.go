@@ -19,19 +19,19 @@ type Distribution struct {
 // total.
 type Cutoff struct{ Share, Min, Values uint64 }
 
-// Cutoffs are those of one profile, in ascending order of their shares.
+// Cutoffs are the cutoffs of one profile, in ascending order of their shares.
 type Cutoffs []Cutoff
 
 // Hot returns the least count that is hot for LLVM: the counts from there up make up 99 % of the total.
 // It reports false if the cutoffs do not go that far.
-func (c Cutoffs) Hot() (count uint64, ok bool) { return c.at(990_000) }
+func (c Cutoffs) Hot() (count uint64, ok bool) { return c.minAt(990_000) }
 
 // Cold returns the greatest count that is cold for LLVM: the counts from there up make up 99.9999 % of
 // the total. It reports false if the cutoffs do not go that far.
-func (c Cutoffs) Cold() (count uint64, ok bool) { return c.at(999_999) }
+func (c Cutoffs) Cold() (count uint64, ok bool) { return c.minAt(999_999) }
 
-// at returns the least count at the lowest cutoff, in millionths, that is not below share.
-func (c Cutoffs) at(share uint64) (count uint64, ok bool) {
+// minAt returns the least count at the lowest cutoff, in millionths, that is not below share.
+func (c Cutoffs) minAt(share uint64) (count uint64, ok bool) {
 	i := slices.IndexFunc(c, func(e Cutoff) bool { return e.Share >= share })
 	if i < 0 {
 		return 0, false
@@ -97,8 +97,8 @@ func Summarize(v View, shares []uint64) Summary {
 	var s Summary
 	var t tally.Tally
 	features := v.Features()
-	s.OfCalls = !features.Has(HasBlocks) ||
-		features.Has(HasCalls|BlocksAreCoverage) && !features.Has(CallsAreCoverage)
+	s.OfCalls = !features.Blocks ||
+		features.Calls && features.BlocksAreCoverage && !features.CallsAreCoverage
 	for f := range ReusedFunctions(v) {
 		s.Functions++
 		if f.Covered {

@@ -99,11 +99,11 @@ func TestSummarize(t *testing.T) {
 		ofCalls  bool
 		total    uint64
 	}{
-		{"blocks", HasBlocks, false, 3},
-		{"calls", HasCalls, true, 10},
-		{"calls and counted blocks", HasCalls | HasBlocks, false, 3},
-		{"calls and covered blocks", HasCalls | HasBlocks | BlocksAreCoverage, true, 10},
-		{"coverage", HasCalls | HasBlocks | BlocksAreCoverage | CallsAreCoverage, false, 3},
+		{"blocks", Features{Blocks: true}, false, 3},
+		{"calls", Features{Calls: true}, true, 10},
+		{"calls and counted blocks", Features{Calls: true, Blocks: true}, false, 3},
+		{"calls and covered blocks", Features{Calls: true, Blocks: true, BlocksAreCoverage: true}, true, 10},
+		{"coverage", Features{Calls: true, Blocks: true, BlocksAreCoverage: true, CallsAreCoverage: true}, false, 3},
 	} {
 		s := Summarize(&testView{features: tc.features, functions: functions}, []uint64{whole})
 		if s.OfCalls != tc.ofCalls || s.Counts.Total != tc.total {
@@ -127,14 +127,15 @@ func TestFunctionStacks(t *testing.T) {
 		names    []string
 		values   [2][]uint64 // of a, and of unknown counts
 	}{
-		{0, []string{"covered"}, [2][]uint64{{1}, {1}}},
-		{HasCalls, []string{"calls"}, [2][]uint64{{7}, {0}}},
-		{HasCalls | CallsAreCoverage, []string{"covered"}, [2][]uint64{{1}, {1}}},
-		{HasBlocks, []string{"block_counts", "max_block"}, [2][]uint64{{1<<64 - 1, 1<<64 - 2}, {0, 0}}},
-		{HasCalls | HasBlocks, []string{"calls", "block_counts", "max_block"}, [2][]uint64{{7, 1<<64 - 1, 1<<64 - 2}, {0, 0, 0}}},
-		{HasCalls | HasBlocks | BlocksAreCoverage, []string{"calls", "covered_blocks"}, [2][]uint64{{7, 2}, {0, 0}}},
+		{Features{}, []string{"covered"}, [2][]uint64{{1}, {1}}},
+		{Features{Calls: true}, []string{"calls"}, [2][]uint64{{7}, {0}}},
+		{Features{Calls: true, CallsAreCoverage: true}, []string{"covered"}, [2][]uint64{{1}, {1}}},
+		{Features{Blocks: true}, []string{"block_counts", "max_block"}, [2][]uint64{{1<<64 - 1, 1<<64 - 2}, {0, 0}}},
+		{Features{Calls: true, Blocks: true}, []string{"calls", "block_counts", "max_block"}, [2][]uint64{{7, 1<<64 - 1, 1<<64 - 2}, {0, 0, 0}}},
+		{Features{Calls: true, Blocks: true, BlocksAreCoverage: true}, []string{"calls", "covered_blocks"}, [2][]uint64{{7, 2}, {0, 0}}},
 	} {
-		set := FunctionStacks(&testView{features: tc.features | HasLines, functions: functions})
+		tc.features.Lines = true
+		set := FunctionStacks(&testView{features: tc.features, functions: functions})
 		var names []string
 		for _, v := range set.Values {
 			names = append(names, v.Name)
@@ -159,7 +160,7 @@ func TestFunctionStacks(t *testing.T) {
 }
 
 func TestEdgeStacks(t *testing.T) {
-	v := &testView{features: HasBytecodes, edges: []Edge{
+	v := &testView{features: Features{Bytecodes: true}, edges: []Edge{
 		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Target: Symbol{Name: "b"}, Count: 5},
 		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Count: 9},
 		{Kind: MemOpSize, Caller: Symbol{Name: "a"}, Size: 8, Count: 1},
@@ -181,10 +182,15 @@ func TestEdgeStacks(t *testing.T) {
 
 // TestNames: what files and sentences show.
 func TestNames(t *testing.T) {
-	if n := Features(1<<numFeatures - 1).Names(); len(n) != numFeatures || slices.Contains(n, "") {
+	var all Features
+	fields := reflect.ValueOf(&all).Elem()
+	for i := range fields.NumField() {
+		fields.Field(i).SetBool(true)
+	}
+	if n := all.Names(); len(n) != fields.NumField() || slices.Contains(n, "") {
 		t.Errorf("features %q", n)
 	}
-	if got := (HasBlocks | HasTraces).Names(); !slices.Equal(got, []string{"blocks", "traces"}) {
+	if got := (Features{Blocks: true, Traces: true}).Names(); !slices.Equal(got, []string{"blocks", "traces"}) {
 		t.Errorf("features %q", got)
 	}
 	for k := Call; k <= MemOpSize; k++ {

@@ -22,10 +22,10 @@ func (w Warning) String() string {
 	return s + w.Err.Error()
 }
 
-// A Rescued is a damaged function that a reader went past.
+// A Rescued is a damaged function that a reader skipped or repaired.
 type Rescued struct {
-	Function string // "" if its name is what is damaged
+	Function string // "" if the name is damaged
 	NameRef  uint64 // the function's id in the profile
-	Clamped  bool   // read with other counters; otherwise left out
+	Clamped  bool   // read, with other counter values; otherwise skipped
 	Err      error  // what is wrong, a [FormatError]
 }

@@ -49,7 +49,7 @@ type Source struct {
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
-	v.features = profile.HasBytecodes
+	v.features = profile.Features{Bytecodes: true}
 	counted := false
 	for _, k := range Kinds() {
 		counted = counted || k != Samples && p.sections[k].Total() > 0
@@ -61,15 +61,15 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
 	}
 	if p.sections[CallCounts].Len() > 0 {
-		v.features |= profile.HasCalls
+		v.features.Calls = true
 	}
 	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
 		if p.sections[k].Len() > 0 {
-			v.features |= profile.HasEdges
+			v.features.Edges = true
 		}
 	}
 	if opt.Source != nil {
-		v.features |= profile.HasLines
+		v.features.Lines = true
 	}
 	for _, u := range p.Unknown {
 		v.identity.Omits = append(v.identity.Omits, "section "+u.Key)
@@ -267,7 +267,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 				}
 				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
 			case VirtualInvokes, TypeChecks:
-				stack.Labels[0] = profile.Label{Key: profile.LabelType, Value: v.p.TypeName(TypeID(records[0]))}
+				stack.Labels[0] = profile.Label{Key: "type", Value: v.p.TypeName(TypeID(records[0]))}
 			case Monitors:
 				symbol := profile.Symbol{Name: v.p.TypeName(TypeID(records[0]))}
 				stack.Frames = append(stack.Frames[:0], profile.Frame{Symbol: symbol})

@@ -71,11 +71,11 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 		}
 		v.identity.Producer, v.identity.ReadableBy = info.Releases()
 	}
-	v.features = profile.HasHashes
+	v.features = profile.Features{Hashes: true}
 	if !p.Variant.Has(IRLevel) || p.Variant&(EntryFirst|EntryOnly) != 0 {
-		v.features |= profile.HasCalls
+		v.features.Calls = true
 		if p.Variant.Has(SingleByte) {
-			v.features |= profile.CallsAreCoverage
+			v.features.CallsAreCoverage = true
 		}
 	}
 	bitmaps := false
@@ -83,18 +83,18 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 		for _, r := range f.Records {
 			bitmaps = bitmaps || len(r.Bitmap) > 0
 			if len(r.Counts) > 0 {
-				v.features |= profile.HasBlocks
+				v.features.Blocks = true
 			}
 			if !r.Values.empty() {
-				v.features |= profile.HasEdges
+				v.features.Edges = true
 			}
 		}
 	}
-	if v.features.Has(profile.HasBlocks) && p.Variant.Has(SingleByte) {
-		v.features |= profile.BlocksAreCoverage
+	if v.features.Blocks && p.Variant.Has(SingleByte) {
+		v.features.BlocksAreCoverage = true
 	}
 	if len(p.Traces) > 0 {
-		v.features |= profile.HasTraces | profile.HasFirstCalls
+		v.features.Traces, v.features.FirstCalls = true, true
 	}
 	if bitmaps {
 		v.identity.Omits = append(v.identity.Omits, "MC/DC bitmaps")
@@ -104,7 +104,8 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 		heap := p.MemProf.View(name, memprof.ViewOptions{Name: v.heapName()})
 		v.identity.Omits = append(v.identity.Omits, heap.Identity().Omits...)
 		v.stacks = heap.Stacks()
-		v.features |= heap.Features()
+		lines := heap.Features()
+		v.features.Lines, v.features.LineOffsets = lines.Lines, lines.LineOffsets
 	}
 	return v
 }
@@ -200,7 +201,7 @@ func (v *view) Identity() profile.Identity { return v.identity }
 func (v *view) Features() profile.Features { return v.features }
 
 var (
-	csLabel   = profile.Label{Key: profile.LabelInstrumentation, Value: "context-sensitive"}
+	csLabel   = profile.Label{Key: "instrumentation", Value: "context-sensitive"}
 	hotLabel  = profile.Label{Key: profile.LabelTemperature, Value: "hot"}
 	warmLabel = profile.Label{Key: profile.LabelTemperature, Value: "warm"}
 )
@@ -219,7 +220,7 @@ func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
 func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n int) []profile.Block) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		var ranks map[uint64]rankSum
-		if v.features.Has(profile.HasFirstCalls) {
+		if v.features.FirstCalls {
 			ranks = v.ranks()
 		}
 		for src := range v.all {
@@ -258,7 +259,7 @@ func (v *view) fillCounts(f *profile.Function, r *Record, newBlocks func(n int) 
 		f.Blocks[i].Count = c
 		f.Covered = f.Covered || c > 0
 	}
-	if v.features.Has(profile.HasCalls) && len(r.Counts) > 0 {
+	if v.features.Calls && len(r.Counts) > 0 {
 		f.Calls = r.Counts[0]
 	}
 }

@@ -95,7 +95,7 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 	if diff := cmp.Diff(values, gotValues); diff != "" {
 		t.Errorf("edges (-values +view):\n%s", diff)
 	}
-	if has := v.Features().Has(profile.HasEdges); len(values) > 0 && !has {
+	if has := v.Features().Edges; len(values) > 0 && !has {
 		t.Error("edges, but not among the features")
 	}
 	i := 0
@@ -115,7 +115,7 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 	}
 
 	llvm, got := want.Summary(profile.DefaultCutoffs()), profile.Summarize(v, profile.DefaultCutoffs())
-	if v.Features().Has(profile.HasBlocks) && llvm.TotalCount == got.Counts.Total {
+	if v.Features().Blocks && llvm.TotalCount == got.Counts.Total {
 		if got.Counts.Values != llvm.NumCounts || got.Counts.Max != llvm.MaxCount {
 			t.Errorf("summary %+v, LLVM's %+v", got.Counts, llvm)
 		}
@@ -187,7 +187,7 @@ func describe(v profile.View) string {
 			out += "@" + f.File
 		}
 		out += fmt.Sprintf(" %d", f.Hash)
-		if v.Features().Has(profile.HasCalls) {
+		if v.Features().Calls {
 			out += fmt.Sprintf(" calls=%d", f.Calls)
 		}
 		var counts []uint64

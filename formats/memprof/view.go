@@ -114,9 +114,9 @@ func (v *view) Identity() profile.Identity { return v.opt.Identity }
 
 func (v *view) Features() profile.Features {
 	if v.hasSources() {
-		return profile.HasLines
+		return profile.Features{Lines: true}
 	}
-	return profile.HasLineOffsets
+	return profile.Features{LineOffsets: true}
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {

@@ -49,12 +49,12 @@ func TestView(t *testing.T) {
 		values []string
 		top    string
 	}{
-		{"raw", raw, profile.HasLines, []string{
+		{"raw", raw, profile.Features{Lines: true}, []string{
 			"alloc_space", "alloc_objects", "access_count", "lifetime", "lifetime_access_density",
 			"min_size", "max_size", "min_lifetime", "max_lifetime", "min_access_count", "max_access_count",
 		}, "_ZL4pushP4Node _Z4makei main"},
-		{"indexed", indexed, profile.HasLineOffsets, hotCold, "0x508774264880ab6d 0x09cbfdc6fdfe8cfc 0xdb956436e78dd5fa"},
-		{"named", named, profile.HasLines, hotCold, "_ZL4pushP4Node _Z4makei main"},
+		{"indexed", indexed, profile.Features{LineOffsets: true}, hotCold, "0x508774264880ab6d 0x09cbfdc6fdfe8cfc 0xdb956436e78dd5fa"},
+		{"named", named, profile.Features{Lines: true}, hotCold, "_ZL4pushP4Node _Z4makei main"},
 	} {
 		v := c.p.View("", ViewOptions{})
 		if v.Features() != c.lines || v.Identity().Family != "MemProf" {
@@ -80,7 +80,7 @@ func TestView(t *testing.T) {
 			found = true
 			leaf := s.Frames[0]
 			line := int32(1)
-			if c.lines == profile.HasLines {
+			if c.lines.Lines {
 				line = 4
 			}
 			if leaf.Line != line || leaf.Column != 13 || !leaf.Inlined {

@@ -40,21 +40,21 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 			v.identity.Version = fmt.Sprintf("%d%v", info.Version, info.Generation)
 		}
 	}
-	v.features = profile.HasCalls | profile.HasHashes | profile.HasSizes | profile.HasRuns
+	v.features = profile.Features{Calls: true, Hashes: true, Sizes: true, Runs: true}
 	if !p.Type.Has(FunctionCallCount) {
-		v.features |= profile.CallsAreCoverage
+		v.features.CallsAreCoverage = true
 	}
 	if p.Type.Has(BlockCoverage) {
-		v.features |= profile.HasBlocks | profile.BlocksAreCoverage | profile.HasOffsets
+		v.features.Blocks, v.features.BlocksAreCoverage, v.features.Offsets = true, true, true
 	}
 	if p.Type.Has(FunctionTimestamp) {
-		v.features |= profile.HasFirstCalls | profile.HasTraces
+		v.features.FirstCalls, v.features.Traces = true, true
 	}
 	if p.Type.Has(ReturnAddress) {
-		v.features |= profile.HasEdges
+		v.features.Edges = true
 	}
 	if opt.Sources != nil && p.Type.Has(BlockCoverage) {
-		v.features |= profile.HasBlockLines
+		v.features.BlockLines = true
 		return &lineView{v}
 	}
 	return v
@@ -105,16 +105,16 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 				Calls: src.CallCount, Covered: src.Covered(), Runs: uint64(src.MergeCount),
 				Address: src.Address, Size: uint64(src.Size),
 			}
-			if v.features.Has(profile.CallsAreCoverage) {
+			if v.features.CallsAreCoverage {
 				f.Calls = 0
 				if f.Covered {
 					f.Calls = 1
 				}
 			}
-			if v.features.Has(profile.HasFirstCalls) && f.Covered {
+			if v.features.FirstCalls && f.Covered {
 				f.FirstCall = float64(src.TimestampSum) / float64(src.MergeCount)
 			}
-			if v.features.Has(profile.HasBlocks) {
+			if v.features.Blocks {
 				var at FunctionSource
 				if v.sources != nil {
 					at = v.sources[i]
@@ -166,7 +166,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {
-		if !v.features.Has(profile.HasTraces) {
+		if !v.features.Traces {
 			return
 		}
 		t := profile.Trace{Weight: 1}

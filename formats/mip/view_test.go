@@ -131,7 +131,7 @@ func TestViewLines(t *testing.T) {
 		{Entry: block("", 0, 0), Blocks: nil},
 	}
 	v := p.View("", ViewOptions{Sources: sources})
-	if !v.Features().Has(profile.HasBlockLines) {
+	if !v.Features().BlockLines {
 		t.Errorf("features %q", v.Features().Names())
 	}
 	var functions []profile.Function

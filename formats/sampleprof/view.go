@@ -72,9 +72,9 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 // Features: a location is a block, its line an offset from the function's first one.
 func (v *view) Features() profile.Features {
-	features := profile.HasBlocks | profile.HasLineOffsets | profile.HasEdges
+	features := profile.Features{Blocks: true, LineOffsets: true, Edges: true}
 	if v.p.Kind.Has(ProbeBased) {
-		features |= profile.HasHashes
+		features.Hashes = true
 	}
 	return features
 }

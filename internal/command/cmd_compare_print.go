@@ -94,9 +94,9 @@ func (p *comparisonPrinter) changes(l changeList) {
 	var rows [][]string
 	for i := range listed {
 		c := &listed[i]
-		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta())}
+		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta)}
 		if l.after {
-			row = append(row, c.After.String())
+			row = append(row, string(c.After))
 		}
 		rows = append(rows, append(row, itemName(&p.Printer, c)))
 	}
@@ -131,7 +131,7 @@ func (p *comparisonMarkdown) details(l changeList) {
 	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
 	for i := range listed {
 		c := &listed[i]
-		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), c.After.String(), quoted(itemName(&p.Printer, c)))
+		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), quoted(itemName(&p.Printer, c)))
 	}
 	if n := len(l.changes) - len(listed); n > 0 {
 		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))
@@ -238,7 +238,7 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 }
 
 // word returns a temperature as one word.
-func word(t compare.Temperature) string { return strings.ReplaceAll(t.String(), " ", "_") }
+func word(t compare.Temperature) string { return strings.ReplaceAll(string(t), " ", "_") }
 
 // frameNames returns the names of a stack's functions, the callee first; nil for a function.
 func frameNames(frames []profile.Frame) (names []string) {

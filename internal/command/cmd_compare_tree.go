@@ -93,14 +93,14 @@ func (n *callNode) cells() []string {
 		return []string{"", "", "", ""}
 	}
 	// A context that is new or gone is told so, as there is no temperature to compare.
-	now := c.After.String()
+	now := string(c.After)
 	switch compare.Absent {
 	case c.Before:
 		now = "new"
 	case c.After:
 		now = "gone"
 	}
-	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta()), now}
+	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), now}
 }
 
 // treeHeading says what the tree shows.

@@ -88,7 +88,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	case len(args) != 1:
 		return cli.Usagef("want one profile, got %d", len(args))
 	// pprof is the only binary format.
-	case format == export.Pprof:
+	case format == "pprof":
 		if err := console.RefuseTerminal(env, c.output, "a pprof file", ""); err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 	if table == "" {
 		table = profile.FunctionSet
 		// Functions of such profiles have no numbers to rank them by.
-		if len(sets) > 0 && features&(profile.HasCalls|profile.HasBlocks) == 0 {
+		if len(sets) > 0 && !features.Calls && !features.Blocks {
 			table = sets[0].Name
 		}
 	}
@@ -168,7 +168,7 @@ func topFunctions(v profile.View) *topList {
 		list.value = "calls"
 	}
 	// Where calls are coverage they are 0 or 1, which no column is worth.
-	list.calls = !s.OfCalls && features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage)
+	list.calls = !s.OfCalls && features.Calls && !features.CallsAreCoverage
 	list.all = func(yield func(*topItem) bool) {
 		var it topItem
 		for f := range profile.ReusedFunctions(v) {

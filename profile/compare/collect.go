@@ -26,7 +26,7 @@ type item struct {
 	hashed  bool
 	ran     bool
 	matched bool  // with an item of the base
-	place   int32 // among the items
+	index   int32 // in the items
 }
 
 // A collection holds the items of a profile, by first appearance and by their keys.
@@ -44,13 +44,13 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 		return it, false
 	}
 	it = &c.room.Make(1)[0]
-	it.key, it.place = key, int32(len(c.items))
+	it.key, it.index = key, int32(len(c.items))
 	c.byKey[key] = it
 	c.items = append(c.items, it)
 	return it, true
 }
 
-// addHash notes a hash of the item.
+// addHash adds a hash to the hashes of the item.
 func (it *item) addHash(hash uint64) {
 	switch {
 	case !it.hashed:
@@ -89,7 +89,7 @@ func anyNameless(v profile.View, opt Options) bool {
 	return false
 }
 
-// maxExpected bounds the items for which there is room from the beginning.
+// maxExpected bounds the items for which collect reserves memory.
 const maxExpected = 1 << 20
 
 // collect sums the records of each item and computes the thresholds of temperature.
@@ -151,7 +151,7 @@ func (c *collection) temperature(it *item) Temperature {
 }
 
 func (c *collection) functions(v profile.View, ofCalls bool) {
-	hashes := v.Features().Has(profile.HasHashes)
+	hashes := v.Features().Hashes
 	for f := range profile.ReusedFunctions(v) {
 		it, fresh := c.item(c.functionKey(&f.Symbol))
 		if fresh {
@@ -174,8 +174,8 @@ func (c *collection) functions(v profile.View, ofCalls bool) {
 	}
 }
 
-// stacks sums the stacks of a set. With contexts, those that differ in the place in the
-// innermost function alone are one.
+// stacks sums the stacks of a set. With contexts, stacks that differ only in the line of the innermost
+// function are one.
 func (c *collection) stacks(set profile.StackSet, at int, contexts bool) {
 	var key strings.Builder
 	for s := range set.ReusedStacks {
@@ -239,9 +239,8 @@ func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err err
 	return set, 0, fmt.Errorf("%s: there are no stacks %q, but %s", v.Identity().File, opt.Table, has)
 }
 
-// functionKey returns the key that identifies a function in both profiles: its name
-// with signature and, for local functions where the format knows it, file; or its id
-// if it has no name, or others have none.
+// functionKey returns the key that identifies a function in both profiles: its name, its signature and,
+// if the format records it, its file. It is the id if the function has no name or the collection is byID.
 func (c *collection) functionKey(s *profile.Symbol) string {
 	switch {
 	case c.byID && s.ID == 0 && s.Name != "":
@@ -275,7 +274,7 @@ func pair(base, other *collection) []Change {
 			n = other.byKey[b.key]
 		}
 		if n != nil {
-			next = int(n.place) + 1
+			next = int(n.index) + 1
 			n.matched = true
 			add(b, n)
 		} else {
@@ -304,15 +303,16 @@ func pair(base, other *collection) []Change {
 			add(nil, n)
 		}
 	}
-	// Sorting makes the order independent of which profile is the base.
+	// Sorted, the changes are in the same order whichever profile is the base.
 	sortBy(changes, func(a, b *Change) int {
 		return cmp.Or(cmp.Compare(a.Symbol.Name, b.Symbol.Name), cmp.Compare(a.Symbol.Signature, b.Symbol.Signature), cmp.Compare(a.Symbol.File, b.Symbol.File))
 	})
 	return changes
 }
 
-// looseKey is the name of a function without its file and without what changes from build to
-// build (symbols.BaseName); or the id that LLVM gives the name, where functions are known by ids. It is "" for stacks, which are never matched loosely.
+// looseKey is the name of a function without its file and without what changes from build to build
+// (symbols.BaseName), or the id that LLVM gives the name if the collection is byID. It is "" for stacks,
+// which have no loose keys.
 func (c *collection) looseKey(it *item) string {
 	s := &it.symbol
 	switch {
@@ -325,9 +325,9 @@ func (c *collection) looseKey(it *item) string {
 	case s.Name == "":
 		return ""
 	}
-	key := symbols.BaseName(s.Name) + "\x03" + s.Signature
+	key := symbols.BaseName(s.Name) + keySeparator + s.Signature
 	if _, cold := symbols.CutCold(s.Name); cold {
-		key += "\x03cold"
+		key += keySeparator + "cold"
 	}
 	return key
 }
@@ -367,6 +367,7 @@ func (c *collection) change(other *collection, b, n *item) Change {
 			ch.NewShare = float64(n.count) / other.side.Total
 		}
 	}
+	ch.Delta = ch.NewShare - ch.BaseShare
 	// Hashes of different families are not comparable.
 	if b != nil && n != nil && b.hashed && n.hashed && c.side.Identity.Family == other.side.Identity.Family {
 		ch.HashChanged = !n.hasHash(b.hash) && !slices.ContainsFunc(b.more, n.hasHash)

@@ -18,8 +18,8 @@ type Options struct {
 	Table string
 	// Value is the name of the value of the stacks; empty means the first.
 	Value string
-	// Contexts makes one of the stacks that differ only in the place in the innermost
-	// function: what is compared are functions in calling contexts.
+	// Contexts combines the stacks that differ only in the line of the innermost function, so that
+	// functions in calling contexts are compared.
 	Contexts bool
 	// Hot is the share of the total, in millionths, that the hot items make up;
 	// Cold the share of all items but the cold ones. Zero means 990,000 and
@@ -32,34 +32,17 @@ const (
 	defaultCold = 999_999
 )
 
-// A Temperature rates how often an item ran relative to the rest of its profile.
-type Temperature int
+// A Temperature rates how often an item ran relative to the rest of its profile, in a word for people.
+type Temperature string
 
-// The temperatures. An item that is not in the profile is Absent.
+// The temperatures.
 const (
-	Absent   Temperature = iota
-	NeverRan             // count 0
-	Cold                 // ran, but hardly ever
-	Warm
-	Hot
+	Absent   Temperature = "absent"    // not in the profile
+	NeverRan Temperature = "never ran" // count 0
+	Cold     Temperature = "cold"      // ran, but hardly ever
+	Warm     Temperature = "warm"
+	Hot      Temperature = "hot"
 )
-
-// String returns "absent", "never ran", "cold", "warm" or "hot".
-func (t Temperature) String() string {
-	switch t {
-	case Absent:
-		return "absent"
-	case NeverRan:
-		return "never ran"
-	case Cold:
-		return "cold"
-	case Warm:
-		return "warm"
-	case Hot:
-		return "hot"
-	}
-	return fmt.Sprintf("temperature %d", int(t))
-}
 
 // A Side summarizes one of the profiles.
 type Side struct {
@@ -69,16 +52,17 @@ type Side struct {
 	Total    float64 // sum of the items' counts
 	Hot      int     // hot items
 	HotMin   uint64  // least count of a hot block, function or stack
-	ColdMax  uint64  // greatest count of a cold one
+	ColdMax  uint64  // greatest count of a cold block, function or stack
 }
 
 // A Change is one item in both profiles.
 type Change struct {
-	Symbol profile.Symbol  // the function, or that of the innermost frame
+	Symbol profile.Symbol  // the function; of a stack, the function of the innermost frame
 	Frames []profile.Frame // of a stack; nil of a function
 	// Counts are sums over the blocks of a function, or its calls.
 	Base, New           uint64
 	BaseShare, NewShare float64 // of the totals, 0 to 1
+	Delta               float64 // NewShare - BaseShare
 	Before, After       Temperature
 	// HashChanged reports that the profiles share no control flow hash of the
 	// function. It is false for profiles of different families, whose hashes are
@@ -87,9 +71,6 @@ type Change struct {
 
 	baseMost, newMost uint64 // greatest counts of a block
 }
-
-// Delta returns the change of the share.
-func (c *Change) Delta() float64 { return c.NewShare - c.BaseShare }
 
 // A Result holds the differences between a base and a new profile. Its lists are
 // complete and sorted by the greater of the two shares, descending.
@@ -108,8 +89,8 @@ type Result struct {
 	HotTurnover float64
 	// RankCorrelation compares the orders of the items by their greatest block counts
 	// (Spearman's coefficient, ties having mean ranks): 1 for equal orders, 0 for
-	// unrelated ones, -1 for opposite ones. It is of the Ranked items that are in both
-	// profiles and ran in one of them, and 0 if there are fewer than two orders to tell apart.
+	// unrelated ones, -1 for opposite ones. It covers the Ranked items, which are in both
+	// profiles and ran in one of them, and is 0 if all items of a profile have one rank.
 	// Unlike shares, ranks do not depend on how a format counts.
 	RankCorrelation float64
 	Ranked          int
@@ -135,7 +116,7 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 	}
 	if opt.Table == "" {
 		opt.Table = profile.FunctionSet
-		if sets := base.Stacks(); len(sets) > 0 && base.Features()&(profile.HasCalls|profile.HasBlocks) == 0 {
+		if sets := base.Stacks(); len(sets) > 0 && !base.Features().Calls && !base.Features().Blocks {
 			opt.Table = sets[0].Name
 		}
 	}
@@ -157,12 +138,12 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 		}
 	}
 	r.Base, r.New = b.side, n.side
-	r.fill(pair(b, n))
+	r.fillLists(pair(b, n))
 	return r, nil
 }
 
-// fill sorts changes into the lists.
-func (r *Result) fill(changes []Change) {
+// fillLists sorts changes into the lists.
+func (r *Result) fillLists(changes []Change) {
 	lost := 0
 	for i := range changes {
 		c := &changes[i]
@@ -196,16 +177,17 @@ func (r *Result) fill(changes []Change) {
 		sortBy(list, func(a, b *Change) int { return cmp.Compare(share(b), share(a)) })
 	}
 	r.rank(changes)
-	r.Movers = slices.DeleteFunc(changes, func(c Change) bool { return c.Delta() == 0 })
-	sortBy(r.Movers, func(a, b *Change) int { return cmp.Compare(math.Abs(b.Delta()), math.Abs(a.Delta())) })
+	r.Movers = slices.DeleteFunc(changes, func(c Change) bool { return c.Delta == 0 })
+	sortBy(r.Movers, func(a, b *Change) int { return cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta)) })
 	if len(r.Movers) == 0 {
 		r.Movers = nil
 	}
 }
 
-// sortBy sorts changes; equal ones keep their order. It moves each once, for they are large.
+// sortBy sorts changes; equal changes keep their order. It moves each change once, since changes are
+// large.
 func sortBy(changes []Change, compare func(a, b *Change) int) {
-	order := make([]int32, len(changes)) // what comes to each place
+	order := make([]int32, len(changes)) // by new index, the old index; -1 once the change has moved
 	for i := range order {
 		order[i] = int32(i)
 	}

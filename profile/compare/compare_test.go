@@ -120,7 +120,7 @@ type stackView struct {
 }
 
 func (v stackView) Identity() profile.Identity { return profile.Identity{File: "stacks"} }
-func (v stackView) Features() profile.Features { return 0 }
+func (v stackView) Features() profile.Features { return profile.Features{} }
 func (v stackView) Functions() iter.Seq[*profile.Function] {
 	return func(func(*profile.Function) bool) {}
 }

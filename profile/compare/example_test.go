@@ -30,7 +30,7 @@ func Example() {
 	}
 	fmt.Printf("%.1f %% in common, %d functions became hot\n", 100*r.Overlap, len(r.BecameHot))
 	for _, c := range r.Movers[:2] {
-		fmt.Printf("%s: %+.1f %%, %v before, now %v\n", c.Symbol.Name, 100*c.Delta(), c.Before, c.After)
+		fmt.Printf("%s: %+.1f %%, %v before, now %v\n", c.Symbol.Name, 100*c.Delta, c.Before, c.After)
 	}
 	// Output:
 	// 97.5 % in common, 0 functions became hot

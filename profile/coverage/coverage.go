@@ -3,6 +3,7 @@ package coverage
 import (
 	"cmp"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,15 +20,15 @@ type Coverage struct {
 	// HasLines reports whether the profile knows which lines ran. Without lines
 	// the files have functions only.
 	HasLines bool
-	// Misfits are the functions of programs that the profile does not fit. Their
-	// counts are not known, and the files do not have them.
+	// Misfits are the functions of programs that the profile does not fit. The files do not have
+	// them, since their counts are unknown.
 	Misfits []Misfit
-	// LLVMJSON writes the document of llvm-cov export, of LLVM 22. It is nil of anything
-	// but an LLVM profile with its programs, and after changes of paths or functions.
+	// LLVMJSON writes the document of llvm-cov export, of LLVM 22. It is nil unless the coverage is
+	// the whole coverage of an LLVM profile with its programs, with the original paths.
 	LLVMJSON func(io.Writer) error
 }
 
-// A Misfit is a function that was compiled otherwise than the one that the profile
+// A Misfit is a function of a program whose control flow differs from the function that the profile
 // counted.
 type Misfit struct {
 	Function string
@@ -46,8 +47,8 @@ type File struct {
 	Regions   []Region   // by start, each once
 	Decisions []Decision // by start, each once
 	Total     Summary
-	// Expansions are the uses of macros, by start, each once. No total counts them: what
-	// ran of a macro is in the file that defines it, too. Only views with details have them.
+	// Expansions are the uses of macros, by start, each once. Totals do not count them, because the file
+	// that defines a macro has its lines already. Only views with details have expansions.
 	Expansions []Expansion
 }
 
@@ -55,13 +56,13 @@ type File struct {
 // and a template have several instances.
 type Function struct {
 	profile.Symbol
-	// Column is that of StartLine; 0 if unknown. Functions that begin at one place
-	// are instances of one source function, and count as one in summaries.
+	// Column is the column in StartLine at which the function begins; 0 if unknown. Functions that
+	// begin at one line and column are instances of one source function, and count as one in summaries.
 	Column int32
 	Calls  uint64 // at least 1 if the function ran
 	Blocks Ratio
-	// Part is what this instance ran of the file; nil if the function is the only one that
-	// begins at its place, and without details.
+	// Part is the coverage of the file by this instance alone; nil if the source function has one
+	// instance, and in views without details.
 	Part *File
 }
 
@@ -76,7 +77,7 @@ type Line struct {
 
 // A Branch is a point at which the program takes one of several ways.
 type Branch struct {
-	Function profile.Symbol // zero if the branch is that of all functions at its place
+	Function profile.Symbol // zero if the branch sums up all instances of a function
 	Line     uint32
 	Column   uint32   // 0 if unknown
 	Ways     []uint64 // how often the program took each way
@@ -94,9 +95,9 @@ type Region struct {
 type Decision struct {
 	Line, Column uint32
 	Conditions   Ratio
-	// Operands are the conditions, and Vectors the ways in which the decision was
-	// evaluated, the values of the operands and the result: "TF-:F", with "-" for an
-	// operand that was not evaluated. Only views with details have them.
+	// Operands are the conditions. Vectors are the combinations of values that the program
+	// evaluated, operands and result, "TF-:F", with "-" for an operand that was not evaluated.
+	// Only views with details have them.
 	Operands []Condition
 	Vectors  []string
 }
@@ -106,12 +107,12 @@ type Condition struct {
 	Line, Column uint32
 	Constant     bool // always of one value; not counted
 	Covered      bool // it was shown to decide
-	// Wanted is a vector that would show it together with Have, which was executed; both
-	// are "" if it is shown, constant or was never evaluated.
+	// Wanted is a vector that would show the condition to decide, together with Have, a vector that the
+	// program evaluated. Both are "" if the condition is covered, constant or was never evaluated.
 	Have, Wanted string
 }
 
-// An Expansion is one use of a macro. Of is what ran of the macro's text there.
+// An Expansion is one use of a macro. Of is the coverage of the macro's text in this use.
 type Expansion struct {
 	Line, Column, EndLine, EndColumn uint32
 	Of                               *File
@@ -122,7 +123,7 @@ func (b *Branch) covered() bool {
 	return slices.ContainsFunc(b.Ways, func(n uint64) bool { return n > 0 })
 }
 
-// A Ratio counts the parts of one kind and those of them that ran.
+// A Ratio counts the parts of one kind: all parts, and the parts that ran.
 type Ratio struct{ Total, Covered int }
 
 // Count adds one part.
@@ -138,7 +139,7 @@ func (r *Ratio) add(o Ratio) {
 	r.Covered += o.Covered
 }
 
-// Max raises each of the two numbers to that of o.
+// Max raises each of the two numbers to the number in o.
 func (r *Ratio) Max(o Ratio) {
 	r.Total, r.Covered = max(r.Total, o.Total), max(r.Covered, o.Covered)
 }
@@ -158,7 +159,7 @@ type Summary struct {
 	Lines     Ratio
 	Branches  Ratio // counts the ways of each branch
 
-	// Of LLVM's coverage mapping alone:
+	// Only from LLVM's coverage mapping:
 	Regions        Ratio
 	MCDC           Ratio // conditions that were shown to decide
 	Instantiations Ratio // functions, each instance by itself
@@ -181,23 +182,19 @@ func (s *Summary) addFunction(f *Function) {
 	s.Blocks.add(f.Blocks)
 }
 
-// Options configures [Collect]. The zero value selects all functions and no
-// branches.
-type Options struct {
-	// Function selects functions with their lines and branches; nil selects
-	// all.
-	Function func(*profile.Symbol) bool
-}
-
 // Collect returns the coverage of the program that a profile recorded. A view with a
-// method Coverage() *Coverage knows its own.
-func Collect(v profile.View, opt Options) *Coverage {
+// method Coverage() *Coverage knows its own. chosen selects functions, with their lines and branches;
+// nil selects all.
+func Collect(v profile.View, chosen func(*profile.Symbol) bool) *Coverage {
 	if own, ok := v.(interface{ Coverage() *Coverage }); ok {
 		if known := own.Coverage(); known != nil {
-			return known.choose(opt.Function)
+			return known.choose(chosen)
 		}
 	}
-	c := &collector{view: v, opt: opt, files: make(map[string]*File)}
+	if chosen == nil {
+		chosen = func(*profile.Symbol) bool { return true }
+	}
+	c := &collector{view: v, chosen: chosen, files: make(map[string]*File)}
 	c.functions()
 	c.lines()
 	c.branches()
@@ -207,12 +204,10 @@ func Collect(v profile.View, opt Options) *Coverage {
 // A collector builds a [Coverage].
 type collector struct {
 	Coverage
-	view  profile.View
-	opt   Options
-	files map[string]*File
+	view   profile.View
+	chosen func(*profile.Symbol) bool
+	files  map[string]*File
 }
-
-func (c *collector) chosen(s *profile.Symbol) bool { return c.opt.Function == nil || c.opt.Function(s) }
 
 func (c *collector) file(path string) *File {
 	f := c.files[path]
@@ -258,9 +253,9 @@ func (c *collector) lines() {
 	}
 }
 
-// A branchPlace identifies a branch. Inlined copies of a function share the
-// places of its branches.
-type branchPlace struct {
+// A branchPosition identifies a branch. The inlined copies of a function share the positions of its
+// branches.
+type branchPosition struct {
 	function profile.Symbol
 	line     int32
 	bci      int32
@@ -268,10 +263,10 @@ type branchPlace struct {
 
 // branches adds up the counts of each branch over all stacks.
 func (c *collector) branches() {
-	if !c.view.Features().Has(profile.HasLines) {
+	if !c.view.Features().Lines {
 		return
 	}
-	ways := make(map[branchPlace]map[string]uint64)
+	ways := make(map[branchPosition]map[string]uint64)
 	for _, set := range c.view.Stacks() {
 		for s := range set.ReusedStacks {
 			label := slices.IndexFunc(s.Labels, func(l profile.Label) bool { return l.Key == profile.LabelBranch })
@@ -282,31 +277,27 @@ func (c *collector) branches() {
 			if at.File == "" || at.Line <= 0 || !c.chosen(&at.Symbol) {
 				continue
 			}
-			place := branchPlace{at.Symbol, at.Line, at.BCI}
-			if ways[place] == nil {
-				ways[place] = make(map[string]uint64)
+			position := branchPosition{at.Symbol, at.Line, at.BCI}
+			if ways[position] == nil {
+				ways[position] = make(map[string]uint64)
 			}
 			way := s.Labels[label].Value
-			ways[place][way] = saturate.Add(ways[place][way], s.Values[0])
+			ways[position][way] = saturate.Add(ways[position][way], s.Values[0])
 		}
 	}
-	places := make([]branchPlace, 0, len(ways))
-	for place := range ways {
-		places = append(places, place)
-	}
-	slices.SortFunc(places, func(a, b branchPlace) int {
+	positions := slices.SortedFunc(maps.Keys(ways), func(a, b branchPosition) int {
 		return cmp.Or(
 			cmp.Compare(a.line, b.line), strings.Compare(a.function.Name, b.function.Name),
 			strings.Compare(a.function.Signature, b.function.Signature), cmp.Compare(a.bci, b.bci),
 		)
 	})
-	for _, place := range places {
-		b := Branch{Function: place.function, Line: uint32(place.line)}
-		b.Names = sortedKeys(ways[place])
+	for _, position := range positions {
+		b := Branch{Function: position.function, Line: uint32(position.line)}
+		b.Names = sortedKeys(ways[position])
 		for _, way := range b.Names {
-			b.Ways = append(b.Ways, ways[place][way])
+			b.Ways = append(b.Ways, ways[position][way])
 		}
-		file := c.file(place.function.File)
+		file := c.file(position.function.File)
 		file.Branches = append(file.Branches, b)
 	}
 }

@@ -75,7 +75,7 @@ func everything() *linedView {
 	}
 	return &linedView{
 		madeView: &madeView{
-			features: profile.HasCalls | profile.HasBlocks | profile.HasLines,
+			features: profile.Features{Calls: true, Blocks: true, Lines: true},
 			functions: []profile.Function{
 				{Symbol: a, Calls: 7, Covered: true, Blocks: []profile.Block{{Count: 7}, {}, {Count: 2}}},
 				{Symbol: b, Covered: true}, // ran without being counted
@@ -98,7 +98,7 @@ func everything() *linedView {
 
 // TestCollect holds every number of a view to what is known to be in it.
 func TestCollect(t *testing.T) {
-	c := coverage.Collect(everything(), coverage.Options{})
+	c := coverage.Collect(everything(), nil)
 	ratio := func(total, covered int) coverage.Ratio { return coverage.Ratio{Total: total, Covered: covered} }
 	a, b, header := symbol("a", "src/x.c", 10), symbol("b", "src/x.c", 3), symbol("inl", "src/lib/h.h", 2)
 	want := &coverage.Coverage{
@@ -136,7 +136,7 @@ func TestCollect(t *testing.T) {
 // TestCollectChosen: what belongs to functions that are not chosen is in no
 // list and in no sum, wherever it lies.
 func TestCollectChosen(t *testing.T) {
-	c := coverage.Collect(everything(), coverage.Options{Function: func(s *profile.Symbol) bool { return s.Name == "b" }})
+	c := coverage.Collect(everything(), func(s *profile.Symbol) bool { return s.Name == "b" })
 	if len(c.Files) != 1 || c.Unplaced != (coverage.Summary{}) {
 		t.Fatalf("%d files, unplaced %+v", len(c.Files), c.Unplaced)
 	}
@@ -150,14 +150,14 @@ func TestCollectChosen(t *testing.T) {
 // of the sources.
 func TestCollectLess(t *testing.T) {
 	v := everything()
-	if c := coverage.Collect(v.madeView, coverage.Options{}); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 4 {
+	if c := coverage.Collect(v.madeView, nil); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 4 {
 		t.Errorf("%+v", c)
 	}
-	v.features = profile.HasLineOffsets
-	if c := coverage.Collect(v, coverage.Options{}); c.Total.Branches.Total != 0 || !c.HasLines {
+	v.features = profile.Features{LineOffsets: true}
+	if c := coverage.Collect(v, nil); c.Total.Branches.Total != 0 || !c.HasLines {
 		t.Errorf("%+v", c)
 	}
-	if c := coverage.Collect(&madeView{}, coverage.Options{}); len(c.Files) != 0 {
+	if c := coverage.Collect(&madeView{}, nil); len(c.Files) != 0 {
 		t.Errorf("%+v", c)
 	}
 }

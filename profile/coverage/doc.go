@@ -3,16 +3,15 @@
 // profile of any format, reads tracefiles of lcov, adds coverages up, and writes them for
 // other tools.
 //
-//	c := coverage.Collect(view, coverage.Options{})
+//	c := coverage.Collect(view, nil)
 //	fmt.Println(c.Total.Lines.Covered, "of", c.Total.Lines.Total, "lines ran")
-//	err := coverage.Write(w, c, coverage.LCOV, coverage.WriteOptions{})
+//	err := coverage.Write(w, c, "lcov", coverage.WriteOptions{})
 //
-// # What there is
+// # Contents
 //
-// Most profiles do not record where a function stands in the source: make the
-// view with the program's debug information or class files. Functions of unknown
-// place count in [Coverage].Unplaced. If no function and no line has a place,
-// [Coverage].Files is empty.
+// Most profiles do not record the source lines of functions: make the view with the program's debug
+// information or class files. [Coverage].Unplaced sums up the functions without a source line. If the
+// lines of all functions are unknown, [Coverage].Files is empty.
 //
 // Lines come from views that implement [profile.LineView], branches from stacks with
 // a [profile.LabelBranch]. The result omits lines and branches without data in the

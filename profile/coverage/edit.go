@@ -10,8 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Union adds coverages up. What is in several of them, by file and place, counts once;
-// its counts add up.
+// Union adds coverages up. A function, line, branch or region in several of them counts once, with the
+// sum of its counts.
 func Union(all ...*Coverage) *Coverage {
 	u := new(Coverage)
 	var files []*File
@@ -28,7 +28,7 @@ func Union(all ...*Coverage) *Coverage {
 	return u
 }
 
-// unite sets the files to those given, of which those with the same path become one.
+// unite sets the files of the coverage. Files with the same path become one.
 func (c *Coverage) unite(files []*File) {
 	parts := make(map[string][]*File)
 	for _, f := range files {
@@ -48,7 +48,7 @@ func (c *Coverage) unite(files []*File) {
 	c.Finish()
 }
 
-// sum adds up what is known of one file.
+// sum adds up the parts of one file.
 func sum(path string, parts []*File) *File {
 	f := &File{Path: path}
 	for _, p := range parts {
@@ -80,7 +80,7 @@ func sum(path string, parts []*File) *File {
 	return f
 }
 
-// united adds up two parts of one file, either of which may be nil.
+// united adds up two parts of one file. Either may be nil.
 func united(a, b *File) *File {
 	switch {
 	case a == nil:
@@ -93,8 +93,8 @@ func united(a, b *File) *File {
 	return f
 }
 
-// addDecision adds a decision to one at the same place. Each condition that was shown to
-// decide in one of them is shown.
+// addDecision adds a decision to another at the same line and column. A condition is covered if it is
+// covered in one of them.
 func addDecision(to, from *Decision) {
 	to.Conditions.Max(from.Conditions)
 	if len(to.Operands) != len(from.Operands) {
@@ -109,7 +109,8 @@ func addDecision(to, from *Decision) {
 			*own = c
 		}
 	}
-	// Inputs may show different conditions, and one that has been summed up more than its list says.
+	// The decisions may cover different conditions, so the sum may cover more than each. A sum may also
+	// cover more conditions than its operands show.
 	covered := 0
 	for i := range to.Operands {
 		if to.Operands[i].Covered {
@@ -129,8 +130,8 @@ func compareRegions(a, b *Region) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.EndColumn, b.EndColumn))
 }
 
-// A branchKey tells the branches of a file apart. Those of one place, without a column
-// those of one line, are known by their order.
+// A branchKey identifies a branch of a file. nth counts the branches with the same line, column,
+// function and number of ways.
 type branchKey struct {
 	line, column uint32
 	function     profile.Symbol
@@ -141,7 +142,7 @@ type branchKey struct {
 // addBranches adds up the branches of several parts of a file.
 func addBranches(parts []*File) (out []Branch) {
 	at := make(map[branchKey]int)   // in out
-	placed := make(map[uint32]bool) // lines of which all columns are known
+	placed := make(map[uint32]bool) // lines whose branches all have columns
 	for _, p := range parts {
 		for _, b := range p.Branches {
 			known, seen := placed[b.Line]
@@ -193,8 +194,8 @@ func (c *Coverage) Rename(path func(string) string) {
 	c.unite(files)
 }
 
-// renamed returns a copy of a file in which the paths of its parts are others. Parts of a
-// file without a path keep theirs.
+// renamed returns a copy of a file with other paths, in its parts as well. A path that would become ""
+// stays.
 func (f *File) renamed(path func(string) string) *File {
 	own := *f
 	if name := path(f.Path); name != "" {
@@ -215,8 +216,8 @@ func (f *File) renamed(path func(string) string) *File {
 	return &own
 }
 
-// choose returns the functions that are chosen, nil for all, with the lines from their first to
-// the next function's.
+// choose returns the coverage of the chosen functions, nil for all. See lastLine for where a function
+// ends.
 func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c
@@ -232,7 +233,7 @@ func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	return part
 }
 
-// chooseFunctions keeps the functions that are chosen, with what is in their lines.
+// chooseFunctions keeps the chosen functions and everything on their lines.
 func (f *File) chooseFunctions(chosen func(*profile.Symbol) bool) {
 	var kept []Function
 	var spans [][2]uint32 // first line, last line
@@ -245,13 +246,13 @@ func (f *File) chooseFunctions(chosen func(*profile.Symbol) bool) {
 		spans = append(spans, [2]uint32{uint32(fn.StartLine), f.lastLine(fn)})
 	}
 	f.Functions = kept
-	f.keep(func(line uint32) bool {
+	f.keepLines(func(line uint32) bool {
 		return slices.ContainsFunc(spans, func(s [2]uint32) bool { return s[0] <= line && line <= s[1] })
 	}, nil)
 }
 
-// lastLine returns the last line of a function: where the region ends that begins with
-// it, or else before the next function.
+// lastLine returns the last line of a function: the end of the region that begins where the function
+// does or, without such a region, the line before the next function.
 func (f *File) lastLine(fn *Function) uint32 {
 	last := uint32(0)
 	for i := range f.Regions {
@@ -271,9 +272,9 @@ func (f *File) lastLine(fn *Function) uint32 {
 	return last
 }
 
-// keep keeps what begins on lines that line selects, and of the branches those on lines
-// that branches selects, too, if it is not nil.
-func (f *File) keep(line, branches func(uint32) bool) {
+// keepLines keeps what begins on lines that line selects. Branches and decisions must also begin on lines
+// that branches selects, if it is not nil.
+func (f *File) keepLines(line, branches func(uint32) bool) {
 	f.Lines = selected(f.Lines, func(l *Line) bool { return line(l.Number) })
 	f.Branches = selected(f.Branches, func(b *Branch) bool { return line(b.Line) && (branches == nil || branches(b.Line)) })
 	f.Regions = selected(f.Regions, func(r *Region) bool { return line(r.Line) })
@@ -282,7 +283,7 @@ func (f *File) keep(line, branches func(uint32) bool) {
 	for i := range f.Functions {
 		if fn := &f.Functions[i]; fn.Part != nil {
 			own := *fn.Part
-			own.keep(line, branches)
+			own.keepLines(line, branches)
 			own.finish()
 			fn.Part = &own
 		}

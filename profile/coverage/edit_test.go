@@ -80,7 +80,7 @@ func TestReadLCOV(t *testing.T) {
 func TestLCOVRoundTrip(t *testing.T) {
 	c := readTrace(t, trace)
 	var b bytes.Buffer
-	if err := Write(&b, c, LCOV, WriteOptions{}); err != nil {
+	if err := Write(&b, c, "lcov", WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if again := readTrace(t, b.String()); !reflect.DeepEqual(again, c) {
@@ -128,14 +128,14 @@ func FuzzReadLCOV(f *testing.F) {
 			}
 		}
 		var first, second bytes.Buffer
-		if err := Write(&first, c, LCOV, WriteOptions{}); err != nil {
+		if err := Write(&first, c, "lcov", WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadLCOV("again.info", first.Bytes())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, first.Bytes())
 		}
-		if err := Write(&second, again, LCOV, WriteOptions{}); err != nil {
+		if err := Write(&second, again, "lcov", WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {

@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := coverage.Collect(view, coverage.Options{})
+	c := coverage.Collect(view, nil)
 	for _, row := range coverage.Tree(c.Files) {
 		sum := row.Total
 		fmt.Printf("%-12s%d of %d functions, %d of %d lines, %d of %d branches\n", strings.Repeat("  ", row.Depth)+row.Label,
@@ -49,7 +49,7 @@ func ExampleCollect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, file := range coverage.Collect(view, coverage.Options{}).Files {
+	for _, file := range coverage.Collect(view, nil).Files {
 		sum := file.Total
 		fmt.Printf("%s: %d of %d lines, %d of %d branches\n", file.Path,
 			sum.Lines.Covered, sum.Lines.Total, sum.Branches.Covered, sum.Branches.Total)

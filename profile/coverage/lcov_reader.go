@@ -13,8 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IsLCOV reports whether data begins as a tracefile of lcov does: with a test name or a
-// source file, after comments.
+// IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source
+// file.
 func IsLCOV(data []byte) bool {
 	const most = 1 << 16 // bytes of comments
 	for line := range bytes.Lines(data[:min(len(data), most)]) {
@@ -44,9 +44,9 @@ func ReadLCOV(name string, data []byte) (*Coverage, error) {
 	return c, nil
 }
 
-// ReadTests reads a tracefile as [ReadLCOV] does, and calls section for each of its
-// sections with the name of the test, which may be empty, and the file. Its error ends the
-// reading. There may be several sections of one test and source file.
+// ReadTests reads a tracefile like [ReadLCOV], and calls section for each of its sections, with the
+// name of the test, which may be empty, and the file. An error of section ends the reading. A test and
+// source file may have several sections.
 func ReadTests(name string, data []byte, section func(test string, f *File) error) error {
 	r := lcovReader{name: name, section: section}
 	number := 0
@@ -83,11 +83,11 @@ func (r *lcovReader) record(line int, text string) error {
 		r.test = value
 		return nil
 	case key == "SF":
-		err := r.end()
-		r.begin(value)
+		err := r.endSection()
+		r.beginSection(value)
 		return err
 	case strings.TrimSpace(text) == "end_of_record":
-		return r.end()
+		return r.endSection()
 	}
 	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
 	if wanted == 0 {
@@ -154,14 +154,14 @@ func (r *lcovReader) record(line int, text string) error {
 	return nil
 }
 
-func (r *lcovReader) begin(path string) {
+func (r *lcovReader) beginSection(path string) {
 	r.file = &File{Path: path}
 	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
 	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 }
 
-// end passes on the section.
-func (r *lcovReader) end() error {
+// endSection passes the section on.
+func (r *lcovReader) endSection() error {
 	f := r.file
 	if f == nil {
 		return nil
@@ -209,8 +209,8 @@ func parseLine(s string) (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-// parseCount parses a count. Some tools write negative ones, for counts that are not
-// known to be positive, and large ones as decimal fractions with exponents.
+// parseCount parses a count. Some tools write unreliable counts as negative numbers, and large counts as
+// decimal fractions with exponents. A negative count is 0.
 func parseCount(s string) (uint64, bool) {
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return n, true

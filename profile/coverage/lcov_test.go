@@ -20,7 +20,7 @@ import (
 func tracefile(t *testing.T, v profile.View, opt coverage.WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := coverage.Write(&b, coverage.Collect(v, coverage.Options{}), coverage.LCOV, opt); err != nil {
+	if err := coverage.Write(&b, coverage.Collect(v, nil), "lcov", opt); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -110,7 +110,7 @@ func (w failing) Write([]byte) (int, error) { return 0, w.err }
 
 func TestLCOVFailingWriter(t *testing.T) {
 	gone := errors.New("gone")
-	if err := coverage.Write(failing{gone}, coverage.Collect(everything(), coverage.Options{}), coverage.LCOV, coverage.WriteOptions{}); !errors.Is(err, gone) {
+	if err := coverage.Write(failing{gone}, coverage.Collect(everything(), nil), "lcov", coverage.WriteOptions{}); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }

@@ -6,16 +6,16 @@ import (
 )
 
 // Exclude leaves out the lines, branches, regions, decisions and functions that markers
-// in the source of the file exclude, as lcov does:
+// in the source of the file exclude, in lcov's syntax:
 //
 //	LCOV_EXCL_LINE                       the line
-//	LCOV_EXCL_START … LCOV_EXCL_STOP     these lines and those between
+//	LCOV_EXCL_START … LCOV_EXCL_STOP     these lines and the lines between
 //	LCOV_EXCL_BR_LINE                    the branches of the line
 //	LCOV_EXCL_BR_START … LCOV_EXCL_BR_STOP
 //
 // GCOV_EXCL and GRCOV_EXCL mean the same as LCOV_EXCL; GRCOV_STOP_COVERAGE is not read.
-// A START without STOP is for the rest of the file. Lines for which more returns true are
-// as if they had LCOV_EXCL_LINE; more may be nil. Call [Coverage.Finish] afterwards. Exclude
+// A START without STOP excludes the rest of the file. Lines for which more returns true are
+// excluded like lines with LCOV_EXCL_LINE; more may be nil. Call [Coverage.Finish] afterwards. Exclude
 // reports whether anything was excluded.
 func (f *File) Exclude(source []byte, more func(line []byte) bool) bool {
 	if more == nil && !bytes.Contains(source, []byte("_EXCL_")) {
@@ -51,7 +51,7 @@ func (f *File) Exclude(source []byte, more func(line []byte) bool) bool {
 		}
 	}
 	f.Functions = selected(f.Functions, func(fn *Function) bool { return remain(lines)(uint32(fn.StartLine)) })
-	f.keep(remain(lines), remain(branches))
+	f.keepLines(remain(lines), remain(branches))
 	return true
 }
 

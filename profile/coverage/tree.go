@@ -25,7 +25,7 @@ func Tree(files []*File) []Row {
 	for i, f := range files {
 		parts := splitPath(f.Path)
 		base[i] = parts[len(parts)-1]
-		root.add(i, f, parts)
+		root.addFile(i, f, parts)
 	}
 	var rows []Row
 	var walk func(d *folder, depth int)
@@ -55,7 +55,7 @@ type folder struct {
 	total   Summary
 }
 
-func (d *folder) add(number int, f *File, parts []string) {
+func (d *folder) addFile(number int, f *File, parts []string) {
 	d.total.Add(f.Total)
 	if len(parts) == 1 {
 		d.files = append(d.files, number)
@@ -69,7 +69,7 @@ func (d *folder) add(number int, f *File, parts []string) {
 		}
 		d.folders[parts[0]] = sub
 	}
-	sub.add(number, f, parts[1:])
+	sub.addFile(number, f, parts[1:])
 }
 
 // splitPath splits a path at slashes, or at backslashes if it has no slash. The

@@ -16,18 +16,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Format is a kind of file that holds a coverage.
+// A Format names a kind of file:
+//
+//	lcov       tracefile, see [Write]
+//	cobertura  XML after coverage-04.dtd, for GitLab, Azure and Jenkins
+//	sonar      XML of SonarQube's generic test coverage, version 1
+//	codecov    JSON of Codecov's custom coverage format
+//	coveralls  JSON of the job API of Coveralls, without the token
+//	llvm-json  JSON of llvm-cov export, see [Coverage].LLVMJSON
 type Format string
-
-// The formats.
-const (
-	LCOV      Format = "lcov"      // tracefile, see [Write]
-	Cobertura Format = "cobertura" // XML after coverage-04.dtd, for GitLab, Azure, Jenkins
-	Sonar     Format = "sonar"     // XML of SonarQube's generic test coverage, version 1
-	Codecov   Format = "codecov"   // JSON of Codecov's custom coverage format
-	Coveralls Format = "coveralls" // JSON of the job API of Coveralls, without the token
-	LLVMJSON  Format = "llvm-json" // JSON of llvm-cov export, see [Coverage].LLVMJSON
-)
 
 // A formatEntry describes a format.
 type formatEntry struct {
@@ -38,12 +35,12 @@ type formatEntry struct {
 }
 
 var formats = []formatEntry{
-	{LCOV, ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
-	{Cobertura, ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
-	{Sonar, ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
-	{Codecov, ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
-	{Coveralls, ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
-	{LLVMJSON, ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
+	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
+	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
+	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
+	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
+	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
+	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
 }
 
 // Formats returns all formats.
@@ -78,15 +75,15 @@ type WriteOptions struct {
 	Name func(*profile.Symbol) string
 	// Test is the name of the test for tracefiles, of letters, digits and underscores.
 	Test string
-	// Source returns the source of a file, of which Coveralls wants the digest. Without it,
-	// or with an error, the digest is left out.
+	// Source returns the text of a source file, for the digests in files for Coveralls. A file has no
+	// digest if Source is nil or returns an error.
 	Source func(path string) ([]byte, error)
 }
 
 // Write writes a coverage in a format. The same coverage gives the same bytes: the file
-// has no time. The formats other than [LCOV] have lines, the number of ways of the branches
-// on a line and how many of them ran; Cobertura has functions, too. What they have no
-// place for is left out, such as branches on lines without a count.
+// has no time. The formats other than lcov have lines, with the number of ways of the branches
+// on a line and the number of ways taken. Cobertura also has functions. Write omits what the format
+// cannot express, such as branches on lines without a count.
 //
 // A tracefile has its records in lcov's order. The section of a file is
 //
@@ -94,11 +91,11 @@ type WriteOptions struct {
 //	SF:PATH                         the source file
 //	FN:LINE,NAME                    a function
 //	FNDA:CALLS,NAME                 its calls
-//	FNF:N, FNH:N                    functions, and those that ran
+//	FNF:N, FNH:N                    number of functions, and of functions that ran
 //	BRDA:LINE,BRANCH,WAY,COUNT      a way of a branch; COUNT is "-" if the program did not reach the branch
-//	BRF:N, BRH:N                    ways of branches, and those that the program took
+//	BRF:N, BRH:N                    number of ways of branches, and of ways that the program took
 //	DA:LINE,COUNT                   a line
-//	LF:N, LH:N                      lines, and those that ran
+//	LF:N, LH:N                      number of lines, and of lines that ran
 //	end_of_record
 //
 // A file without branches or lines lacks their records. Tracefiles cannot hold line
@@ -348,8 +345,8 @@ func newSonar(c *Coverage) *sonarXML {
 	return doc
 }
 
-// writeCodecov writes of each line the count, or "1/2" if only a part
-// of the ways of its branches ran.
+// writeCodecov writes the count of each line, or "1/2" if the program took only a part
+// of the ways of the line's branches.
 func writeCodecov(w io.Writer, c *Coverage, _ WriteOptions) error {
 	files := make(map[string]map[string]any, len(c.Files))
 	for _, f := range c.Files {

@@ -98,7 +98,7 @@ func written(t *testing.T, f Format, c *Coverage, opt WriteOptions) string {
 // TestXMLSchemas: the documents follow the schemas of their formats.
 func TestXMLSchemas(t *testing.T) {
 	c := readTrace(t, trace+"SF:<&\".c\nFN:1,operator<<\nFNDA:1,operator<<\nend_of_record\n")
-	for f, rules := range map[Format]map[string]element{Cobertura: coberturaRules, Sonar: sonarRules} {
+	for f, rules := range map[Format]map[string]element{"cobertura": coberturaRules, "sonar": sonarRules} {
 		for _, c := range []*Coverage{c, {}} {
 			var root node
 			if err := xml.Unmarshal([]byte(written(t, f, c, WriteOptions{})), &root); err != nil {
@@ -107,7 +107,7 @@ func TestXMLSchemas(t *testing.T) {
 			root.validate(t, rules)
 		}
 	}
-	text := written(t, Cobertura, c, WriteOptions{})
+	text := written(t, "cobertura", c, WriteOptions{})
 	for _, want := range []string{
 		`<coverage line-rate="0.8" branch-rate="0.5" lines-covered="4" lines-valid="5" branches-covered="2" branches-valid="4" complexity="0" version="profuse" timestamp="0">`,
 		`<package name="/src" line-rate="0.75" branch-rate="0.5" complexity="0">`,
@@ -119,7 +119,7 @@ func TestXMLSchemas(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	sonar := written(t, Sonar, c, WriteOptions{})
+	sonar := written(t, "sonar", c, WriteOptions{})
 	for _, want := range []string{
 		`<coverage version="1">`, `<file path="/src/a.c">`, `<lineToCover lineNumber="5" covered="false"></lineToCover>`,
 		`<lineToCover lineNumber="2" covered="true" branchesToCover="4" coveredBranches="2"></lineToCover>`,
@@ -156,7 +156,7 @@ func TestXMLIsValid(t *testing.T) {
 	xmllint := oracle.Tool(t, "xmllint")
 	c := readTrace(t, trace+"SF:<&\".c\nFN:1,operator<<\nFNDA:1,operator<<\nDA:0,1\nend_of_record\n")
 	dir := t.TempDir()
-	for f, rules := range map[Format]map[string]element{Cobertura: coberturaRules, Sonar: sonarRules} {
+	for f, rules := range map[Format]map[string]element{"cobertura": coberturaRules, "sonar": sonarRules} {
 		schema, document := filepath.Join(dir, string(f)+".dtd"), filepath.Join(dir, string(f)+".xml")
 		text := written(t, f, c, WriteOptions{})
 		for name, content := range map[string]string{schema: dtd(rules), document: text} {
@@ -205,7 +205,7 @@ func TestXMLIsValid(t *testing.T) {
 // TestJSONFormats: what Codecov and Coveralls read.
 func TestJSONFormats(t *testing.T) {
 	c := readTrace(t, trace)
-	if got, want := written(t, Codecov, c, WriteOptions{}),
+	if got, want := written(t, "codecov", c, WriteOptions{}),
 		`{"coverage":{"/src/a.c":{"1":4,"2":"2/4","3":1500,"5":0},"b.c":{"7":2}}}`+"\n"; got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
@@ -215,7 +215,7 @@ func TestJSONFormats(t *testing.T) {
 		}
 		return []byte("abc"), nil
 	}
-	got := written(t, Coveralls, c, WriteOptions{Source: source})
+	got := written(t, "coveralls", c, WriteOptions{Source: source})
 	want := `{"source_files":[{"name":"/src/a.c","source_digest":"900150983cd24fb0d6963f7d28e17f72","coverage":[4,4,1500,null,0],` +
 		`"branches":[2,0,0,3,2,0,1,1,2,1,0,0,2,1,1,0]},{"name":"b.c","coverage":[null,null,null,null,null,null,2]}]}` + "\n"
 	if got != want {
@@ -226,13 +226,13 @@ func TestJSONFormats(t *testing.T) {
 		t.Error(err)
 	}
 	huge := readTrace(t, "SF:a\nDA:"+strconv.Itoa(maxCoverallsLine+1)+",1\nend_of_record\n")
-	if err := Write(io.Discard, huge, Coveralls, WriteOptions{}); err == nil {
+	if err := Write(io.Discard, huge, "coveralls", WriteOptions{}); err == nil {
 		t.Error("a list of millions of lines")
 	}
 	if err := Write(io.Discard, c, "svg", WriteOptions{}); err == nil {
 		t.Error("unknown format")
 	}
-	if again := readTrace(t, written(t, LCOV, c, WriteOptions{})); !reflect.DeepEqual(again, c) {
+	if again := readTrace(t, written(t, "lcov", c, WriteOptions{})); !reflect.DeepEqual(again, c) {
 		t.Error("lcov differs")
 	}
 }

@@ -11,7 +11,7 @@ import (
 // BenchmarkWrite exports 20,000 stacks of 30 frames of 5,000 functions, as a
 // heap profile of a large program has them.
 func BenchmarkWrite(b *testing.B) {
-	v := &fakeView{features: profile.HasLineOffsets}
+	v := &fakeView{features: profile.Features{LineOffsets: true}}
 	symbols := make([]profile.Symbol, 5000)
 	for i := range symbols {
 		symbols[i] = profile.Symbol{Name: fmt.Sprintf("_ZN9container6module%04dE7processEv", i), ID: uint64(i)}

@@ -34,7 +34,7 @@ func (e *exporter) callgrind() error {
 	}
 	g := callgrindWriter{e: e, values: values, files: make(map[string]int), known: make(map[int]bool)}
 	g.calls = max(0, slices.IndexFunc(g.values, func(i int) bool { return set.Values[i].Unit == profile.Count }))
-	g.edges = set.Name == profile.FunctionSet && e.features.Has(profile.HasEdges)
+	g.edges = set.Name == profile.FunctionSet && e.features.Edges
 	g.totals = make([]uint64, len(g.values)+1)
 	g.header(set)
 	if set.Name == profile.FunctionSet {
@@ -44,7 +44,7 @@ func (e *exporter) callgrind() error {
 		g.stacks(set)
 	}
 	g.print("\ntotals:")
-	// The last total is that of edgeEvent.
+	// The last total belongs to edgeEvent.
 	if !g.edges {
 		g.totals = g.totals[:len(g.values)]
 	}
@@ -63,16 +63,16 @@ func (e *exporter) callgrind() error {
 type callgrindWriter struct {
 	e      *exporter
 	values []int // indexes in the set's values
-	calls  int   // index in values of what stands for a number of calls
-	edges  bool  // there is an event for them
+	calls  int   // index in values of the value that is written as the number of calls
+	edges  bool  // edgeEvent is among the events
 	files  map[string]int
 	known  map[int]bool // symbols whose names were written
-	totals []uint64     // of each event; what is spent in functions themselves
+	totals []uint64     // own costs of all functions, by event
 	labels uint64
 	line   []byte
 }
 
-// header writes what comes before the costs: what the profile is of, and the events.
+// header writes the part before the costs: the identity of the profile, and the events.
 func (g *callgrindWriter) header(set profile.StackSet) {
 	id := g.e.v.Identity()
 	g.print("# callgrind format\nversion: 1\ncreator: profuse\n")
@@ -191,7 +191,7 @@ func (g *callgrindWriter) writeEdges() {
 	}
 }
 
-// A callKey is a place in a function and its callee; -1 for the costs of the place itself.
+// A callKey is a line of a function and the callee there; -1 for the costs of the line itself.
 type callKey struct {
 	caller int
 	line   int32
@@ -207,7 +207,7 @@ type callSum struct {
 }
 
 // stacks sums the stacks and writes the result. Memory is proportional to the number of
-// distinct places and calls.
+// distinct lines and calls.
 func (g *callgrindWriter) stacks(set profile.StackSet) {
 	sums := make(map[callKey]*callSum)
 	var order []*callSum

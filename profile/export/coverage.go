@@ -9,13 +9,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// coverage writes the functions, lines and branches whose place in the sources is known. A
-// view without any line is an error. Counts of a function from several callers are added up.
+// coverage writes the functions, lines and branches whose source lines are known. It returns an error
+// if the view has none. The counts of a function are sums over its callers.
 func (e *exporter) coverage() error {
 	if table := e.opt.Table; table != "" && table != profile.FunctionSet {
 		return fmt.Errorf("table %q has no source lines, which %s is made of", table, e.format)
 	}
-	c := coverage.Collect(e.v, coverage.Options{Function: e.opt.Function})
+	c := coverage.Collect(e.v, e.opt.Function)
 	if len(c.Files) == 0 {
 		return errors.New("the source lines of the functions are not known: they are in the program that was profiled, or in its classes")
 	}
@@ -36,10 +36,10 @@ func (e *exporter) coverage() error {
 	if len(e.v.Stacks()) > 0 {
 		e.lose(0, "stacks", "a file of coverage has no callers: counts of all callers are added up")
 	}
-	if e.features.Has(profile.HasEdges) {
+	if e.features.Edges {
 		e.lose(0, "edges", "a file of coverage has no calls")
 	}
-	if e.features.Has(profile.HasTraces) {
+	if e.features.Traces {
 		e.lose(0, "traces", "a file of coverage has no order of calls")
 	}
 	e.loseDetails("a file of coverage has the calls of a function and the counts of its lines")

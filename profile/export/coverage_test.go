@@ -35,7 +35,7 @@ func sourceView() *linedView {
 	return &linedView{
 		&fakeView{
 			identity: profile.Identity{Family: "iprof"},
-			features: profile.HasCalls | profile.HasLines | profile.HasBytecodes | profile.HasBlocks | profile.HasEdges,
+			features: profile.Features{Calls: true, Lines: true, Bytecodes: true, Blocks: true, Edges: true},
 			functions: []profile.Function{
 				{Symbol: fib, Calls: 41, Covered: true, Blocks: []profile.Block{{Count: 41}}},
 				{Symbol: fibLong},
@@ -73,8 +73,8 @@ func TestNoSourceLines(t *testing.T) {
 }
 
 const (
-	lcov     = Format(coverage.LCOV)
-	llvmJSON = Format(coverage.LLVMJSON)
+	lcov     = Format("lcov")
+	llvmJSON = Format("llvm-json")
 )
 
 // TestLLVMJSON: the view of a profile with its programs has the document of llvm-cov; an

@@ -15,7 +15,7 @@ func (e *exporter) csv() error {
 	table := e.opt.Table
 	if table == "" {
 		table = profile.FunctionSet
-		if sets := e.v.Stacks(); e.features&(profile.HasCalls|profile.HasBlocks) == 0 && len(sets) > 0 {
+		if sets := e.v.Stacks(); !e.features.Calls && !e.features.Blocks && len(sets) > 0 {
 			table = sets[0].Name
 		}
 	}
@@ -53,12 +53,11 @@ type csvTable struct {
 }
 
 // words appends cells that this package has made: words, and numbers with their signs.
-func (c *csvTable) words(s ...string)           { c.row = append(c.row, s...) }
-func (c *csvTable) uint(v uint64)               { c.words(strconv.FormatUint(v, 10)) }
-func (c *csvTable) int(v int64)                 { c.words(strconv.FormatInt(v, 10)) }
-func (c *csvTable) hash(v uint64)               { c.words(fmt.Sprintf("0x%016x", v)) }
-func (c *csvTable) float(v float64)             { c.words(strconv.FormatFloat(v, 'f', -1, 64)) }
-func (c *csvTable) has(f profile.Features) bool { return c.e.features.Has(f) }
+func (c *csvTable) words(s ...string) { c.row = append(c.row, s...) }
+func (c *csvTable) uint(v uint64)     { c.words(strconv.FormatUint(v, 10)) }
+func (c *csvTable) int(v int64)       { c.words(strconv.FormatInt(v, 10)) }
+func (c *csvTable) hash(v uint64)     { c.words(fmt.Sprintf("0x%016x", v)) }
+func (c *csvTable) float(v float64)   { c.words(strconv.FormatFloat(v, 'f', -1, 64)) }
 
 // text appends cells that come from the profile. Spreadsheets compute a cell that begins
 // with one of formulaStarts: an apostrophe makes it text.
@@ -84,8 +83,8 @@ func (c *csvTable) id(v uint64) {
 	c.hash(v)
 }
 
-// end writes the line.
-func (c *csvTable) end() {
+// endLine writes the line.
+func (c *csvTable) endLine() {
 	c.w.Write(c.row) // the writer keeps the error
 	c.row = c.row[:0]
 }
@@ -109,42 +108,43 @@ func (c *csvTable) symbol(s *profile.Symbol) {
 	c.id(s.ID)
 }
 
-// functions writes a line per function: names, place, hash and counts, as far as the view
-// has them.
+// functions writes a line per function: names, source line, hash and counts, as far as the view has
+// them.
 func (c *csvTable) functions() {
 	c.words(symbolColumns...)
+	has := c.e.features
 	columns := []struct {
-		feature profile.Features
-		names   []string
-		cells   func(f *profile.Function)
+		has   bool
+		names []string
+		cells func(f *profile.Function)
 	}{
-		{profile.HasHashes, []string{"hash"}, func(f *profile.Function) { c.hash(f.Hash) }},
-		{0, []string{"covered"}, func(f *profile.Function) { c.words(strconv.FormatBool(f.Covered)) }},
-		{profile.HasCalls, []string{"calls"}, func(f *profile.Function) { c.uint(f.Calls) }},
-		{profile.HasRuns, []string{"runs"}, func(f *profile.Function) { c.uint(f.Runs) }},
-		{profile.HasFirstCalls, []string{"first_call"}, func(f *profile.Function) { c.float(f.FirstCall) }},
-		{profile.HasSizes, []string{"address", "size"}, func(f *profile.Function) { c.int(f.Address); c.uint(f.Size) }},
-		{profile.HasBlocks, []string{"blocks", "covered_blocks"}, func(f *profile.Function) { c.int(int64(len(f.Blocks))); c.int(int64(f.CoveredBlocks())) }},
-		{0, []string{"labels"}, func(f *profile.Function) { c.labels(f.Labels) }},
+		{has.Hashes, []string{"hash"}, func(f *profile.Function) { c.hash(f.Hash) }},
+		{true, []string{"covered"}, func(f *profile.Function) { c.words(strconv.FormatBool(f.Covered)) }},
+		{has.Calls, []string{"calls"}, func(f *profile.Function) { c.uint(f.Calls) }},
+		{has.Runs, []string{"runs"}, func(f *profile.Function) { c.uint(f.Runs) }},
+		{has.FirstCalls, []string{"first_call"}, func(f *profile.Function) { c.float(f.FirstCall) }},
+		{has.Sizes, []string{"address", "size"}, func(f *profile.Function) { c.int(f.Address); c.uint(f.Size) }},
+		{has.Blocks, []string{"blocks", "covered_blocks"}, func(f *profile.Function) { c.int(int64(len(f.Blocks))); c.int(int64(f.CoveredBlocks())) }},
+		{true, []string{"labels"}, func(f *profile.Function) { c.labels(f.Labels) }},
 	}
-	// Blocks of which it is only known whether they ran have no counts to add up.
-	counts := c.has(profile.HasBlocks) && !c.has(profile.BlocksAreCoverage)
+	// Blocks with coverage alone have no counts to add up.
+	counts := c.e.features.Blocks && !has.BlocksAreCoverage
 	for _, col := range columns {
-		if c.has(col.feature) {
+		if col.has {
 			c.words(col.names...)
 		}
 	}
 	if counts {
 		c.words("block_counts", "max_block")
 	}
-	c.end()
-	if c.has(profile.HasBlocks) {
+	c.endLine()
+	if c.e.features.Blocks {
 		c.e.lose(0, "counts of single blocks", "a function is a line: their sum and the greatest are there")
 	}
 	for f := range profile.ReusedFunctions(c.e.v) {
 		c.symbol(&f.Symbol)
 		for _, col := range columns {
-			if c.has(col.feature) {
+			if col.has {
 				col.cells(f)
 			}
 		}
@@ -159,7 +159,7 @@ func (c *csvTable) functions() {
 			c.uint(sum)
 			c.uint(greatest)
 		}
-		c.end()
+		c.endLine()
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *csvTable) stacks(set profile.StackSet) {
 		c.text(v.Name)
 	}
 	c.words("labels", "stack")
-	c.end()
+	c.endLine()
 	c.e.lose(0, "files, ids and columns of frames", "a stack is one cell: names and lines, the outermost first")
 	names := foldedNames{e: c.e, clean: make(map[string]string)}
 	var stack []byte
@@ -181,16 +181,16 @@ func (c *csvTable) stacks(set profile.StackSet) {
 		c.labels(s.Labels)
 		stack = names.append(stack[:0], s.Frames, true)
 		c.text(string(stack))
-		c.end()
+		c.endLine()
 	}
 	c.e.loseLines()
 	c.e.loseSignatures()
 }
 
-// edges writes a line per edge: caller, place, target, kind and count.
+// edges writes a line per edge: kind, caller, site, target and count.
 func (c *csvTable) edges() {
 	c.words("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
-	c.end()
+	c.endLine()
 	for e := range profile.ReusedEdges(c.e.v) {
 		c.words(e.Kind.String())
 		c.text(e.Caller.Name, e.Caller.Signature, e.Caller.File)
@@ -206,7 +206,7 @@ func (c *csvTable) edges() {
 			c.words("")
 		}
 		c.uint(e.Count)
-		c.end()
+		c.endLine()
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *csvTable) edges() {
 func (c *csvTable) traces() {
 	c.words("trace", "weight", "mean", "rank")
 	c.words(symbolColumns...)
-	c.end()
+	c.endLine()
 	n := 0
 	for t := range c.e.v.Traces() {
 		n++
@@ -224,7 +224,7 @@ func (c *csvTable) traces() {
 			c.words(strconv.FormatBool(t.Mean))
 			c.int(int64(i + 1))
 			c.symbol(&t.Functions[i])
-			c.end()
+			c.endLine()
 		}
 	}
 }

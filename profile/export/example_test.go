@@ -20,7 +20,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	v := p.View("fib.iprof", iprof.ViewOptions{})
-	losses, err := export.Write(os.Stdout, export.Folded, v, export.Options{Table: "calls"})
+	losses, err := export.Write(os.Stdout, "folded", v, export.Options{Table: "calls"})
 	if err != nil {
 		log.Fatal(err)
 	}

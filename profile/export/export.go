@@ -11,19 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// A Format is a kind of file to export to.
+// A Format names a kind of file: "pprof", "folded", "speedscope", "json", "ndjson", "csv", "callgrind",
+// or one of [coverage.Formats].
 type Format string
-
-// The formats, besides those of [coverage.Formats].
-const (
-	Pprof      Format = "pprof"      // protocol buffer of google/pprof, gzip-compressed
-	Folded     Format = "folded"     // a stack per line, for flame graphs
-	Speedscope Format = "speedscope" // JSON of speedscope.app
-	JSON       Format = "json"       // all data, see docs/export.md
-	NDJSON     Format = "ndjson"     // the same, a record per line
-	CSV        Format = "csv"        // one table
-	Callgrind  Format = "callgrind"  // of KCachegrind and callgrind_annotate
-)
 
 // A formatEntry describes a format.
 type formatEntry struct {
@@ -45,13 +35,13 @@ func (f Format) entry() *formatEntry {
 
 // formats are in the order in which help texts list them.
 var formats = withCoverage([]formatEntry{
-	{Pprof, ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
-	{Folded, ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
-	{Speedscope, ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
-	{JSON, ".json", "everything, in one document", (*exporter).json},
-	{NDJSON, ".ndjson", "everything, a record per line", (*exporter).ndjson},
-	{CSV, ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
-	{Callgrind, ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
+	{"pprof", ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
+	{"folded", ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
+	{"speedscope", ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
+	{"json", ".json", "everything, in one document", (*exporter).json},
+	{"ndjson", ".ndjson", "everything, a record per line", (*exporter).ndjson},
+	{"csv", ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
+	{"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
 })
 
 // withCoverage appends the formats of coverage.
@@ -100,15 +90,14 @@ type Options struct {
 	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
 	// the names as they are.
 	Demangle bool
-	// Signatures appends method descriptors to names in formats without another
-	// place for them (folded, speedscope, callgrind). Names in files of coverage always
-	// have them.
+	// Signatures appends method descriptors to names in formats without a field for descriptors
+	// (folded, speedscope, callgrind). Names in files of coverage always have them.
 	Signatures bool
 	// Lines appends lines, or bytecode indexes, to the names of frames in formats
 	// that distinguish frames by name (folded, speedscope).
 	Lines bool
-	// RawCells leaves the texts of a CSV file as they are. Without it those that a
-	// spreadsheet takes for a formula begin with an apostrophe.
+	// RawCells leaves the texts of a CSV file unchanged. Without it, texts that a spreadsheet takes for
+	// a formula begin with an apostrophe.
 	RawCells bool
 	// Function selects the functions of formats of coverage; nil selects all. Other
 	// formats are written whole.
@@ -135,7 +124,7 @@ func (l Loss) String() string {
 }
 
 // Write writes v to w and returns the losses. The same view and options give the same
-// bytes. Errors are those of w and of options that v or the format does not support.
+// bytes. Write returns the errors of w, and an error if v or the format does not support an option.
 func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	write := f.entry().write
 	if write == nil {
@@ -169,10 +158,10 @@ func tables(v profile.View) []string {
 		names = append(names, set.Name)
 	}
 	names = append(names, profile.FunctionSet)
-	if v.Features().Has(profile.HasEdges) {
+	if v.Features().Edges {
 		names = append(names, profile.EdgeSet)
 	}
-	if v.Features().Has(profile.HasTraces) {
+	if v.Features().Traces {
 		names = append(names, traceSet)
 	}
 	return names

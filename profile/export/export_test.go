@@ -43,41 +43,41 @@ func TestGolden(t *testing.T) {
 		v      profile.View
 		opt    Options
 	}{
-		{"java.pprof.txt", Pprof, javaView(), Options{}},
-		{"java-receivers.pprof.txt", Pprof, javaView(), Options{Table: "receivers"}},
-		{"heap.pprof.txt", Pprof, heapView(), Options{Value: "alloc_objects", Demangle: true}},
-		{"counter.pprof.txt", Pprof, counterView(), Options{}},
-		{"java.folded", Folded, javaView(), Options{Signatures: true, Lines: true}},
-		{"heap.folded", Folded, heapView(), Options{Value: "alloc_objects", Demangle: true, Lines: true}},
-		{"counter.folded", Folded, counterView(), Options{}},
-		{"counter-edges.folded", Folded, counterView(), Options{Table: profile.EdgeSet, Demangle: true}},
-		{"java.speedscope.json", Speedscope, javaView(), Options{Value: "receivers"}},
-		{"heap.speedscope.json", Speedscope, heapView(), Options{Lines: true}},
-		{"java.json", JSON, javaView(), Options{}},
-		{"heap.json", JSON, heapView(), Options{}},
-		{"counter.json", JSON, counterView(), Options{}},
-		{"java.ndjson", NDJSON, javaView(), Options{}},
-		{"counter.ndjson", NDJSON, counterView(), Options{}},
-		{"counter.csv", CSV, counterView(), Options{}},
-		{"counter-edges.csv", CSV, counterView(), Options{Table: profile.EdgeSet}},
-		{"counter-traces.csv", CSV, counterView(), Options{Table: traceSet}},
-		{"heap.csv", CSV, heapView(), Options{}},
-		{"java.callgrind", Callgrind, javaView(), Options{}},
-		{"heap.callgrind", Callgrind, heapView(), Options{}},
-		{"counter.callgrind", Callgrind, counterView(), Options{Demangle: true}},
+		{"java.pprof.txt", "pprof", javaView(), Options{}},
+		{"java-receivers.pprof.txt", "pprof", javaView(), Options{Table: "receivers"}},
+		{"heap.pprof.txt", "pprof", heapView(), Options{Value: "alloc_objects", Demangle: true}},
+		{"counter.pprof.txt", "pprof", counterView(), Options{}},
+		{"java.folded", "folded", javaView(), Options{Signatures: true, Lines: true}},
+		{"heap.folded", "folded", heapView(), Options{Value: "alloc_objects", Demangle: true, Lines: true}},
+		{"counter.folded", "folded", counterView(), Options{}},
+		{"counter-edges.folded", "folded", counterView(), Options{Table: profile.EdgeSet, Demangle: true}},
+		{"java.speedscope.json", "speedscope", javaView(), Options{Value: "receivers"}},
+		{"heap.speedscope.json", "speedscope", heapView(), Options{Lines: true}},
+		{"java.json", "json", javaView(), Options{}},
+		{"heap.json", "json", heapView(), Options{}},
+		{"counter.json", "json", counterView(), Options{}},
+		{"java.ndjson", "ndjson", javaView(), Options{}},
+		{"counter.ndjson", "ndjson", counterView(), Options{}},
+		{"counter.csv", "csv", counterView(), Options{}},
+		{"counter-edges.csv", "csv", counterView(), Options{Table: profile.EdgeSet}},
+		{"counter-traces.csv", "csv", counterView(), Options{Table: traceSet}},
+		{"heap.csv", "csv", heapView(), Options{}},
+		{"java.callgrind", "callgrind", javaView(), Options{}},
+		{"heap.callgrind", "callgrind", heapView(), Options{}},
+		{"counter.callgrind", "callgrind", counterView(), Options{Demangle: true}},
 		{"source.info", lcov, sourceView(), Options{Demangle: true}},
 		{"functions.info", lcov, sourceView().fakeView, Options{Table: profile.FunctionSet}},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
-			if tc.format == Pprof {
+			if tc.format == "pprof" {
 				p, err := pprof.ParseData(got)
 				if err != nil {
 					t.Fatal(err)
 				}
 				got = []byte(p.String())
 			}
-			if tc.format != JSON && tc.format != Speedscope && len(got) > 0 && got[len(got)-1] != '\n' {
+			if tc.format != "json" && tc.format != "speedscope" && len(got) > 0 && got[len(got)-1] != '\n' {
 				got = append(got, '\n')
 			}
 			got = append(got, "== lost ==\n"...)
@@ -157,7 +157,7 @@ func TestSums(t *testing.T) {
 				}
 				where := fmt.Sprintf("%s, %s, %s", nv.name, set.Name, value.Name)
 
-				data, _ := written(t, Pprof, nv.v, Options{Table: set.Name})
+				data, _ := written(t, "pprof", nv.v, Options{Table: set.Name})
 				p, err := pprof.ParseData(data)
 				if err != nil {
 					t.Fatalf("%s: %v", where, err)
@@ -171,7 +171,7 @@ func TestSums(t *testing.T) {
 					t.Errorf("%s: pprof has %d, want %d", where, got, want)
 				}
 
-				data, _ = written(t, Folded, nv.v, Options{Table: set.Name, Value: value.Name})
+				data, _ = written(t, "folded", nv.v, Options{Table: set.Name, Value: value.Name})
 				got = 0
 				lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 				if len(data) == 0 {
@@ -202,17 +202,17 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		{"svg", javaView(), Options{}, `unknown format "svg": want one of pprof, folded, speedscope, json, ndjson, csv, callgrind, lcov, cobertura, sonar, codecov, coveralls, llvm-json`},
-		{JSON, javaView(), Options{Table: "x"}, `no table "x" in this profile: want one of samples, receivers, functions, edges`},
-		{Folded, heapView(), Options{Table: "edges"}, `no table "edges" in this profile: want one of allocations, functions`},
-		{Folded, heapView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
-		{Pprof, heapView(), Options{Value: "max_lifetime"}, `no value "max_lifetime" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
-		{Speedscope, javaView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of samples, receivers`},
-		{Callgrind, heapView(), Options{Value: "lifetime"}, "callgrind files have all values: none is chosen"},
-		{Callgrind, counterView(), Options{Table: traceSet}, `table "traces" has no stacks, which callgrind is made of`},
-		{Pprof, odd, Options{}, `table "odd" has no value that adds up over stacks`},
-		{Folded, odd, Options{}, `table "odd" has no value that adds up over stacks`},
-		{Speedscope, odd, Options{}, `table "odd" has no value that adds up over stacks`},
-		{Callgrind, odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{"json", javaView(), Options{Table: "x"}, `no table "x" in this profile: want one of samples, receivers, functions, edges`},
+		{"folded", heapView(), Options{Table: "edges"}, `no table "edges" in this profile: want one of allocations, functions`},
+		{"folded", heapView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
+		{"pprof", heapView(), Options{Value: "max_lifetime"}, `no value "max_lifetime" that adds up over stacks: want one of alloc_space, alloc_objects, lifetime`},
+		{"speedscope", javaView(), Options{Value: "x"}, `no value "x" that adds up over stacks: want one of samples, receivers`},
+		{"callgrind", heapView(), Options{Value: "lifetime"}, "callgrind files have all values: none is chosen"},
+		{"callgrind", counterView(), Options{Table: traceSet}, `table "traces" has no stacks, which callgrind is made of`},
+		{"pprof", odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{"folded", odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{"speedscope", odd, Options{}, `table "odd" has no value that adds up over stacks`},
+		{"callgrind", odd, Options{}, `table "odd" has no value that adds up over stacks`},
 	} {
 		var b bytes.Buffer
 		_, err := Write(&b, tc.format, tc.v, tc.opt)
@@ -280,7 +280,7 @@ func TestFormats(t *testing.T) {
 // TestPprofCompressed: pprof files are gzip streams without a time, so that
 // they do not change from day to day.
 func TestPprofCompressed(t *testing.T) {
-	data, _ := written(t, Pprof, javaView(), Options{})
+	data, _ := written(t, "pprof", javaView(), Options{})
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestDocument(t *testing.T) {
 	for _, f := range Formats() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", f, f.Suffix(), f.Description())
 		_, lacks, ok := strings.Cut(string(text), row)
-		if all := f == JSON || f == NDJSON; !ok || all != strings.HasPrefix(lacks, "|\n") {
+		if all := f == "json" || f == "ndjson"; !ok || all != strings.HasPrefix(lacks, "|\n") {
 			t.Errorf("docs/export.md lacks the row%s…", row)
 		}
 	}

@@ -84,11 +84,11 @@ func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []b
 func (e *exporter) appendLine(dst []byte, f *profile.Frame) []byte {
 	line := e.line(f)
 	// Without a class file the bytecode index is all that is known, and 0 is one: the beginning.
-	bytecodes := e.features&(profile.HasLines|profile.HasLineOffsets) == 0 && e.features.Has(profile.HasBytecodes)
+	bytecodes := !e.features.Lines && !e.features.LineOffsets && e.features.Bytecodes
 	if bytecodes {
 		line = f.BCI
 	}
-	if line != 0 || bytecodes || e.features.Has(profile.HasLineOffsets) {
+	if line != 0 || bytecodes || e.features.LineOffsets {
 		dst = append(dst, ':')
 		dst = strconv.AppendInt(dst, int64(line), 10)
 	}

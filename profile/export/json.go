@@ -55,7 +55,7 @@ func (e *exporter) records(lines bool) error {
 		}
 		r.endArray()
 	}
-	r.done()
+	r.finish()
 	return nil
 }
 
@@ -86,8 +86,8 @@ func (r *recordWriter) wants(table string) bool {
 	return r.e.opt.Table == "" || r.e.opt.Table == table
 }
 
-// done ends the file and records the losses of all of it.
-func (r *recordWriter) done() {
+// finish ends the file and records the losses of all of it.
+func (r *recordWriter) finish() {
 	e := r.e
 	if !r.lines {
 		r.array("symbols") // last, when all symbols have numbers
@@ -268,30 +268,30 @@ func (r *recordWriter) symbol(s *profile.Symbol) {
 func (r *recordWriter) function(f *profile.Function) {
 	j, features := &r.j, r.e.features
 	r.symbol(&f.Symbol)
-	if features.Has(profile.HasHashes) {
+	if features.Hashes {
 		j.key("hash").hex(f.Hash)
 	}
 	j.key("covered").bool(f.Covered)
-	if features.Has(profile.HasCalls) {
+	if features.Calls {
 		r.number("calls", f.Calls)
 	}
-	if features.Has(profile.HasRuns) {
+	if features.Runs {
 		r.number("runs", f.Runs)
 	}
 	if f.FirstCall != 0 {
 		j.key("first_call").float(f.FirstCall)
 	}
-	if features.Has(profile.HasSizes) {
+	if features.Sizes {
 		j.key("address").int(f.Address)
 		r.number("size", f.Size)
 	}
-	if features.Has(profile.HasBlocks) {
+	if features.Blocks {
 		r.blocks("counts", f.Blocks, func(b profile.Block) uint64 { return b.Count })
 	}
-	if features.Has(profile.HasOffsets) {
+	if features.Offsets {
 		r.blocks("offsets", f.Blocks, func(b profile.Block) uint64 { return uint64(b.Offset) })
 	}
-	if features.Has(profile.HasBlockLines) {
+	if features.BlockLines {
 		r.blocks("lines", f.Blocks, func(b profile.Block) uint64 { return uint64(b.Line) })
 	}
 	r.labels(f.Labels)
@@ -359,13 +359,13 @@ func (r *recordWriter) stack(s *profile.Stack) {
 		f := &s.Frames[i]
 		j.open('{')
 		r.reference("symbol", &f.Symbol)
-		if features.Has(profile.HasLines) && f.Line != 0 || features.Has(profile.HasLineOffsets) {
+		if features.Lines && f.Line != 0 || features.LineOffsets {
 			j.key("line").int(int64(f.Line))
 		}
 		if f.Column != 0 {
 			j.key("column").int(int64(f.Column))
 		}
-		if features.Has(profile.HasBytecodes) {
+		if features.Bytecodes {
 			j.key("bci").int(int64(f.BCI))
 		}
 		if f.Inlined {
@@ -400,7 +400,7 @@ func (r *recordWriter) edge(edge *profile.Edge) {
 	}
 	r.text(kind, edge.Kind.String())
 	r.reference("caller", &edge.Caller)
-	if r.e.features.Has(profile.HasHashes) {
+	if r.e.features.Hashes {
 		j.key("hash").hex(edge.Hash)
 	}
 	j.key("site").int(int64(edge.Site))

@@ -48,12 +48,12 @@ func TestSchemas(t *testing.T) {
 	document, record := loadSchema(t, own, ""), loadSchema(t, own, "#/$defs/record")
 	for _, nv := range append(realViews(t), fakeViews()...) {
 		for _, opt := range []Options{{}, {Lines: true, Demangle: true, Signatures: true}} {
-			data, _ := written(t, Speedscope, nv.v, opt)
+			data, _ := written(t, "speedscope", nv.v, opt)
 			validate(t, nv.name+" to speedscope", speedscope, data)
 		}
-		data, _ := written(t, JSON, nv.v, Options{})
+		data, _ := written(t, "json", nv.v, Options{})
 		validate(t, nv.name+" to JSON", document, data)
-		data, _ = written(t, NDJSON, nv.v, Options{})
+		data, _ = written(t, "ndjson", nv.v, Options{})
 		for line := range bytes.Lines(data) {
 			validate(t, nv.name+" to NDJSON", record, line)
 		}
@@ -98,7 +98,7 @@ type document struct {
 // records of NDJSON are the same.
 func TestJSONContents(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
-		data, _ := written(t, JSON, nv.v, Options{})
+		data, _ := written(t, "json", nv.v, Options{})
 		var d document
 		if err := json.Unmarshal(data, &d); err != nil {
 			t.Fatalf("%s: %v", nv.name, err)
@@ -148,7 +148,7 @@ func TestJSONContents(t *testing.T) {
 				}
 			}
 		}
-		lines, _ := written(t, NDJSON, nv.v, Options{})
+		lines, _ := written(t, "ndjson", nv.v, Options{})
 		records := 2 + len(d.Functions) + len(d.Edges) + len(d.Traces) + len(d.Symbols) + len(d.Stacks)
 		for _, s := range d.Stacks {
 			records += len(s.Stacks)
@@ -176,7 +176,7 @@ func TestCSV(t *testing.T) {
 			want[set.Name] = 1 + len(collect(set))
 		}
 		for _, table := range tables(nv.v) {
-			data, _ := written(t, CSV, nv.v, Options{Table: table})
+			data, _ := written(t, "csv", nv.v, Options{Table: table})
 			rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll() // refuses rows of other lengths
 			if err != nil {
 				t.Fatalf("%s, %s: %v", nv.name, table, err)
@@ -232,7 +232,7 @@ func TestGoToolPprof(t *testing.T) {
 	total := regexp.MustCompile(`(?m)^Showing nodes accounting for .* of (\S+) total$`)
 	for _, nv := range oracleViews(t) {
 		t.Run(nv.name, func(t *testing.T) {
-			path := exported(t, Pprof, nv.v, Options{Demangle: true})
+			path := exported(t, "pprof", nv.v, Options{Demangle: true})
 			top, stderr, code := oracle.Run(t, tool, "-top", "-symbolize=none", "-unit=minimum", "-nodecount=10000", "-nodefraction=0", path)
 			if code != 0 {
 				t.Fatalf("exit %d: %s", code, stderr)
@@ -274,7 +274,7 @@ func TestCallgrindAnnotate(t *testing.T) {
 	tool := oracle.Tool(t, "callgrind_annotate")
 	for _, nv := range oracleViews(t) {
 		t.Run(nv.name, func(t *testing.T) {
-			path := exported(t, Callgrind, nv.v, Options{Demangle: true})
+			path := exported(t, "callgrind", nv.v, Options{Demangle: true})
 			set := profile.FunctionStacks(nv.v)
 			if sets := nv.v.Stacks(); len(sets) > 0 {
 				set = sets[0]

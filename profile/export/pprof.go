@@ -138,7 +138,7 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	b.numbers = b.numbers[:0]
 	for i := range frames {
 		f := &frames[i]
-		if f.BCI < 0 && b.e.features.Has(profile.HasBytecodes) {
+		if f.BCI < 0 && b.e.features.Bytecodes {
 			b.negative++
 		}
 		n, _ := b.e.symbols.number(&f.Symbol)

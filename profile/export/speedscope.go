@@ -75,7 +75,7 @@ var units = map[profile.Unit]string{
 }
 
 // profile writes one value of a stack set as a profile: its name, unit, samples and
-// weights. With several sets the name includes that of the set.
+// weights. With several sets the name includes the name of the set.
 func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j := &s.j
 	j.line()

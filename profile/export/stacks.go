@@ -8,7 +8,7 @@ import (
 )
 
 // set returns the stack set to write for formats that have one kind of stacks, and the
-// indexes of its additive values, of which there is one at least.
+// indexes of its additive values, at least one.
 func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	name := e.opt.Table
 	if sets := e.v.Stacks(); name == "" && len(sets) > 0 {
@@ -116,15 +116,15 @@ func (e *exporter) loseTables(written ...string) {
 		}
 		e.loseDetails("a function is a stack with a value for all of it")
 		e.loseNeverRun()
-	} else if f&(profile.HasCalls|profile.HasBlocks) != 0 {
+	} else if f.Calls || f.Blocks {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
 	// Callgrind files of functions have the edges as calls.
-	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == Callgrind && slices.Contains(written, profile.FunctionSet)
-	if f.Has(profile.HasEdges) && !withEdges {
+	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
+	if f.Edges && !withEdges {
 		e.lose(0, "edges", "another table is written")
 	}
-	if f.Has(profile.HasTraces) {
+	if f.Traces {
 		e.lose(0, "traces", "orders of calls are no stacks")
 	}
 }
@@ -132,16 +132,16 @@ func (e *exporter) loseTables(written ...string) {
 // loseDetails notes what a format does not say of a function.
 func (e *exporter) loseDetails(why string) {
 	for _, d := range []struct {
-		feature profile.Features
-		what    string
+		has  bool
+		what string
 	}{
-		{profile.HasBlocks, "counts of single blocks"},
-		{profile.HasHashes, "hashes"},
-		{profile.HasSizes, "addresses and sizes"},
-		{profile.HasFirstCalls, "first calls"},
-		{profile.HasRuns, "numbers of runs"},
+		{e.features.Blocks, "counts of single blocks"},
+		{e.features.Hashes, "hashes"},
+		{e.features.Sizes, "addresses and sizes"},
+		{e.features.FirstCalls, "first calls"},
+		{e.features.Runs, "numbers of runs"},
 	} {
-		if e.features.Has(d.feature) {
+		if d.has {
 			e.lose(0, d.what, why)
 		}
 	}
@@ -163,7 +163,7 @@ func (e *exporter) loseFrames(labels uint64) {
 	e.loseSignatures()
 	if e.opt.Lines {
 		e.loseLines()
-	} else if e.features&(profile.HasLines|profile.HasLineOffsets|profile.HasBytecodes) != 0 {
+	} else if e.features.Lines || e.features.LineOffsets || e.features.Bytecodes {
 		e.lose(0, "lines", "frames are told apart by function: ask for lines")
 	}
 	e.loseCounted(labels, "stacks with labels", "the format has none")

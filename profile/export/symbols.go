@@ -61,9 +61,9 @@ func (t *symbols) display(s *profile.Symbol) string {
 // or a bytecode index; 0 if there is none.
 func (e *exporter) line(f *profile.Frame) int32 {
 	switch {
-	case e.features&(profile.HasLines|profile.HasLineOffsets) != 0:
+	case e.features.Lines || e.features.LineOffsets:
 		return f.Line
-	case e.features.Has(profile.HasBytecodes):
+	case e.features.Bytecodes:
 		return max(f.BCI, 0)
 	}
 	return 0
@@ -79,10 +79,10 @@ func (e *exporter) loseSignatures() {
 // loseLines records the meaning of line numbers that are not lines of the source file.
 func (e *exporter) loseLines() {
 	switch {
-	case e.features.Has(profile.HasLines):
-	case e.features.Has(profile.HasLineOffsets):
+	case e.features.Lines:
+	case e.features.LineOffsets:
 		e.lose(0, "source lines", "the profile has lines counted from the beginning of the function: line numbers are those")
-	case e.features.Has(profile.HasBytecodes):
+	case e.features.Bytecodes:
 		e.lose(0, "source lines", "the profile has bytecode indexes: line numbers are those")
 	}
 }

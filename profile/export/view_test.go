@@ -70,7 +70,7 @@ func javaView() *fakeView {
 	at := func(s profile.Symbol, bci int32) profile.Frame { return profile.Frame{Symbol: s, BCI: bci} }
 	return &fakeView{
 		identity: profile.Identity{File: "default.iprof", Family: "iprof", Version: "1.0.0"},
-		features: profile.HasCalls | profile.HasBytecodes | profile.HasEdges,
+		features: profile.Features{Calls: true, Bytecodes: true, Edges: true},
 		functions: []profile.Function{
 			{Symbol: main, Calls: 1, Covered: true},
 			{Symbol: fib, Calls: 41, Covered: true},
@@ -89,8 +89,8 @@ func javaView() *fakeView {
 			{
 				Name: "receivers", Description: "a receiver's type at a call", Partial: true, Values: []profile.ValueType{{Name: "receivers", Unit: profile.Count}},
 				ReusedStacks: reusing([]profile.Stack{
-					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{1 << 60}, Labels: []profile.Label{{Key: profile.LabelType, Value: "A"}}},
-					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{3}, Labels: []profile.Label{{Key: profile.LabelType, Value: "B"}}},
+					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{1 << 60}, Labels: []profile.Label{{Key: "type", Value: "A"}}},
+					{Frames: []profile.Frame{at(fib, 5)}, Values: []uint64{3}, Labels: []profile.Label{{Key: "type", Value: "B"}}},
 				}),
 			},
 		},
@@ -112,7 +112,7 @@ func heapView() *fakeView {
 	)
 	return &fakeView{
 		identity: profile.Identity{Family: "MemProf", BuildIDs: [][]byte{{0xab, 0xcd}}, Omits: []string{"histograms of accesses"}},
-		features: profile.HasLineOffsets,
+		features: profile.Features{LineOffsets: true},
 		functions: []profile.Function{
 			{Symbol: alloc, Covered: true}, {Symbol: insert, Covered: true},
 		},
@@ -140,10 +140,10 @@ func counterView() *fakeView {
 	)
 	return &fakeView{
 		identity: profile.Identity{File: "a.profdata", Family: "IRPGO", Format: "indexed", Version: "12", ReadableBy: "LLVM 19 and newer", Variant: []string{"ir", "entry-first"}, BuildIDs: [][]byte{{1}, {2, 3}}},
-		features: profile.HasCalls | profile.HasBlocks | profile.HasHashes | profile.HasEdges | profile.HasTraces | profile.HasFirstCalls,
+		features: profile.Features{Calls: true, Blocks: true, Hashes: true, Edges: true, Traces: true, FirstCalls: true},
 		functions: []profile.Function{
 			{Symbol: main, Hash: 0x10, Calls: 1, Covered: true, FirstCall: 1, Blocks: []profile.Block{{Count: 1}, {Count: 100}, {Count: 0}}},
-			{Symbol: helper, Hash: 0x20, Calls: 250, Covered: true, FirstCall: 2.5, Blocks: []profile.Block{{Count: 250}, {Count: 40}}, Labels: []profile.Label{{Key: profile.LabelInstrumentation, Value: "context-sensitive"}}},
+			{Symbol: helper, Hash: 0x20, Calls: 250, Covered: true, FirstCall: 2.5, Blocks: []profile.Block{{Count: 250}, {Count: 40}}, Labels: []profile.Label{{Key: "instrumentation", Value: "context-sensitive"}}},
 			{Symbol: never, Hash: 0x30, Blocks: []profile.Block{{Count: 0}}},
 		},
 		edges: []profile.Edge{

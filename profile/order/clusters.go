@@ -25,15 +25,14 @@ const (
 	// maxThinning is the factor by which a cluster's density may drop when
 	// another is appended.
 	maxThinning = 8
-	// unknownSize in bytes stands for the size of functions of unknown size.
+	// unknownSize is the size, in bytes, assumed for functions of unknown size.
 	unknownSize = 64
 )
 
-// clusterOrder returns indexes of nodes in the order of C3. From the hottest
-// function down, it appends the function's cluster to that of its most frequent
-// caller, unless the result would exceed maxCluster or lose too much density; then
-// it sorts the clusters by density. It omits functions that were never called.
-// Ties keep their order.
+// clusterOrder returns indexes of nodes in the order of C3. From the hottest function down, it appends
+// the function's cluster to the cluster of its most frequent caller, unless the result would exceed
+// maxCluster or lose too much density. Then it sorts the clusters by density. It omits functions that
+// were never called. Ties keep their order.
 func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	callers := heaviestCallers(nodes, arcs)
 	clusters := make([]*cluster, len(nodes))

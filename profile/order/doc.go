@@ -1,13 +1,12 @@
-// Package order computes function orders that place the functions which run, and
-// those which run at startup, close together; evaluates orders; and writes them for
-// linkers.
+// Package order computes function orders, in which the functions that run, and the functions that run
+// at startup, are close together; evaluates orders; and writes them for linkers.
 //
-//	names := order.BalancedOrder(view, name)      // name returns a symbol's name
+//	names := order.Balanced(view, name)           // name returns a symbol's name
 //	m := order.MatchSymbols(names, symbols of the program to be linked, order.SymbolOptions{})
-//	unwritten, err := order.Write(w, order.LLD, m.Symbols)
+//	unwritten, err := order.Write(w, "lld", m.Symbols)
 //
-// [BalancedOrder] uses the order of first calls, [ClusterOrder] the call graph; any
-// other list of names works, too. Instead of matching, [Unique] only removes
+// [Balanced] uses the order of first calls, [Clustered] the call graph; any
+// other list of names works as well. Instead of matching, [Unique] only removes
 // duplicate names, which linkers refuse or warn about. [NewImage] and
 // [Image.Evaluate] count the page faults of a program as it is linked;
 // [Image.Arrange] returns the program as a linker would arrange it for an order.
@@ -39,8 +38,8 @@
 //
 // # Errors and limits
 //
-// [Write] returns the symbols that a format cannot express, for example those with
-// a line break, instead of writing them. Errors are those of the writer, of unknown
-// linkers and, from [Image.Evaluate], of bad options and of traces without a function of
-// the image. Memory is proportional to the symbols and traces.
+// [Write] returns the symbols that a format cannot express, for example symbols with a line break,
+// instead of writing them. It fails if the writer does or the linker is unknown. [Image.Evaluate] fails
+// for invalid options and if no trace has a function of the image. Memory is proportional to the symbols
+// and traces.
 package order

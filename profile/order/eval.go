@@ -23,8 +23,8 @@ type EvalOptions struct {
 	PageSizes []uint64
 	// Shares of the first calls, in percent, for [Score].Until.
 	Shares []float64
-	// Profiled are the functions, called or not, of which the profile of the traces would
-	// know; nil if that is not known. Parts of these count as known, too.
+	// Profiled are the functions, called or not, that the profile of the traces records; nil if unknown.
+	// The parts of these functions count as profiled.
 	Profiled []string
 }
 
@@ -35,12 +35,12 @@ type EvalOptions struct {
 type Score struct {
 	PageSize uint64  // bytes
 	Pages    float64 // pages with code of called functions
-	// Unknown is how many pages more are touched if all functions run that are not in
-	// EvalOptions.Profiled; Unprofiled is the number of these, UnprofiledBytes their code.
+	// Unknown is how many more pages are touched if all functions run that are not in
+	// EvalOptions.Profiled. Unprofiled counts these functions, UnprofiledBytes their bytes of code.
 	Unknown         float64
 	Unprofiled      int
 	UnprofiledBytes uint64
-	Touched         float64 // bytes of those pages
+	Touched         float64 // bytes of the pages with code of called functions
 	Executed        float64 // bytes of code of called functions
 	// Until has the page faults up to each of the shares of the first calls.
 	Until []float64
@@ -48,8 +48,8 @@ type Score struct {
 	// by the number of first calls: the mean number of page faults so far, over
 	// all points of a run.
 	Area float64
-	// Called counts the called functions that the image has, Missing the names
-	// that it does not have.
+	// Called counts the called functions that the image has, Missing the called
+	// names that the image lacks.
 	Called, Missing float64
 }
 
@@ -92,7 +92,7 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		}
 		total += weight
 		for i := range scores {
-			touched := scores[i].add(im, called, len(m.Missing), opt.Shares, weight)
+			touched := scores[i].addTrace(im, called, len(m.Missing), opt.Shares, weight)
 			scores[i].addUnknown(unknown, touched, weight)
 		}
 	}
@@ -109,8 +109,8 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	return scores, nil
 }
 
-// unprofiled returns the functions of the image of which a profile of the given functions
-// says nothing: none if there are no given functions.
+// unprofiled returns the functions of the image that are not among the profiled functions; nil if
+// profiled is empty.
 func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	if len(profiled) == 0 {
 		return nil
@@ -119,8 +119,8 @@ func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	for _, name := range profiled {
 		known[symbols.BaseName(name)] = true
 	}
-	for i := range im.places {
-		p := &im.places[i]
+	for i := range im.code {
+		p := &im.code[i]
 		if !slices.ContainsFunc(p.names, func(name string) bool {
 			base := symbols.BaseName(name)
 			return known[base] || im.symbols.underscore && known[strings.TrimPrefix(base, "_")]
@@ -131,34 +131,34 @@ func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	return functions
 }
 
-// touch adds the pages of code to those that are touched. size is at least 1.
-func (s *Score) touch(touched map[uint64]bool, addr, size uint64) {
+// touchPages adds the pages of code to touched. size is at least 1.
+func (s *Score) touchPages(touched map[uint64]bool, addr, size uint64) {
 	for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
 		touched[page] = true
 	}
 }
 
-// addUnknown adds the pages of functions that the profile of a trace does not know.
+// addUnknown adds the pages of the unprofiled functions that the trace has not touched.
 func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
 	before := len(touched)
 	for _, f := range functions {
-		s.touch(touched, f.Addr, f.Size)
+		s.touchPages(touched, f.Addr, f.Size)
 	}
 	s.Unknown += weight * float64(len(touched)-before)
 }
 
-// add adds the score of one trace, and returns the pages that it touches.
-func (s *Score) add(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
+// addTrace adds the score of one trace, and returns the pages that the trace touches.
+func (s *Score) addTrace(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
 	touched = make(map[uint64]bool)
 	for _, f := range im.always {
-		s.touch(touched, f.Addr, max(f.Size, 1))
+		s.touchPages(touched, f.Addr, max(f.Size, 1))
 	}
 	faults := make([]int, len(called)) // after each first call
 	executed, area := uint64(0), 0
 	for t, i := range called {
-		p := &im.places[i]
+		p := &im.code[i]
 		executed += p.size
-		s.touch(touched, p.addr, p.size)
+		s.touchPages(touched, p.addr, p.size)
 		faults[t] = len(touched)
 		area += len(touched)
 	}

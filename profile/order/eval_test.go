@@ -26,8 +26,8 @@ var fourFunctions = []order.Function{
 
 func TestEvaluate(t *testing.T) {
 	im := order.NewImage(fourFunctions, order.SymbolOptions{})
-	if im.Functions() != 4 || im.Size() != 0x800+0x1000+0x700+0x10 {
-		t.Errorf("%d functions of %#x bytes", im.Functions(), im.Size())
+	if im.Functions != 4 || im.Size != 0x800+0x1000+0x700+0x10 {
+		t.Errorf("%d functions of %#x bytes", im.Functions, im.Size)
 	}
 	for _, c := range []struct {
 		name   string
@@ -73,8 +73,8 @@ func TestEvaluateAlways(t *testing.T) {
 	im := order.NewImage(append(slices.Clone(fourFunctions),
 		order.Function{Name: ".plt", Addr: 0xff0, Size: 0x20, Always: true}), order.SymbolOptions{})
 	arranged, m := im.Arrange([]string{"d", ".plt"})
-	if im.Functions() != 4 || !slices.Equal(m.Missing, []string{".plt"}) {
-		t.Errorf("%d functions, %v missing", im.Functions(), m.Missing)
+	if im.Functions != 4 || !slices.Equal(m.Missing, []string{".plt"}) {
+		t.Errorf("%d functions, %v missing", im.Functions, m.Missing)
 	}
 	for _, c := range []struct {
 		im    *order.Image
@@ -156,8 +156,8 @@ func TestArrange(t *testing.T) {
 	if len(m.Symbols) != 60 || len(m.Missing) != 1 || len(m.Duplicates) != 1 {
 		t.Errorf("match %+v", m)
 	}
-	if arranged.Functions() != 500 || arranged.Size() != im.Size() {
-		t.Errorf("%d functions of %d bytes, want 500 of %d", arranged.Functions(), arranged.Size(), im.Size())
+	if arranged.Functions != 500 || arranged.Size != im.Size {
+		t.Errorf("%d functions of %d bytes, want 500 of %d", arranged.Functions, arranged.Size, im.Size)
 	}
 	score := func(im *order.Image) order.Score {
 		s, err := im.Evaluate([]order.Trace{{Functions: run}}, order.EvalOptions{})
@@ -191,7 +191,7 @@ func TestImageOfHostileSymbols(t *testing.T) {
 		{Name: "zero", Addr: 0, Size: 4},
 	}, order.SymbolOptions{})
 	arranged, _ := im.Arrange([]string{"zero"})
-	if im.Functions() != 1 || arranged.Functions() != 1 {
-		t.Errorf("%d functions, arranged %d, want 1", im.Functions(), arranged.Functions())
+	if im.Functions != 1 || arranged.Functions != 1 {
+		t.Errorf("%d functions, arranged %d, want 1", im.Functions, arranged.Functions)
 	}
 }

@@ -14,7 +14,7 @@ func Example() {
 	program := []string{"main", "parse", "emit.llvm.2222", "helper"}
 	ran := []string{"main", "emit.llvm.1111", "removed", "parse"} // by first call
 	m := order.MatchSymbols(ran, program, order.SymbolOptions{})
-	if _, err := order.Write(os.Stdout, order.LLD, m.Symbols); err != nil {
+	if _, err := order.Write(os.Stdout, "lld", m.Symbols); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("not in the program:", m.Missing)

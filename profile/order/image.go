@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Function is a function's name and place in a linked program.
+// A Function is a function's name and its address in a linked program.
 type Function struct {
 	Name       string
 	Addr, Size uint64 // in bytes
@@ -16,15 +16,18 @@ type Function struct {
 
 // An Image is the layout of a program's code in memory.
 type Image struct {
-	places  []place
-	byName  map[string][]int32 // indexes of places; several for functions local to files
+	Functions int    // number of functions
+	Size      uint64 // bytes of code, without padding between functions
+
+	code    []codeRange
+	byName  map[string][]int32 // indexes in code; several for functions local to files
 	symbols *symbolSet
 	opt     SymbolOptions
 	always  []Function // see Function.Always
 }
 
-// place is the code of one function, which may have several names.
-type place struct {
+// A codeRange is the code of one function, which may have several names.
+type codeRange struct {
 	addr, size uint64
 	names      []string
 }
@@ -49,26 +52,28 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 		if f.Size == 0 || f.Size >= maxFunction || f.Addr+f.Size < f.Addr {
 			continue
 		}
-		if n := len(im.places); n > 0 && im.places[n-1].addr == f.Addr {
-			p := &im.places[n-1]
+		if n := len(im.code); n > 0 && im.code[n-1].addr == f.Addr {
+			p := &im.code[n-1]
 			p.size = max(p.size, f.Size)
 			if !slices.Contains(p.names, f.Name) {
 				p.names = append(p.names, f.Name)
 			}
 			continue
 		}
-		im.places = append(im.places, place{f.Addr, f.Size, []string{f.Name}})
+		im.code = append(im.code, codeRange{f.Addr, f.Size, []string{f.Name}})
 	}
 	im.index()
 	return im
 }
 
-// index builds the indexes of places by name.
+// index builds the indexes by name, and sums up the functions.
 func (im *Image) index() {
-	im.byName = make(map[string][]int32, len(im.places))
+	im.byName = make(map[string][]int32, len(im.code))
+	im.Functions = len(im.code)
 	var names []string
-	for i := range im.places {
-		for _, n := range im.places[i].names {
+	for i := range im.code {
+		im.Size += im.code[i].size
+		for _, n := range im.code[i].names {
 			im.byName[n] = append(im.byName[n], int32(i))
 			names = append(names, n)
 		}
@@ -76,30 +81,19 @@ func (im *Image) index() {
 	im.symbols = newSymbolSet(names, im.opt)
 }
 
-// resolve returns the places of the functions with the given names, each once.
-func (im *Image) resolve(names []string) (places []int32, m Match) {
+// resolve returns the indexes of the functions with the given names, each once.
+func (im *Image) resolve(names []string) (indexes []int32, m Match) {
 	m = im.symbols.match(names)
 	taken := make(map[int32]bool, len(m.Symbols))
 	for _, name := range m.Symbols {
 		for _, i := range im.byName[name] {
 			if !taken[i] {
 				taken[i] = true
-				places = append(places, i)
+				indexes = append(indexes, i)
 			}
 		}
 	}
-	return places, m
-}
-
-// Functions returns the number of functions.
-func (im *Image) Functions() int { return len(im.places) }
-
-// Size returns the bytes of code, without padding between functions.
-func (im *Image) Size() (size uint64) {
-	for i := range im.places {
-		size += im.places[i].size
-	}
-	return size
+	return indexes, m
 }
 
 // maxAlignment is the largest alignment that compilers choose for functions.
@@ -108,28 +102,28 @@ const maxAlignment = 64
 // Arrange returns the image as a linker would lay it out for the order: from the
 // image's first address on, the named functions, found by [MatchSymbols], then
 // the other functions in their present order. Each function keeps the alignment of
-// its address, up to that of most functions. Arrange does not model what linkers
+// its address, up to the alignment of most functions. Arrange does not model what linkers
 // insert, such as branch islands.
 func (im *Image) Arrange(order []string) (*Image, Match) {
 	sequence, m := im.resolve(order)
-	named := make([]bool, len(im.places))
+	named := make([]bool, len(im.code))
 	for _, i := range sequence {
 		named[i] = true
 	}
-	for i := range im.places {
+	for i := range im.code {
 		if !named[i] {
 			sequence = append(sequence, int32(i))
 		}
 	}
-	out := &Image{places: make([]place, 0, len(sequence)), opt: im.opt, always: im.always}
+	out := &Image{code: make([]codeRange, 0, len(sequence)), opt: im.opt, always: im.always}
 	if len(sequence) == 0 {
 		out.index()
 		return out, m
 	}
 	align := im.alignment()
-	at := im.places[0].addr
+	at := im.code[0].addr
 	for _, i := range sequence {
-		p := im.places[i]
+		p := im.code[i]
 		a := align
 		if p.addr != 0 {
 			a = min(a, p.addr&-p.addr)
@@ -137,7 +131,7 @@ func (im *Image) Arrange(order []string) (*Image, Match) {
 		at = (at + a - 1) &^ (a - 1)
 		p.addr = at
 		at += p.size
-		out.places = append(out.places, p)
+		out.code = append(out.code, p)
 	}
 	out.index()
 	return out, m
@@ -148,12 +142,12 @@ func (im *Image) Arrange(order []string) (*Image, Match) {
 func (im *Image) alignment() uint64 {
 	for a := uint64(maxAlignment); a > 1; a /= 2 {
 		n := 0
-		for i := range im.places {
-			if im.places[i].addr%a == 0 {
+		for i := range im.code {
+			if im.code[i].addr%a == 0 {
 				n++
 			}
 		}
-		if 2*n > len(im.places) {
+		if 2*n > len(im.code) {
 			return a
 		}
 	}

@@ -43,13 +43,13 @@ func TestLinkers(t *testing.T) {
 		// program; further files go into the folder.
 		args func(t *testing.T, dir, exe string) []string
 	}{
-		{order.LLD, []string{"ld.lld-22", "ld.lld"}, func(*testing.T, string, string) []string {
+		{"lld", []string{"ld.lld-22", "ld.lld"}, func(*testing.T, string, string) []string {
 			return []string{"--symbol-ordering-file=order", "--fatal-warnings", "-e", "start", "-o", "program", "program.o"}
 		}},
-		{order.Gold, []string{"ld.gold"}, func(*testing.T, string, string) []string {
+		{"gold", []string{"ld.gold"}, func(*testing.T, string, string) []string {
 			return []string{"--section-ordering-file=order", "-e", "start", "-o", "program", "program.o"}
 		}},
-		{order.GNULD, []string{"ld.bfd"}, func(t *testing.T, dir, exe string) []string {
+		{"gnu-ld", []string{"ld.bfd"}, func(t *testing.T, dir, exe string) []string {
 			writeFile(t, filepath.Join(dir, "script"), linkerScript(t, exe))
 			return []string{"-T", "script", "-e", "start", "-o", "program", "program.o"}
 		}},
@@ -59,7 +59,7 @@ func TestLinkers(t *testing.T) {
 			dir := t.TempDir()
 			compile(t, cc, dir)
 			writeOrder(t, dir, c.linker, append(slices.Clone(wanted), "no_such_function"))
-			if c.linker == order.LLD { // it warns of what does not exist
+			if c.linker == "lld" { // it warns of what does not exist
 				writeOrder(t, dir, c.linker, wanted)
 			}
 			run(t, dir, ld, c.args(t, dir, ld)...)
@@ -88,7 +88,7 @@ func TestLD64(t *testing.T) {
 	for i, s := range wanted {
 		wantOrder[i] = "_" + s
 	}
-	writeOrder(t, dir, order.LD64, append(wantOrder, "_no_such_function"))
+	writeOrder(t, dir, "ld64", append(wantOrder, "_no_such_function"))
 	run(t, dir, ld, "-arch", "x86_64", "-platform_version", "macos", "13", "13", "-dylib", "-undefined", "dynamic_lookup",
 		"-order_file", "order", "-o", "program", "program.o")
 	f, err := macho.Open(filepath.Join(dir, "program"))

@@ -62,7 +62,7 @@ func Unique(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
 	for _, n := range names {
-		if m.take(taken, n) {
+		if m.addSymbol(taken, n) {
 			m.Kept++
 		} else {
 			m.Duplicates = append(m.Duplicates, n)
@@ -90,12 +90,12 @@ func (s *symbolSet) match(names []string) Match {
 	taken := make(map[string]bool, len(names))
 	strip := !s.underscore && !slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "_") })
 	for _, n := range names {
-		found := s.find(n, strip)
+		found := s.findSymbols(n, strip)
 		if len(found) == 0 {
 			m.Missing = append(m.Missing, n)
 			continue
 		}
-		found = slices.DeleteFunc(found, func(symbol string) bool { return !m.take(taken, symbol) })
+		found = slices.DeleteFunc(found, func(symbol string) bool { return !m.addSymbol(taken, symbol) })
 		switch {
 		case len(found) == 0:
 			m.Duplicates = append(m.Duplicates, n)
@@ -111,8 +111,8 @@ func (s *symbolSet) match(names []string) Match {
 	return m
 }
 
-// take appends a symbol unless it has been taken, and reports whether it did.
-func (m *Match) take(taken map[string]bool, symbol string) bool {
+// addSymbol appends a symbol unless it has been taken, and reports whether it did.
+func (m *Match) addSymbol(taken map[string]bool, symbol string) bool {
 	if taken[symbol] {
 		return false
 	}
@@ -121,9 +121,9 @@ func (m *Match) take(taken map[string]bool, symbol string) bool {
 	return true
 }
 
-// find returns the symbols that a name matches. With strip it also tries the name
+// findSymbols returns the symbols that a name matches. With strip it also tries the name
 // without its first byte, an underscore.
-func (s *symbolSet) find(name string, strip bool) []string {
+func (s *symbolSet) findSymbols(name string, strip bool) []string {
 	spellings := []string{name}
 	switch {
 	case s.underscore:

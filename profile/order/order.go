@@ -1,12 +1,16 @@
 package order
 
-import "github.com/profuse-pgo/profuse/profile"
+import (
+	"github.com/profuse-pgo/profuse/internal/llvm/partition"
+	"github.com/profuse-pgo/profuse/profile"
+)
 
-// BalancedOrder orders the functions of a profile's traces with [Balanced]. name
-// returns a symbol's name in the order; symbols for which it returns "" are
-// omitted. Several symbols of one function are ordered individually. The result is
-// nil if the profile has no traces.
-func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
+// Balanced returns the names of the functions of a profile's traces, in an order in which functions
+// first called at about the same time, in as many runs as possible, share pages: LLVM's balanced
+// partitioning, as in "llvm-profdata order". name returns a symbol's name in the order; Balanced omits
+// symbols for which it returns "". Several symbols of one function are ordered individually. The result
+// is nil if the profile has no traces.
+func Balanced(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	symbols := make(map[uint64]profile.Symbol)
 	ids := make(map[profile.Symbol]uint64)
 	var traces [][]uint64
@@ -26,7 +30,7 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 		}
 		traces = append(traces, trace)
 	}
-	for _, id := range Balanced(traces) {
+	for _, id := range partition.Order(traces) {
 		s := symbols[id]
 		if n := name(&s); n != "" {
 			names = append(names, n)
@@ -35,13 +39,13 @@ func BalancedOrder(v profile.View, name func(*profile.Symbol) string) (names []s
 	return names
 }
 
-// ClusterOrder orders the functions of a profile that ran by call-chain clustering
+// Clustered returns the names of the functions of a profile that ran, ordered by call-chain clustering
 // (C3: Ottoni and Maher, "Optimizing Function Placement for Large-Scale Data-Center
 // Applications", CGO 2017). name returns a symbol's name in the order; functions of
-// one name count as one, and those for which it returns "" are omitted. The result
+// one name count as one, and Clustered omits functions for which name returns "". The result
 // is nil if the profile has no calls between functions.
-func ClusterOrder(v profile.View, name func(*profile.Symbol) string) (names []string) {
-	if !v.Features().Has(profile.HasEdges) {
+func Clustered(v profile.View, name func(*profile.Symbol) string) (names []string) {
+	if !v.Features().Edges {
 		return nil
 	}
 	var nodes []callNode

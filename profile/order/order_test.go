@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/llvm/partition"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/order"
 )
@@ -21,7 +22,7 @@ func (v *ordered) Identity() profile.Identity { return profile.Identity{} }
 func (v *ordered) Stacks() []profile.StackSet { return nil }
 func (v *ordered) Features() (f profile.Features) {
 	if v.edges != nil {
-		f |= profile.HasEdges
+		f.Edges = true
 	}
 	return f
 }
@@ -60,7 +61,7 @@ func nameAndFile(s *profile.Symbol) string {
 
 // Symbols are ordered as their identities are, each once, two of one identity
 // by themselves.
-func TestBalancedOrder(t *testing.T) {
+func TestBalanced(t *testing.T) {
 	runs := []string{"m a b x:s c d", "m c d y:s a b", "m b a x:s"}
 	v := &ordered{}
 	ids := make(map[string]uint64)
@@ -83,27 +84,27 @@ func TestBalancedOrder(t *testing.T) {
 		traces = append(traces, plain)
 	}
 	var want []string
-	for _, id := range order.Balanced(traces) {
+	for _, id := range partition.Order(traces) {
 		for name, of := range ids {
 			if s := symbol(name); of == id {
 				want = append(want, nameAndFile(&s))
 			}
 		}
 	}
-	got := order.BalancedOrder(v, nameAndFile)
+	got := order.Balanced(v, nameAndFile)
 	if !slices.Equal(got, want) || len(got) != 7 {
 		t.Errorf("%q, want %q", got, want)
 	}
-	unnamed := order.BalancedOrder(v, func(s *profile.Symbol) string { return strings.Trim(s.Name, "ab") })
+	unnamed := order.Balanced(v, func(s *profile.Symbol) string { return strings.Trim(s.Name, "ab") })
 	if len(unnamed) != 5 {
 		t.Errorf("without names for a and b: %q", unnamed)
 	}
-	if got := order.BalancedOrder(&ordered{}, nameOnly); got != nil {
+	if got := order.Balanced(&ordered{}, nameOnly); got != nil {
 		t.Errorf("without traces: %q", got)
 	}
 }
 
-func TestClusterOrder(t *testing.T) {
+func TestClustered(t *testing.T) {
 	v := &ordered{edges: []profile.Edge{}}
 	call := func(kind profile.EdgeKind, caller, target string, count uint64) {
 		v.edges = append(v.edges, profile.Edge{Kind: kind, Caller: symbol(caller), Target: symbol(target), Count: count})
@@ -113,12 +114,12 @@ func TestClusterOrder(t *testing.T) {
 	}
 	slices.SortFunc(v.functions, func(a, b profile.Function) int { return strings.Compare(a.File+a.Name, b.File+b.Name) })
 	v.functions = append(v.functions, profile.Function{Calls: 1000}) // of no name
-	if got := order.ClusterOrder(v, nameOnly); got != nil {
+	if got := order.Clustered(v, nameOnly); got != nil {
 		t.Errorf("without edges: %q", got)
 	}
 	call(profile.Call, "main", "unknown", 5)
 	call(profile.TypeCheck, "main", "loop", 5)
-	if got := order.ClusterOrder(v, nameOnly); got != nil {
+	if got := order.Clustered(v, nameOnly); got != nil {
 		t.Errorf("without a call: %q", got)
 	}
 	call(profile.IndirectCall, "loop", "x:static", 90)
@@ -130,7 +131,7 @@ func TestClusterOrder(t *testing.T) {
 		{nameOnly, "loop static main"}, // the statics are one, called by loop for the most part
 		{nameAndFile, "/loop x/static /main y/static"},
 	} {
-		if got := strings.Join(order.ClusterOrder(v, c.name), " "); got != c.want {
+		if got := strings.Join(order.Clustered(v, c.name), " "); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

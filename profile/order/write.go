@@ -9,19 +9,16 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// A Linker is a linker whose order format [Write] writes.
+// A Linker names a linker whose order format [Write] writes:
+//
+//	lld     LLVM's ld.lld, for ELF
+//	ld64    Apple's ld64 and LLVM's ld64.lld, for Mach-O
+//	gold    GNU binutils' ld.gold
+//	gnu-ld  GNU binutils' ld.bfd
 type Linker string
 
-// The linkers.
-const (
-	LLD   Linker = "lld"    // LLVM's ld.lld, for ELF
-	LD64  Linker = "ld64"   // Apple's ld64 and LLVM's ld64.lld, for Mach-O
-	Gold  Linker = "gold"   // GNU binutils' ld.gold
-	GNULD Linker = "gnu-ld" // GNU binutils' ld.bfd
-)
-
 // Linkers returns all linkers.
-func Linkers() []Linker { return []Linker{LLD, LD64, Gold, GNULD} }
+func Linkers() []Linker { return []Linker{"lld", "ld64", "gold", "gnu-ld"} }
 
 // Write writes an order of symbols, given by their names in the symbol table, for a
 // linker. It omits and returns symbols that the linker's format cannot express. It
@@ -47,10 +44,10 @@ func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, er
 // lines has the functions that return the text of one symbol, which may have
 // several lines; "" if the format cannot express the symbol.
 var lines = map[Linker]func(symbol string) string{
-	LLD:   symbolLine,
-	LD64:  symbolLine,
-	Gold:  goldLines,
-	GNULD: gnuldLine,
+	"lld":    symbolLine,
+	"ld64":   symbolLine,
+	"gold":   goldLines,
+	"gnu-ld": gnuldLine,
 }
 
 // symbolLine returns the symbol unless the linker would read the line as another

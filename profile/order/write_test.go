@@ -16,9 +16,9 @@ func TestWrite(t *testing.T) {
 		want      string
 		unwritten []string
 	}{
-		{order.LLD, "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
-		{order.LD64, "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
-		{order.Gold, `.text.main
+		{"lld", "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
+		{"ld64", "main\n_ZN1a1bEv\nf.cold\ng.cold.1\n$s1aD\n-[A b:c:]\n", []string{"a#b", "", " c", "d\ne"}},
+		{"gold", `.text.main
 .text.hot.main
 .text.startup.main
 .text._ZN1a1bEv
@@ -44,7 +44,7 @@ func TestWrite(t *testing.T) {
 .text.hot.d?e
 .text.startup.d?e
 `, []string{""}},
-		{order.GNULD, `*(.text.main) *(.text.hot.main) *(.text.startup.main)
+		{"gnu-ld", `*(.text.main) *(.text.hot.main) *(.text.startup.main)
 *(.text._ZN1a1bEv) *(.text.hot._ZN1a1bEv) *(.text.startup._ZN1a1bEv)
 *(.text.unlikely.f) *(.text.split.f)
 *(.text.unlikely.g) *(.text.split.g)

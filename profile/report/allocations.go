@@ -12,7 +12,7 @@ import (
 
 // Limits of the page's data.
 const (
-	// The contexts with the most bytes are kept, as far as their stacks fit into
+	// The page keeps the contexts with the most bytes, until their stacks exceed
 	// maxStackNodes.
 	maxContexts   = 20_000
 	maxStackNodes = 60_000
@@ -23,7 +23,7 @@ type heapContexts struct {
 	contexts []allocContext // by bytes, the greatest first
 	Totals   []heatTotal    // of each temperature that occurs
 	All      heatTotal
-	Left     heatTotal // of those not in contexts
+	Left     heatTotal // of the contexts that are dropped
 	Timed    bool      // lifetimes and densities are known
 	Counted  bool      // the number of allocations is known
 	frames   []profile.Frame
@@ -53,13 +53,13 @@ type heatTotal struct {
 	temperatureWord
 	Contexts     int
 	Bytes, Count uint64
-	// Of the bytes of all contexts: the share of this temperature and of those
-	// before it.
+	// Share is this temperature's share of the bytes of all contexts, From the share of the
+	// temperatures before it.
 	Share, From float64
 }
 
-// add adds a context. Sums stop at 2^64-1.
-func (t *heatTotal) add(c *allocContext) {
+// addContext adds a context. Sums stop at 2^64-1.
+func (t *heatTotal) addContext(c *allocContext) {
 	t.Contexts++
 	t.Bytes = saturate.Add(t.Bytes, c.bytes)
 	t.Count = saturate.Add(t.Count, c.count)
@@ -74,8 +74,7 @@ var temperatures = []temperatureWord{
 	{"hot", "hot", "hot"}, {"warm", "warm", "warm"}, {"notcold", "not cold", "warm"}, {"cold", "cold", "cold"}, {"", "not known", "never"},
 }
 
-// wordOf returns the word for a temperature as the profile has it; one that it does not know
-// counts as not known.
+// wordOf returns the word for a temperature of the profile: "not known" for an unknown temperature.
 func wordOf(temperature string) temperatureWord {
 	for _, t := range temperatures {
 		if t.temperature == temperature {
@@ -140,19 +139,19 @@ func newHeap(v profile.View) *heapContexts {
 	if len(h.contexts) == 0 {
 		return nil
 	}
-	h.sum()
+	h.sumTemperatures()
 	slices.SortStableFunc(h.contexts, func(a, b allocContext) int { return cmp.Compare(b.bytes, a.bytes) })
 	h.addStacks(set)
 	return h
 }
 
-// sum sums up all contexts and those of each temperature, before some of them are left out.
-func (h *heapContexts) sum() {
+// sumTemperatures sums up all contexts, and the contexts of each temperature, before addStacks drops some.
+func (h *heapContexts) sumTemperatures() {
 	for _, t := range temperatures {
 		total := heatTotal{temperatureWord: t}
 		for i := range h.contexts {
 			if c := &h.contexts[i]; wordOf(c.temperature) == t {
-				total.add(c)
+				total.addContext(c)
 			}
 		}
 		if total.Contexts > 0 {
@@ -160,7 +159,7 @@ func (h *heapContexts) sum() {
 		}
 	}
 	for i := range h.contexts {
-		h.All.add(&h.contexts[i])
+		h.All.addContext(&h.contexts[i])
 	}
 	from := 0.0
 	for i := range h.Totals {
@@ -206,7 +205,7 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 		h.contexts[i].node = node
 	}
 	for i := range h.contexts[kept:] {
-		h.Left.add(&h.contexts[kept+i])
+		h.Left.addContext(&h.contexts[kept+i])
 	}
 	h.contexts = h.contexts[:kept]
 	h.frames, h.nodes = frames.Keys, nodes.Keys
@@ -225,8 +224,8 @@ func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 func (h *heapContexts) axes() (x, y axis) {
 	lifetime, density := valueRange{low: math.Inf(1)}, valueRange{low: math.Inf(1)}
 	for i := range h.contexts {
-		lifetime.add(h.contexts[i].lifetime)
-		density.add(h.contexts[i].density)
+		lifetime.addValue(h.contexts[i].lifetime)
+		density.addValue(h.contexts[i].density)
 	}
 	if h.Limits != nil {
 		lifetime.widen(float64(h.Limits.ColdLifetime))
@@ -241,8 +240,8 @@ type valueRange struct {
 	zeros     bool
 }
 
-// add adds a value; NaN counts as 0.
-func (r *valueRange) add(v float64) {
+// addValue adds a value; NaN counts as 0.
+func (r *valueRange) addValue(v float64) {
 	r.zeros = r.zeros || !(v > 0)
 	r.widen(v)
 }

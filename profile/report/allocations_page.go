@@ -35,7 +35,7 @@ type contextRow struct {
 	Lifetime, Density string
 }
 
-// A frameRow is a frame of a contextRow; Place is where in the sources it is, see frameLine.
+// A frameRow is a frame of a contextRow; Place is its source line, see frameLine.
 type frameRow struct {
 	Name, Place string
 	Inlined     bool
@@ -81,7 +81,7 @@ func allocationsPage(src *source) (*page, error) {
 		}
 		data.Plot, text.Thinned = points, thinned
 	}
-	offsets := src.features.Has(profile.HasLineOffsets)
+	offsets := src.features.LineOffsets
 	for i := range h.contexts[:min(len(h.contexts), staticContexts)] {
 		text.Rows = append(text.Rows, h.row(src, &h.contexts[i], offsets))
 	}
@@ -102,8 +102,8 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// frameLine says where in the sources a frame is. With offsets, lines count from the
-// function's first.
+// frameLine returns the source line of a frame, "FILE:LINE". With offsets, it is "+OFFSET" from the
+// function's first line.
 func frameLine(f *profile.Frame, offsets bool) string {
 	switch {
 	case offsets:
@@ -140,7 +140,7 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 func (h *heapContexts) data(src *source) *allocationsData {
 	// Columns are empty, not null, in JSON.
 	d := &allocationsData{
-		Offsets: src.features.Has(profile.HasLineOffsets), Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
+		Offsets: src.features.LineOffsets, Node: []int32{}, Bytes: []float64{}, Temperature: []int{},
 		Frame: []int32{}, Caller: []int32{}, Name: []int{}, File: []int{}, Line: []int32{}, Column: []int32{}, Inlined: []int{},
 	}
 	numbers := make(map[string]int)
@@ -183,8 +183,8 @@ func significant(v float64) float64 {
 	return math.Round(v/unit) * unit
 }
 
-// scatter draws lifetime against access density, with the limits of temperatures. A dot
-// is the larger, the more bytes a context has.
+// scatter draws lifetime against access density, with the limits of temperatures. A context with more
+// bytes has a larger dot.
 func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 	x, y := h.axes()
 	p := &plot{
@@ -211,7 +211,7 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 	for _, i := range kept {
 		c := &h.contexts[i]
 		at := point{x.at(c.lifetime), plotSize - y.at(c.density)}
-		points.add(at, int32(i), 0)
+		points.addPoint(at, int32(i), 0)
 		// Whole pixels, so that neighbours share a path.
 		width := math.Round(5 + 27*math.Sqrt(float64(c.bytes)/most))
 		key := fmt.Sprint(c.temperature, width)
@@ -245,8 +245,8 @@ func (h *heapContexts) limitLines(x, y axis) []plotLine {
 	return lines
 }
 
-// thinContexts chooses the contexts to draw, the one with the most bytes first: those with
-// the most bytes, and the extremes of lifetime and density among the others.
+// thinContexts returns the indexes of the contexts to draw, in order: the contexts with the most bytes,
+// and among the others the extremes of lifetime and density.
 func thinContexts(all []allocContext) []int {
 	wanted := make(map[int]bool)
 	if len(all) > maxHeapDots {

@@ -47,7 +47,7 @@ func randomHeap(rnd *rand.Rand, n, depth int) *madeView {
 		}
 		set.stacks = append(set.stacks, s)
 	}
-	return &madeView{features: profile.HasLines, sets: []madeSet{set}}
+	return &madeView{features: profile.Features{Lines: true}, sets: []madeSet{set}}
 }
 
 // Contexts keep their values and their stacks; the shared tree loses nothing.

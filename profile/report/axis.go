@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// plotSize is the width and height of a chart in its own coordinates: those of an SVG
-// that the browser stretches to the room it has. Texts must not stretch, so they are
-// placed in percent; dots are lines of length 0, as thick as their pen.
+// plotSize is the width and height of a chart in the coordinates of its SVG, which the browser stretches
+// to fit the page. Texts must not stretch, so their positions are in percent; dots are lines of length
+// 0, as thick as their pen.
 const plotSize = 1000
 
 // An axis maps values to a side of a chart, 0 to plotSize.
@@ -30,9 +30,9 @@ func linearAxis(lo, hi float64) axis {
 	return axis{lo: lo, hi: hi}
 }
 
-// logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has
-// a place for 0 below them. Limits that are no positive numbers are replaced, as those of a
-// range without values.
+// logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has a position for 0
+// below lo. If lo is not a positive number it becomes 1; if hi is not a number of at least lo it becomes
+// lo.
 func logAxis(lo, hi float64, zeros bool) axis {
 	if !(lo > 0) || math.IsInf(lo, 0) {
 		lo = 1

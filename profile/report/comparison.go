@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxComparisonRows bounds the rows of the table, those whose share changed
-	// least left out.
+	// maxComparisonRows bounds the rows of the table. It drops the rows whose share
+	// changed least.
 	maxComparisonRows = 50_000
-	// maxScatterPoints bounds the points of the drawing, of those whose share
+	// maxScatterPoints bounds the points of the drawing to the rows whose share
 	// changed most.
 	maxScatterPoints = 4_000
 	// maxComparedFrames bounds how much of a stack is in its name.
@@ -33,7 +33,7 @@ type comparisonData struct {
 	New       []uint64  `json:"new"`
 	BaseShare []float64 `json:"baseShare"` // 0 to 1
 	NewShare  []float64 `json:"newShare"`
-	Before    []int     `json:"before"` // compare.Temperature
+	Before    []int     `json:"before"` // index in Temperatures
 	After     []int     `json:"after"`
 	// Lists has for each row the lists that contain it, a bit for each of ListTitles.
 	Lists        []int    `json:"lists"`
@@ -61,8 +61,8 @@ type comparedList struct {
 	changes []compare.Change
 }
 
-// comparedLists returns the lists in the order of the page. The bits of comparedRow.lists
-// follow it.
+// comparedLists returns the lists in the order of the page, which is also the order of the bits of
+// comparedRow.lists.
 func comparedLists(r *compare.Result) []comparedList {
 	return []comparedList{
 		{"Became hot", r.BecameHot},
@@ -76,7 +76,7 @@ func comparedLists(r *compare.Result) []comparedList {
 	}
 }
 
-// A comparedRow is a function or stack that is in one list at least.
+// A comparedRow is a function or stack in at least one list.
 type comparedRow struct {
 	compare.Change
 	// A bit for each list that contains the row.
@@ -103,9 +103,8 @@ func comparisonPage(a, b *source) (*page, error) {
 	return newPage(comparisonID, "Comparison", c.static(a, b), c.data(a.names))
 }
 
-// compareSources compares functions or, if the base does not count these, stacks of the
-// base's first set. It returns nil for profiles that have neither in common: the report
-// then shows each of them.
+// compareSources compares functions or, if the base does not count functions, the stacks of the base's
+// first set. It returns nil if the profiles cannot be compared: the report then has no comparison.
 func compareSources(a, b *source) (*compare.Result, error) {
 	r, err := compare.Views(a.view, b.view, compare.Options{})
 	if err != nil {
@@ -145,7 +144,7 @@ func newComparison(r *compare.Result, src *source) *comparison {
 		}
 	}
 	slices.SortStableFunc(c.rows, func(a, b comparedRow) int {
-		switch x, y := math.Abs(a.Delta()), math.Abs(b.Delta()); {
+		switch x, y := math.Abs(a.Delta), math.Abs(b.Delta); {
 		case x > y:
 			return -1
 		case x < y:
@@ -193,8 +192,9 @@ func (c *comparison) data(names *nameTable) *comparisonData {
 	for _, list := range comparedLists(c.Result) {
 		d.ListTitles = append(d.ListTitles, list.title)
 	}
-	for t := compare.Absent; t <= compare.Hot; t++ {
-		d.Temperatures = append(d.Temperatures, t.String())
+	temperatures := []compare.Temperature{compare.Absent, compare.NeverRan, compare.Cold, compare.Warm, compare.Hot}
+	for _, t := range temperatures {
+		d.Temperatures = append(d.Temperatures, string(t))
 	}
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -204,8 +204,8 @@ func (c *comparison) data(names *nameTable) *comparisonData {
 		d.New = append(d.New, r.New)
 		d.BaseShare = append(d.BaseShare, roundShare(r.BaseShare))
 		d.NewShare = append(d.NewShare, roundShare(r.NewShare))
-		d.Before = append(d.Before, int(r.Before))
-		d.After = append(d.After, int(r.After))
+		d.Before = append(d.Before, slices.Index(temperatures, r.Before))
+		d.After = append(d.After, slices.Index(temperatures, r.After))
 		d.Lists = append(d.Lists, r.lists)
 	}
 	return d

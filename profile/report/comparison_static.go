@@ -46,8 +46,8 @@ type changeRow struct {
 // listRows is how many rows each static list has.
 const listRows = 20
 
-// static makes the page without scripts. The bars of a list have one scale, that of its
-// greatest share.
+// static makes the page without scripts. The scale of the bars of a list ends at the list's greatest
+// share.
 func (c *comparison) static(a, b *source) *staticComparison {
 	s := &staticComparison{Headline: c.headline(a, b), Facts: c.facts(a, b), Scatter: c.scatter(a, b), Omitted: uint64(c.omitted), What: c.what()}
 	for _, list := range comparedLists(c.Result) {
@@ -73,8 +73,8 @@ func (c *comparison) static(a, b *source) *staticComparison {
 // newChangeRow draws a change; scale is the share at the right end.
 func newChangeRow(src *source, c *compare.Change, scale float64) changeRow {
 	r := changeRow{
-		Name: changeName(src, c), Base: percentText(c.BaseShare), New: percentText(c.NewShare), Points: pointsText(c.Delta()),
-		Before: c.Before.String(), After: c.After.String(), Rise: c.Delta() > 0, Fall: c.Delta() < 0,
+		Name: changeName(src, c), Base: percentText(c.BaseShare), New: percentText(c.NewShare), Points: pointsText(c.Delta),
+		Before: string(c.Before), After: string(c.After), Rise: c.Delta > 0, Fall: c.Delta < 0,
 		NoBase: c.Before == compare.Absent, NoNew: c.After == compare.Absent,
 	}
 	if c.Frames == nil {
@@ -162,7 +162,7 @@ func likeness(overlap float64) string {
 	return "they are of different work"
 }
 
-// verb and pronoun are those of a sentence about n things.
+// verb returns the verb of a sentence about n things.
 func verb(n int) string {
 	if n == 1 {
 		return "is"
@@ -170,6 +170,7 @@ func verb(n int) string {
 	return "are"
 }
 
+// pronoun returns the object of a sentence about n things.
 func pronoun(n int) string {
 	if n == 1 {
 		return "it"
@@ -229,14 +230,14 @@ type scatter struct {
 	More   uint64
 }
 
-// A scatterTick is a mark at the same place of both axes: At counts from the left, Up from
+// A scatterTick is a mark at the same distance along both axes: At pixels from the left, Up pixels from
 // the top.
 type scatterTick struct {
 	At, Up int
 	Text   string
 }
 
-// A scatterPoint is an item; Title is what a browser shows of it.
+// A scatterPoint is an item; Title is its tooltip.
 type scatterPoint struct {
 	X, Y         string
 	Class, Title string

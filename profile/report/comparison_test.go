@@ -15,7 +15,7 @@ import (
 
 // counted is a profile of functions, "name hash calls".
 func counted(label, family string, lines ...string) *source {
-	v := &madeView{identity: profile.Identity{Family: family}, features: profile.HasCalls | profile.HasHashes}
+	v := &madeView{identity: profile.Identity{Family: family}, features: profile.Features{Calls: true, Hashes: true}}
 	for _, line := range lines {
 		var f profile.Function
 		fmt.Sscan(line, &f.Name, &f.Hash, &f.Calls)
@@ -117,7 +117,7 @@ func TestComparisonOfStacks(t *testing.T) {
 				Values: []uint64{v},
 			})
 		}
-		return made(&madeView{features: profile.HasLines, sets: []madeSet{set}})
+		return made(&madeView{features: profile.Features{Lines: true}, sets: []madeSet{set}})
 	}
 	body, d, names := compared(t, view(100, 100), view(300, 100))
 	if d.Kind != "stacks of allocations" || d.Unit != "bytes" || len(d.Name) != 2 || !slices.Contains(names.Keys, "alloc:1 < main:9") {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
@@ -15,14 +14,14 @@ type coverageLimits struct{ files, functions, lines int }
 // maxCoverage has the limits of Write; tests have smaller ones.
 var maxCoverage = coverageLimits{files: 20_000, functions: 250_000, lines: 4_000_000}
 
-// A CoverageChange is what coverage is compared with. Its maps are by the paths of files.
+// A CoverageChange says what to compare the coverage with. The keys of its maps are paths of files.
 type CoverageChange struct {
-	// Before has the numbers of the files in a baseline, and Total its sum; nil without one.
+	// Before has the numbers of the files in a baseline, nil without a baseline. Total is their sum.
 	Before map[string]coverage.Summary
 	Total  coverage.Summary
 	// Stopped names functions that ran in the baseline and no longer run.
 	Stopped map[string][]string
-	// Lines are those that a patch adds, ascending; nil without one.
+	// Lines are the lines that a patch adds, ascending; nil without a patch.
 	Lines map[string][]uint32
 }
 
@@ -59,7 +58,7 @@ type coverageKind struct {
 // changedKind is the kind of the lines that a patch adds.
 const changedKind = "changed"
 
-// kinds returns the kinds of which there is something, the most telling first.
+// kinds returns the kinds that the coverage has, in the order of the columns.
 func (c *pageCoverage) kinds() (some []coverageKind) {
 	all := []coverageKind{
 		{ID: "lines", Title: "Lines", of: func(s *coverage.Summary) coverage.Ratio { return s.Lines }},
@@ -78,8 +77,8 @@ func (c *pageCoverage) kinds() (some []coverageKind) {
 	return some
 }
 
-// add adds the numbers of a row, and those of the baseline.
-func (k *coverageKind) add(now, was *coverage.Summary) {
+// addRow adds the numbers of a row now and, if was is not nil, in the baseline.
+func (k *coverageKind) addRow(now, was *coverage.Summary) {
 	r := k.of(now)
 	k.All, k.Ran = append(k.All, r.Total), append(k.Ran, r.Covered)
 	if was != nil {
@@ -112,13 +111,12 @@ type pageCoverage struct {
 	change    *CoverageChange // never nil
 	files     []*coveredFile  // by path
 	textLimit int             // bytes of all source files
-	// What is left out because there is too much of it.
+	// The numbers of what is left out by coverageLimits.
 	FilesOmitted, FunctionsOmitted, LinesOmitted int
 	Embedding                                    embedding
 }
 
-// coveragePage shows what ran of the source files; nil if the places of functions are
-// unknown.
+// coveragePage shows what ran in the source files; nil if the source lines of all functions are unknown.
 func coveragePage(src *source) (*page, error) {
 	c := collectCoverage(src, maxCoverage)
 	if len(c.files) == 0 {
@@ -144,7 +142,7 @@ func coveragePage(src *source) (*page, error) {
 func collectCoverage(src *source, most coverageLimits) *pageCoverage {
 	c := &pageCoverage{Coverage: src.coverage, change: src.change, textLimit: maxSourceBytes}
 	if c.Coverage == nil {
-		c.Coverage = coverage.Collect(src.view, coverage.Options{})
+		c.Coverage = coverage.Collect(src.view, nil)
 	}
 	if c.change == nil {
 		c.change = new(CoverageChange)
@@ -161,8 +159,8 @@ func collectCoverage(src *source, most coverageLimits) *pageCoverage {
 	return c
 }
 
-// functionLines returns the lines where functions begin, for a profile that knows no
-// others. The totals do not count them as lines.
+// functionLines returns the lines on which functions begin, for a profile that knows no other lines. The
+// totals do not count them.
 func functionLines(functions []coverage.Function) (lines []coverage.Line) {
 	for i := range functions {
 		f := &functions[i]
@@ -205,11 +203,11 @@ func mostRanFirst(a, b *coveredFile) int {
 	)
 }
 
-// data lays out in columns what is known of files and functions.
+// data lays out the tree, the files and the functions in columns.
 func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	counts := true
 	if src.view != nil {
-		counts = src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage)
+		counts = src.features.Calls && !src.features.CallsAreCoverage
 	}
 	d := &coverageData{Kinds: c.kinds(), Lines: c.HasLines, Blocks: c.Total.Blocks.Total > 0, Counts: counts, Parts: []int{}}
 	for _, r := range tree {
@@ -277,7 +275,7 @@ func (c *pageCoverage) addKinds(d *coverageData, tree []coverage.Row) {
 			was = total
 		}
 		for k := range d.Kinds {
-			d.Kinds[k].add(&now, was)
+			d.Kinds[k].addRow(&now, was)
 		}
 		changed.All, changed.Ran = append(changed.All, lines.Total), append(changed.Ran, lines.Covered)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// partSize is about how many bytes of JSON the files of one part have: browsers read a
-// part when one of its files is looked at.
+// partSize is about how many bytes of JSON the files of one part have. A browser reads a part when the
+// user opens one of its files.
 const partSize = 128 << 10
 
 // size estimates the bytes of the file's data.
@@ -25,7 +25,7 @@ func (f *coveredFile) size() int {
 	return n
 }
 
-// fileData is what is known inside a file.
+// fileData is the coverage inside a file.
 type fileData struct {
 	partData
 	Source    *coverageSource `json:"source,omitempty"`
@@ -33,12 +33,12 @@ type fileData struct {
 	Instances []instanceData  `json:"instances"`
 }
 
-// partData is what is known of lines of a file, or of some of them. Numbers of lines are
-// differences from those before.
+// partData is the coverage of the lines of a file, or of some of its lines. Line numbers are differences
+// from the entry before.
 type partData struct {
 	Line  []uint32 `json:"line"`
 	Count []uint64 `json:"count"`
-	// Spans: from a line and column on the text ran so often; -1 where no region is.
+	// Spans: the count of the text from a line and column on; -1 outside of regions.
 	SpanLine   []uint32        `json:"spanLine"`
 	SpanColumn []uint32        `json:"spanColumn"`
 	SpanCount  []int64         `json:"spanCount"`
@@ -55,8 +55,8 @@ type branchData struct {
 	Bool  bool      `json:"bool,omitempty"` // the names are True and False
 }
 
-// A decisionData is the MC/DC of a boolean expression, with the vectors of values that it
-// had.
+// A decisionData is the MC/DC of a boolean expression, with the vectors of values that the program
+// evaluated.
 type decisionData struct {
 	At       [2]uint32       `json:"at"`
 	All      int             `json:"all"`
@@ -65,8 +65,8 @@ type decisionData struct {
 	Vectors  []string        `json:"vectors"`
 }
 
-// A conditionData is an operand of a decision: whether it was shown to decide alone, or
-// which vector there is and which one is missing.
+// A conditionData is an operand of a decision. Have and Wanted are the vector that the program evaluated
+// and the vector that is missing to show that the operand decides.
 type conditionData struct {
 	At       [2]uint32 `json:"at"`
 	Constant bool      `json:"constant,omitempty"`
@@ -75,7 +75,7 @@ type conditionData struct {
 	Wanted   string    `json:"wanted,omitempty"`
 }
 
-// An expansionData is a macro that is used in the file, and what ran of its text.
+// An expansionData is the use of a macro in the file, with the coverage of the macro's text.
 type expansionData struct {
 	At   [4]uint32 `json:"at"`   // line and column of the start and the end
 	File int       `json:"file"` // number of the macro's file; -1 if it is not on the page
@@ -89,7 +89,8 @@ type instanceData struct {
 	Of       *partData `json:"of"`
 }
 
-// parts returns what makes the parts, given the number of the first file of each.
+// parts returns a function for each part, which makes its data. starts has the number of each part's
+// first file.
 func (c *pageCoverage) parts(starts []int) (parts []func() any) {
 	number := make(map[string]int, len(c.files))
 	for i, f := range c.files {
@@ -111,7 +112,7 @@ func (c *pageCoverage) parts(starts []int) (parts []func() any) {
 	return parts
 }
 
-// data lays out what is known inside the file. number has the numbers of files.
+// data lays out the coverage inside the file. number has the numbers of files by path.
 func (f *coveredFile) data(number map[string]int) *fileData {
 	d := &fileData{partData: *newPartData(&f.File, number), Source: f.source, Changed: []uint32{}, Instances: []instanceData{}}
 	for i, n := range f.changed {
@@ -184,17 +185,17 @@ func newBranchData(b *coverage.Branch) branchData {
 	return d
 }
 
-// A countSpan begins at a line and column; the count is -1 where no region is.
+// A countSpan begins at a line and column; the count is -1 outside of regions.
 type countSpan struct {
 	line, column uint32
 	count        int64
 }
 
-// spansOf divides a file by its regions, of which the innermost counts. Counts above
-// 2^63-1 are that.
+// spansOf divides a file into spans, each with the count of the innermost region around it. Counts stop
+// at 2^63-1.
 func spansOf(regions []coverage.Region) (spans []countSpan) {
 	regions = slices.Clone(regions)
-	// Outer regions come before those that begin with them.
+	// Outer regions come before inner regions with the same start.
 	slices.SortStableFunc(regions, func(a, b coverage.Region) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(b.EndLine, a.EndLine), cmp.Compare(b.EndColumn, a.EndColumn))
 	})

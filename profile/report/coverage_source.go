@@ -14,10 +14,8 @@ import (
 )
 
 const (
-	// maxSourceBytes bounds the text of all source files of a profile, and
-	// maxSourceFile that of one.
-	maxSourceBytes = 64 << 20
-	maxSourceFile  = 1 << 20
+	maxSourceBytes = 64 << 20 // bounds the text of all source files of a profile
+	maxSourceFile  = 1 << 20  // bounds the text of one source file
 	// maxPathEnds bounds the ends of a path that are tried.
 	maxPathEnds = 40
 )
@@ -28,17 +26,17 @@ type coverageSource struct {
 	Text string `json:"text"` // lines end with line feeds
 }
 
-// embedding counts the source files by what became of them.
+// embedding counts the source files that the page shows and that it does not show.
 type embedding struct {
 	asked   bool
-	read    bool // from where they were recorded, not from folders
+	read    bool // by their recorded paths, not in folders
 	shown   int
 	missing int // not in any of the folders
 	unfit   int // too large, not text, or shorter than the profile requires
-	tooMuch int // left out because others ran more
+	tooMuch int // beyond maxSourceBytes
 }
 
-// embed reads the source files, those in which most ran first.
+// embed reads the source files, beginning with the files in which most ran.
 //
 // A profile may come from anyone, and the report may go to anyone, so a recorded path
 // never decides alone which file is read. embed reads regular files in the given folders

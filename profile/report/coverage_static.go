@@ -15,7 +15,7 @@ type staticCoverage struct {
 	Rows     []coverageRow
 	MoreRows int
 	Source   *staticSource
-	Left     []staticMisfit // functions that the profile does not fit, the first of them
+	Left     []staticMisfit // the first functions that the profile does not fit
 }
 
 // A staticMisfit is a function that the profile does not fit.
@@ -41,8 +41,7 @@ type staticLine struct {
 	Text         string
 }
 
-// static makes the page without scripts. The one source file that it shows is that in which
-// most ran.
+// static makes the page without scripts. It shows one source file, the file in which most ran.
 func (c *pageCoverage) static(src *source, tree []coverage.Row, kinds []coverageKind) *staticCoverage {
 	s := &staticCoverage{pageCoverage: c, Kinds: kinds}
 	for _, m := range c.Misfits[:min(len(c.Misfits), maxStaticRows)] {
@@ -98,7 +97,8 @@ func (f *coveredFile) staticSource() *staticSource {
 	return s
 }
 
-// String says what became of the source files; "" without folders of sources.
+// String says how many source files the page shows, and why it does not show the others; "" without
+// sources.
 func (e embedding) String() string {
 	if !e.asked {
 		return ""

@@ -218,7 +218,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	v := &madeView{features: profile.HasCalls}
+	v := &madeView{features: profile.Features{Calls: true}}
 	for _, file := range []string{
 		secret, "../" + filepath.Base(outside) + "/secret.c", "/up/secret.c", "link.c", "/build/src/right.c", "C:\\x\\inside.c",
 		"short.c", "binary.c", "latin1.c", "large.c", "folder.c", "/", "..", "a\x00b.c", strings.Repeat("x/", 10_000) + "y.c",
@@ -253,7 +253,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 func TestCoverageSourcesLimit(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Repeat(strings.Repeat("x", 99)+"\n", maxSourceFile/100)
-	v := &madeView{features: profile.HasCalls}
+	v := &madeView{features: profile.Features{Calls: true}}
 	for i := range 6 {
 		name := fmt.Sprintf("%d.c", i)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -283,7 +283,7 @@ func TestCoverageSourcesLimit(t *testing.T) {
 // Folders with one folder alone are one row, and every row has the sums of what
 // is below it.
 func TestCoverageTree(t *testing.T) {
-	v := &madeView{features: profile.HasCalls | profile.HasBlocks}
+	v := &madeView{features: profile.Features{Calls: true, Blocks: true}}
 	for i, file := range []string{"/p/a/x.c", "/p/a/y.c", "/p/b/c/d/z.c", "w.c", `C:\q\v.c`, "/p/a", "a//b.c"} {
 		v.functions = append(v.functions, profile.Function{
 			Symbol: profile.Symbol{Name: "f", File: file, StartLine: 1}, Covered: i%2 == 0, Blocks: []profile.Block{{Count: uint64(i)}, {}},
@@ -317,7 +317,7 @@ func TestCoverageTree(t *testing.T) {
 
 // A profile without source lines has no such page.
 func TestNoCoverage(t *testing.T) {
-	v := &madeView{features: profile.HasCalls, functions: []profile.Function{{Symbol: profile.Symbol{Name: "f", File: "a.c"}, Covered: true}}}
+	v := &madeView{features: profile.Features{Calls: true}, functions: []profile.Function{{Symbol: profile.Symbol{Name: "f", File: "a.c"}, Covered: true}}}
 	if p, err := coveragePage(newSource(0, Source{View: v}, Options{})); p != nil || err != nil {
 		t.Errorf("page %v, error %v", p, err)
 	}

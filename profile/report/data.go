@@ -22,8 +22,8 @@ import (
 // A nameTable numbers the names in the data of a profile's pages: the data holds
 // numbers, and profile.names[number] is the name in the browser.
 type nameTable struct {
-	*numbering.Table[string]        // of cleaned names; pages that are made at the same time share it
-	turn                     func() // nil, or waits until the pages before have added their names
+	*numbering.Table[string]        // of cleaned names; the pages of a set share it
+	turn                     func() // nil, or waits until the pages before this one have added their names
 }
 
 func newNameTable() *nameTable { return &nameTable{Table: new(numbering.Table[string])} }
@@ -88,8 +88,8 @@ func (t *nameTable) encode() names {
 	return out
 }
 
-// sorted returns the numbers of the names in their order. The page of functions has added its
-// names in order: the longest such run is merged with the rest.
+// sorted returns the numbers of the names in ascending order of the names. The page of functions adds
+// its names in this order, so sorted merges the longest ascending run with the sorted rest.
 func (t *nameTable) sorted() []int32 {
 	start, end := 0, 0
 	for i, first := 1, 0; i <= len(t.Keys); i++ {
@@ -137,12 +137,11 @@ func commonPrefix(a, b string) (size, units int) {
 // plainLimit is the largest block of data, in bytes, that is not compressed.
 const plainLimit = 64 << 10
 
-// blockLevel is the level of compression of blocks. Columns of numbers become as small by it
-// as by the highest.
+// blockLevel is the level of compression of blocks. Higher levels do not make columns of numbers
+// smaller.
 const blockLevel = 3
 
-// A block is data as it stands in the file, in a script element that browsers do not
-// execute.
+// A block is a script element with data, which browsers do not execute.
 type block struct {
 	id, mime string
 	text     []byte
@@ -175,8 +174,8 @@ type blockWriter struct {
 	base io.WriteCloser // to which z writes
 }
 
-// encode writes data as JSON, a struct field by field: encoding/json holds the text of all that
-// it gets at once, and the columns of a page are long.
+// encode writes data as JSON, a struct field by field: encoding/json holds the whole text of a value in
+// memory, and the columns of a page are long.
 func (w *blockWriter) encode(data any) error {
 	v := reflect.Indirect(reflect.ValueOf(data))
 	if v.Kind() != reflect.Struct {
@@ -217,8 +216,7 @@ func (w *blockWriter) encodeField(field any) error {
 	return err
 }
 
-// columnJSON returns a column as JSON, as one appends its elements; null for a column that is
-// missing.
+// columnJSON returns a column as a JSON array; null for a missing column. one appends an element.
 func columnJSON[V any](column []V, one func(text []byte, n V) []byte) []byte {
 	if column == nil {
 		return []byte("null")
@@ -241,8 +239,8 @@ func appendUint[V uint32 | uint64](text []byte, n V) []byte {
 	return strconv.AppendUint(text, uint64(n), 10)
 }
 
-// Write drops the line feed with which an encoder ends. It begins to compress when the text
-// becomes longer than plainLimit, with what came before.
+// Write drops the line feed at the end of an encoder's output. Once the text is longer than plainLimit,
+// Write compresses all of it.
 func (w *blockWriter) Write(p []byte) (int, error) {
 	if text, ok := bytes.CutSuffix(p, []byte("\n")); ok {
 		_, err := w.Write(text)

@@ -4,11 +4,10 @@
 //	err := report.Write(w, []report.Source{{View: v}}, report.Options{})
 //
 // The file needs no other file and no network, and its security policy forbids all
-// other scripts. Where scripts do not run, as in the preview of a mail or on a server
-// whose policy forbids them, it shows short tables, which this package makes. The scripts
-// in assets/ replace them with tables and drawings that a reader can search, sort and zoom.
-// Only scripts draw the flame graph and the treemap, which are indented tables without them.
-// This package draws plots, and scripts make them interactive.
+// other scripts. Where scripts do not run, as in the preview of a mail or on a server whose policy
+// forbids them, the page shows short tables, which this package makes. The scripts in assets/ replace
+// the tables with tables and drawings that a reader can search, sort and zoom. Without scripts, the flame
+// graph and the treemap are indented tables. This package draws plots, and scripts make them interactive.
 //
 // # How a page is made
 //
@@ -23,7 +22,7 @@
 //
 // # Errors and limits
 //
-// Errors are those of the writer and of Options.Progress, and one for a call without
+// [Write] returns the errors of the writer and of Options.Progress, and an error if there are no
 // profiles.
 //
 // A list without scripts has at most 200 rows. The data of a page omits what no screen

@@ -28,10 +28,9 @@ type document struct {
 	// user opens them; see Handler.
 	Served bool
 
-	// Of the sets that were added.
-	facts  []setFacts
-	labels []string // of the profiles
-	ids    []string // of the pages, in their order
+	facts  []setFacts // by set
+	labels []string   // of the profiles
+	ids    []string   // of the pages, in their order
 }
 
 // A documentSet is a set as the template shows it.
@@ -47,90 +46,89 @@ type documentFacts struct {
 	Served bool       `json:"served,omitempty"`
 }
 
-// setFacts are what scripts know of a set before they read its data; Pages has ids.
+// setFacts are the facts about a set that scripts need before they read its data; Pages has ids.
 type setFacts struct {
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
 	Pages    []string `json:"pages"`
 }
 
-// addPages makes the pages of a set, as many at a time as there are CPUs, and adds them with
-// their data. Numbers of names follow the order of the pages all the same. It omits a set
-// without pages, two profiles that cannot be compared. A page gives up its place among the
-// busy ones while it waits for the names of the page before, which may still need one.
+// A madePage is a page of a set that is being made.
+type madePage struct {
+	page   *page
+	blocks []block // the page's data
+	err    error
+	named  chan struct{} // closed when the page has added all its names
+}
+
+// addPages makes the pages of a set and adds them with their data; as many at a time as there are CPUs.
+// The numbers of names follow the order of the pages: a page adds its names after the page before it,
+// and lets other pages work while it waits. addPages omits a set without pages, such as the comparison
+// of two profiles that cannot be compared.
 func (d *document) addPages(s *set, progress func(label, page string) error) error {
-	names, index := newNameTable(), len(d.Sets)
-	made, errs := make([]*page, len(s.pages)), make([]error, len(s.pages))
-	blocks, done := make([][]block, len(s.pages)), make([]chan struct{}, len(s.pages))
-	for i := range done {
-		done[i] = make(chan struct{})
+	index, names := len(d.Sets), newNameTable()
+	made := make([]madePage, len(s.pages))
+	for i := range made {
+		made[i].named = make(chan struct{})
 	}
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var work sync.WaitGroup
 	var stopped error
-	start := func(i int) {
+	start := func(i int, making *sync.WaitGroup) {
 		busy <- struct{}{}
-		m := s.pages[i]
 		if progress != nil && stopped == nil {
-			stopped = progress(s.label, m.id)
+			stopped = progress(s.label, s.pages[i].id)
 		}
-		if stopped != nil {
-			<-busy
-			work.Go(func() {
-				if i > 0 {
-					<-done[i-1] // pages behind wait for those before by this one
-				}
-				close(done[i])
-			})
-			return
-		}
+		skip := stopped != nil // the page is not made, but passes the turn on
+		making.Add(1)
+		pause := sync.OnceFunc(making.Done)
 		work.Go(func() {
-			defer func() { <-busy }()
 			own := names.after(func() {
 				if i > 0 {
+					pause()
 					<-busy
-					<-done[i-1]
+					<-made[i-1].named
 					busy <- struct{}{}
 				}
 			})
-			made[i], errs[i] = m.make(own)
-			own.wait()
-			close(done[i])
-			if errs[i] == nil {
-				blocks[i], errs[i] = made[i].encode(fmt.Sprintf("data-%d-%s", index, m.id))
+			p := &made[i]
+			if !skip {
+				p.page, p.err = s.pages[i].make(own)
 			}
+			own.wait()
+			close(p.named)
+			if p.err == nil {
+				p.blocks, p.err = p.page.encode(fmt.Sprintf("data-%d-%s", index, s.pages[i].id))
+			}
+			pause()
+			<-busy
 		})
 	}
-	startAll := func(late bool) {
+	for _, late := range []bool{false, true} {
+		var making sync.WaitGroup // pages that are not finished and do not wait for names
 		for i := range s.pages {
 			if s.pages[i].late == late {
-				start(i)
+				start(i, &making)
 			}
 		}
+		making.Wait()
 	}
-	startAll(false)
-	for range cap(busy) {
-		busy <- struct{}{} // late pages begin when none of the others is busy
-	}
-	for range cap(busy) {
-		<-busy
-	}
-	startAll(true)
-	var ownNames block
-	var nameErr error
-	work.Go(func() {
-		<-done[len(done)-1] // all pages have put their names into the table
-		ownNames, nameErr = encodeBlock(fmt.Sprintf("names-%d", index), names.encode())
-	})
+	<-made[len(made)-1].named
+	ownNames, nameErr := encodeBlock(fmt.Sprintf("names-%d", index), names.encode())
 	work.Wait()
-	if err := cmp.Or(stopped, cmp.Or(errs...), nameErr); err != nil {
+	err := stopped
+	var pages []*page
+	var blocks []block
+	for i := range made {
+		err = cmp.Or(err, made[i].err)
+		if p := made[i].page; p != nil {
+			pages, blocks = append(pages, p), append(blocks, made[i].blocks...)
+		}
+	}
+	if err = cmp.Or(err, nameErr); err != nil || len(pages) == 0 {
 		return err
 	}
-	pages := slices.DeleteFunc(made, func(p *page) bool { return p == nil })
-	if len(pages) == 0 {
-		return nil
-	}
-	d.Blocks = append(append(d.Blocks, slices.Concat(blocks...)...), ownNames)
+	d.Blocks = append(append(d.Blocks, blocks...), ownNames)
 	d.addSet(s, pages)
 	return nil
 }
@@ -166,8 +164,8 @@ func (d *document) addSet(s *set, pages []*page) {
 	d.facts = append(d.facts, facts)
 }
 
-// add adds a block of data.
-func (d *document) add(id string, data any) error {
+// addBlock adds a block of data.
+func (d *document) addBlock(id string, data any) error {
 	b, err := encodeBlock(id, data)
 	if err != nil {
 		return err
@@ -194,7 +192,7 @@ const titleLabels = 4
 // finish adds the parts that depend on all sets: the facts about them, the title, and
 // the style, the scripts and the policy of their pages.
 func (d *document) finish() error {
-	if err := d.add("facts", documentFacts{d.facts, d.Served}); err != nil {
+	if err := d.addBlock("facts", documentFacts{d.facts, d.Served}); err != nil {
 		return err
 	}
 	if d.Title == "" {
@@ -213,9 +211,9 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages after a beginning. It puts each
-// between before and after, so that each script has a scope of its own; scripts share only
-// what they make a property of the object profuse.
+// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between
+// before and after, which give a script a scope of its own; scripts share only the properties of the
+// object profuse.
 func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
 	var names []string
 	for _, name := range core {
@@ -240,8 +238,8 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// write writes the file. It inserts style, script and data between the parts that the
-// templates make: the policy holds hashes of the first two, so every byte counts.
+// write writes the file. It inserts style, script and data between the parts that the templates make,
+// byte for byte: the policy holds hashes of style and script.
 func (d *document) write(w io.Writer) error {
 	head, err := execute("report-head", d)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An edgeTable has the edges of a profile. Several pages show them, and most of the time of a
-// walk over those of a view is finding the names of targets.
+// An edgeTable has the edges of a profile, for the pages that show edges. A view takes most of the time
+// of a walk over its edges to find the names of targets.
 type edgeTable struct {
 	edges   []tableEdge
 	symbols numbering.Table[profile.Symbol] // the callers and the targets
@@ -28,13 +28,13 @@ type tableEdge struct {
 // newEdgeTable reads the edges of a view, in its order; the table is empty if it has none.
 func newEdgeTable(v profile.View) *edgeTable {
 	t := &edgeTable{}
-	if !v.Features().Has(profile.HasEdges) {
+	if !v.Features().Edges {
 		return t
 	}
 	symbols := &t.symbols
 	for e := range profile.ReusedEdges(v) {
 		own := tableEdge{e.Kind, 0, -1, e.Site, e.Line, e.Hash, e.Size, e.Count}
-		// Edges are grouped by caller, so most have that of the one before.
+		// Edges are grouped by caller, so most have the caller of the edge before.
 		if n := len(t.edges); n > 0 && symbols.Keys[t.edges[n-1].caller] == e.Caller {
 			own.caller = t.edges[n-1].caller
 		} else {
@@ -67,7 +67,6 @@ type edgeView struct {
 func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		t := v.table
-		// One value for all steps, as the name of the method says.
 		var edge profile.Edge
 		for i := range t.edges {
 			e := &t.edges[i]

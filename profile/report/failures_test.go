@@ -20,7 +20,7 @@ import (
 // locatedView has a function with a line, which makes a page of coverage.
 func locatedView() *madeView {
 	return &madeView{
-		identity: profile.Identity{File: "located.profdata"}, features: profile.HasCalls,
+		identity: profile.Identity{File: "located.profdata"}, features: profile.Features{Calls: true},
 		functions: []profile.Function{{Symbol: profile.Symbol{Name: "f", File: "f.c", StartLine: 1}, Calls: 1, Covered: true}},
 	}
 }
@@ -99,7 +99,7 @@ func TestProgressEndsAnywhere(t *testing.T) {
 func TestCoverageLimits(t *testing.T) {
 	const extraFiles, extraFunctions, extraLines = 7, 5, 3
 	most := coverageLimits{files: 30, functions: 200, lines: 100}
-	v := &madeView{features: profile.HasCalls}
+	v := &madeView{features: profile.Features{Calls: true}}
 	add := func(file string, line int, ran bool) {
 		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: file, StartLine: int32(line)}, Covered: ran})
 	}

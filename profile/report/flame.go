@@ -18,8 +18,8 @@ type flameSet struct {
 	Description string       `json:"-"`
 	Partial     bool         `json:"-"`
 	Stacks      uint64       `json:"stacks"`
-	Values      []flameValue `json:"values"` // those that add up
-	Other       []flameValue `json:"other"`  // those that do not
+	Values      []flameValue `json:"values"` // values that add up
+	Other       []flameValue `json:"other"`  // values that do not
 	// Classes are the temperatures of the stacks, or one empty class if they
 	// have none.
 	Classes []string `json:"classes"`
@@ -27,7 +27,7 @@ type flameSet struct {
 	Functions flameFunctions `json:"functions"`
 	Groups    flameGroups    `json:"groups"`
 	Down      *treeData      `json:"down"` // callers above callees
-	Up        *treeData      `json:"up"`   // below the root those on top of stacks
+	Up        *treeData      `json:"up"`   // callees above callers: the root's children are on top of stacks
 	// All is the sum of each value. Cut is true if nodes are left out.
 	All []uint64 `json:"all"`
 	Cut bool     `json:"cut"`
@@ -72,11 +72,11 @@ type flameData struct {
 func flamePage(src *source) (*page, error) {
 	title := "Flame graph"
 	sets := src.view.Stacks()
-	if len(sets) == 0 && src.features.Has(profile.HasEdges) {
+	if len(sets) == 0 && src.features.Edges {
 		edges := profile.EdgeStacks(edgeView{src.view, src.edges()})
 		edges.Description, edges.Partial = "calls seen at one place of a function", true
 		sets = []profile.StackSet{edges}
-		if !src.features.Has(profile.HasBytecodes) && src.features.Has(profile.HasBlocks) {
+		if !src.features.Bytecodes && src.features.Blocks {
 			title = "Indirect calls" // the only ones that counters of blocks come with
 		}
 	}
@@ -121,8 +121,8 @@ type callTree struct {
 	down, up *grownTree
 }
 
-// A frameKey is what boxes stand for: a function, or, as if called by the
-// function that it says something of, a label.
+// A frameKey identifies the content of a box: a function, or a label of a stack, drawn as if the
+// innermost function called it.
 type frameKey struct {
 	profile.Symbol
 	label string // key of the label, whose value is the name
@@ -136,7 +136,7 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 	}
 	t := &callTree{src: src, set: set, weights: newWeightTree(set.Values, 1)}
 	for s := range set.ReusedStacks {
-		t.add(s)
+		t.addStack(s)
 	}
 	t.weights.classes = max(len(t.classes), 1)
 	for v := range set.Values {
@@ -147,13 +147,13 @@ func newCallTree(src *source, set *profile.StackSet) *callTree {
 	return nil
 }
 
-// add adds a stack as a path from the outermost frame. Labels become nodes at its end, but
+// addStack adds a stack as a path from the outermost frame. Labels become nodes at its end, but
 // for the temperature, which is a class.
-func (t *callTree) add(s *profile.Stack) {
+func (t *callTree) addStack(s *profile.Stack) {
 	t.stacks++
 	node := int32(0)
 	for i := range slices.Backward(s.Frames) {
-		node = t.weights.down(node, t.frames.Of(frameKey{Symbol: s.Frames[i].Symbol}))
+		node = t.weights.child(node, t.frames.Of(frameKey{Symbol: s.Frames[i].Symbol}))
 	}
 	class := uint8(0)
 	for _, l := range s.Labels {
@@ -161,9 +161,9 @@ func (t *callTree) add(s *profile.Stack) {
 			class = t.class(l.Value)
 			continue
 		}
-		node = t.weights.down(node, t.frames.Of(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
+		node = t.weights.child(node, t.frames.Of(frameKey{profile.Symbol{Name: l.Value}, l.Key}))
 	}
-	t.weights.add(node, class, s.Values)
+	t.weights.addValues(node, class, s.Values)
 }
 
 // class returns the number of a temperature. There are four; if a view has more
@@ -192,8 +192,8 @@ func (t *callTree) name(label int32) string {
 	return t.src.symbolName(&f.Symbol)
 }
 
-// place returns the group of a box and its short name.
-func (t *callTree) place(label int32) (group, short string) {
+// groupAndShort returns the group of a box and its short name.
+func (t *callTree) groupAndShort(label int32) (group, short string) {
 	f := &t.frames.Keys[label]
 	if f.label != "" {
 		return clean("(" + f.label + ")"), f.Name
@@ -207,7 +207,7 @@ func (t *callTree) place(label int32) (group, short string) {
 }
 
 // java reports whether the names are names of the JVM.
-func (s *source) java() bool { return s.features.Has(profile.HasBytecodes) }
+func (s *source) java() bool { return s.features.Bytecodes }
 
 // data lays out both trees and the functions that they refer to.
 func (t *callTree) data() *flameSet {
@@ -252,7 +252,7 @@ func (t *callTree) functions(d *flameSet) {
 	f, g := &d.Functions, &d.Groups
 	f.Name, f.Short, f.Group, g.Name, g.Colour = []int{}, []int{}, []int{}, []int{}, []int{}
 	for _, label := range kept.Keys {
-		group, short := t.place(label)
+		group, short := t.groupAndShort(label)
 		at := int(groups.Of(group))
 		if at == len(g.Name) {
 			g.Name, g.Colour = append(g.Name, t.src.names.add(group)), append(g.Colour, colourOf(group))

@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Limits of the page of functions. Those with the greatest counts are kept.
+// Limits of the page of functions. It keeps the functions and edges with the greatest counts.
 const (
 	maxFunctionRows = 250_000
 	maxBlockCounts  = 1_000_000
@@ -29,7 +29,7 @@ func functionsPage(src *source) (*page, error) {
 
 // A functionRow is a function with the values that it is ranked by.
 type functionRow struct {
-	place  int32 // among the functions of the view, which the extra ones follow
+	index  int32 // in the functions of the view, then in the extra functions
 	caller int32 // number among the callers of edges; -1 if it has none
 	blocks int32 // number
 	heat   int8
@@ -39,7 +39,7 @@ type functionRow struct {
 	values *functionValues // nil if it is in no stack
 }
 
-// An extraFunction is one that only stacks or edges have.
+// An extraFunction is a function that only stacks or edges have.
 type extraFunction struct {
 	functionKey
 	where string
@@ -58,22 +58,22 @@ type collectedFunctions struct {
 	partial bool          // stacks do not begin with the thread
 }
 
-// collectFunctions collects and ranks the functions of the view, then those that only stacks
-// or edges have.
+// collectFunctions collects and ranks the functions of the view and the functions that only stacks or
+// edges have.
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
-	c.callers.read(src.edges())
+	c.callers.readEdges(src.edges())
 	for f := range profile.ReusedFunctions(src.view) {
 		row := functionRow{
-			place: int32(c.all), blocks: int32(len(f.Blocks)), heat: int8(src.heat.of(f)),
+			index: int32(c.all), blocks: int32(len(f.Blocks)), heat: int8(src.heat.of(f)),
 			count: src.functionCount(f), hash: f.Hash, name: src.functionName(c.all, &f.Symbol), values: values.of[f.Symbol],
 		}
 		if row.values != nil {
 			row.values.found = true
 		}
 		c.total += float64(row.count)
-		c.add(row, f.Symbol)
+		c.addRow(row, f.Symbol)
 		c.all++
 	}
 	for _, s := range values.order {
@@ -90,7 +90,7 @@ func collectFunctions(src *source) *collectedFunctions {
 	return c
 }
 
-// rank sorts the rows and drops those that are too many.
+// rank sorts the rows and drops the rows beyond maxFunctionRows.
 func (c *collectedFunctions) rank() {
 	var none functionValues
 	slices.SortFunc(c.rows, func(a, b functionRow) int {
@@ -103,7 +103,7 @@ func (c *collectedFunctions) rank() {
 				return n
 			}
 		}
-		return cmp.Or(cmp.Compare(b.heat, a.heat), strings.Compare(a.name, b.name), cmp.Compare(a.hash, b.hash), cmp.Compare(a.place, b.place))
+		return cmp.Or(cmp.Compare(b.heat, a.heat), strings.Compare(a.name, b.name), cmp.Compare(a.hash, b.hash), cmp.Compare(a.index, b.index))
 	})
 	if len(c.rows) > maxFunctionRows {
 		c.omitted = len(c.rows) - maxFunctionRows
@@ -111,8 +111,8 @@ func (c *collectedFunctions) rank() {
 	}
 }
 
-// add adds a row.
-func (c *collectedFunctions) add(row functionRow, symbol profile.Symbol) {
+// addRow adds a row and finds its caller among the edges.
+func (c *collectedFunctions) addRow(row functionRow, symbol profile.Symbol) {
 	row.caller = c.callers.Find(functionKey{symbol, row.hash})
 	if row.caller >= 0 {
 		c.callers.listed[row.caller] = true
@@ -122,9 +122,9 @@ func (c *collectedFunctions) add(row functionRow, symbol profile.Symbol) {
 
 // addExtra adds a function that only stacks or edges have.
 func (c *collectedFunctions) addExtra(src *source, key functionKey, where string, v *functionValues) {
-	place := int32(c.all + len(c.extra))
+	index := int32(c.all + len(c.extra))
 	c.extra = append(c.extra, extraFunction{key, where})
-	c.add(functionRow{place: place, heat: int8(ran), hash: key.hash, name: src.symbolName(&key.symbol), values: v}, key.symbol)
+	c.addRow(functionRow{index: index, heat: int8(ran), hash: key.hash, name: src.symbolName(&key.symbol), values: v}, key.symbol)
 }
 
 // A functionKey identifies the record of a function.
@@ -140,9 +140,9 @@ type callers struct {
 	listed []bool  // has a row
 }
 
-// read numbers the callers. Edges of one function follow each other in most views, so that
-// few are looked up.
-func (c *callers) read(t *edgeTable) {
+// readEdges numbers the callers. Edges of one function follow each other in most views, so few callers
+// have to be looked up.
+func (c *callers) readEdges(t *edgeTable) {
 	c.of = make([]int32, len(t.edges))
 	for i := range t.edges {
 		e := &t.edges[i]
@@ -177,7 +177,7 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 		return out
 	}
 	set := sets[0]
-	if set.Name == "calls" && src.features.Has(profile.HasCalls) {
+	if set.Name == "calls" && src.features.Calls {
 		return out // the functions have them
 	}
 	var values []int // that are summed up

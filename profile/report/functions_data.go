@@ -47,15 +47,15 @@ type functionsData struct {
 // A hexColumn is written as strings in hexadecimal.
 type hexColumn []uint64
 
-// MarshalJSON is for [encoding/json.Marshaler].
+// MarshalJSON implements [encoding/json.Marshaler].
 func (c hexColumn) MarshalJSON() ([]byte, error) {
 	return columnJSON(c, func(text []byte, n uint64) []byte {
 		return append(strconv.AppendUint(append(text, '"'), n, 16), '"')
 	}), nil
 }
 
-// A stackColumn sums up a value over the stacks with the function on top (Self), and over
-// those with the function anywhere (All).
+// A stackColumn sums up a value over the stacks with the function on top (Self), and over the stacks
+// with the function anywhere (All).
 type stackColumn struct {
 	Title string       `json:"title"`
 	Unit  profile.Unit `json:"unit"`
@@ -82,8 +82,8 @@ type edgeRows struct {
 	Count    []uint64           `json:"count"`
 }
 
-// data lays out the rows in columns. It walks over the functions again, so that between the
-// walks there is of each what it is ranked by, no more.
+// data lays out the rows in columns. It walks over the functions again: a row holds only what ranks the
+// function, which saves memory.
 func (c *collectedFunctions) data(src *source) *functionsData {
 	d := &functionsData{Total: c.total, Omitted: c.omitted, CountOf: "blocks"}
 	if src.summary.OfCalls {
@@ -95,17 +95,17 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 	var naming sync.WaitGroup
 	naming.Go(func() { c.numberNames(src.names) })
 	w := c.newColumns(src, d)
-	place := 0
+	index := 0
 	for f := range profile.ReusedFunctions(src.view) {
-		w.add(place, f)
-		place++
+		w.addFunction(index, f)
+		index++
 	}
 	for i := range c.extra {
 		x := &c.extra[i]
-		w.add(place, &profile.Function{
+		w.addFunction(index, &profile.Function{
 			Symbol: x.symbol, Hash: x.hash, Covered: true, Labels: []profile.Label{{Key: "known from", Value: x.where}},
 		})
-		place++
+		index++
 	}
 	naming.Wait()
 	w.number(src.names)
@@ -113,12 +113,12 @@ func (c *collectedFunctions) data(src *source) *functionsData {
 	return d
 }
 
-// A columnWriter fills in the columns of the rows, which come in the order of their places.
+// A columnWriter fills in the columns of the rows, in the order of the view.
 type columnWriter struct {
 	src    *source
 	d      *functionsData
 	rows   []functionRow
-	row    []int32 // by place; -1 if the function is dropped
+	row    []int32 // by index of the function; -1 if the function is dropped
 	starts []int   // of the blocks of the first functions
 	files  []string
 	labels []rowLabel
@@ -138,9 +138,9 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 		w.row[i] = -1
 	}
 	for i := range c.rows {
-		w.row[c.rows[i].place] = int32(i)
+		w.row[c.rows[i].index] = int32(i)
 	}
-	n, has := len(c.rows), src.features.Has
+	n, has := len(c.rows), src.features
 	for _, s := range c.stacks {
 		if s.Self = make([]uint64, n); !c.partial {
 			s.All = make([]uint64, n)
@@ -150,15 +150,15 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	d.Lines = make([]int32, n)
 	d.Count = columnIf[uint64](src.heat.counts, n)
 	d.Max = columnIf[uint64](src.heat.counts && !src.summary.OfCalls, n)
-	d.Calls = columnIf[uint64](has(profile.HasCalls), n)
-	d.Blocks = columnIf[int32](has(profile.HasBlocks), n)
-	d.Covered = columnIf[int32](has(profile.HasBlocks), n)
-	d.First = columnIf[int](has(profile.HasFirstCalls), n)
-	d.Sizes = columnIf[uint64](has(profile.HasSizes), n)
-	d.Runs = columnIf[uint64](has(profile.HasRuns), n)
-	d.Hashes = columnIf[uint64](has(profile.HasHashes), n)
-	d.Heat = columnIf[heat](src.features&(profile.HasCalls|profile.HasBlocks) != 0, n)
-	if has(profile.HasBlocks) {
+	d.Calls = columnIf[uint64](has.Calls, n)
+	d.Blocks = columnIf[int32](has.Blocks, n)
+	d.Covered = columnIf[int32](has.Blocks, n)
+	d.First = columnIf[int](has.FirstCalls, n)
+	d.Sizes = columnIf[uint64](has.Sizes, n)
+	d.Runs = columnIf[uint64](has.Runs, n)
+	d.Hashes = columnIf[uint64](has.Hashes, n)
+	d.Heat = columnIf[heat](src.features.Calls || src.features.Blocks, n)
+	if has.Blocks {
 		w.makeBlocks()
 	}
 	return w
@@ -172,8 +172,8 @@ func columnIf[V any](there bool, n int) []V {
 	return make([]V, n)
 }
 
-// put sets a row of a column, if the profile has it.
-func put[V any](column []V, row int32, value V) {
+// setRow sets a row of a column, if the profile has the column.
+func setRow[V any](column []V, row int32, value V) {
 	if column != nil {
 		column[row] = value
 	}
@@ -191,13 +191,13 @@ func (w *columnWriter) makeBlocks() {
 	}
 	w.d.BlocksOf = len(w.starts)
 	w.d.BlockCounts = columnIf[uint64](n > 0, n)
-	w.d.BlockLines = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasBlockLines), n)
-	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Has(profile.HasOffsets), n)
+	w.d.BlockLines = columnIf[uint32](n > 0 && w.src.features.BlockLines, n)
+	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Offsets, n)
 }
 
-// add fills in the row of the function at a place.
-func (w *columnWriter) add(place int, f *profile.Function) {
-	row, d := w.row[place], w.d
+// addFunction fills in the row of the function with an index.
+func (w *columnWriter) addFunction(index int, f *profile.Function) {
+	row, d := w.row[index], w.d
 	if row < 0 {
 		return
 	}
@@ -214,27 +214,27 @@ func (w *columnWriter) add(place int, f *profile.Function) {
 	for j := range d.Stacks {
 		if r.values != nil {
 			d.Stacks[j].Self[row] = r.values.self[j]
-			put(d.Stacks[j].All, row, r.values.all[j])
+			setRow(d.Stacks[j].All, row, r.values.all[j])
 		}
 	}
 	w.lines = w.lines || f.StartLine != 0
 	d.Lines[row] = f.StartLine
-	put(d.Count, row, r.count)
-	put(d.Max, row, f.Max())
-	put(d.Calls, row, f.Calls)
-	put(d.Blocks, row, int32(len(f.Blocks)))
-	put(d.Covered, row, int32(f.CoveredBlocks()))
-	put(d.First, row, int(math.Round(f.FirstCall)))
-	put(d.Sizes, row, f.Size)
-	put(d.Runs, row, f.Runs)
-	put(d.Hashes, row, f.Hash)
-	put(d.Heat, row, heat(r.heat))
+	setRow(d.Count, row, r.count)
+	setRow(d.Max, row, f.Max())
+	setRow(d.Calls, row, f.Calls)
+	setRow(d.Blocks, row, int32(len(f.Blocks)))
+	setRow(d.Covered, row, int32(f.CoveredBlocks()))
+	setRow(d.First, row, int(math.Round(f.FirstCall)))
+	setRow(d.Sizes, row, f.Size)
+	setRow(d.Runs, row, f.Runs)
+	setRow(d.Hashes, row, f.Hash)
+	setRow(d.Heat, row, heat(r.heat))
 	if int(row) < len(w.starts) {
 		for i := range f.Blocks {
 			at := int32(w.starts[row] + i)
-			put(d.BlockCounts, at, f.Blocks[i].Count)
-			put(d.BlockLines, at, f.Blocks[i].Line)
-			put(d.BlockOffsets, at, f.Blocks[i].Offset)
+			setRow(d.BlockCounts, at, f.Blocks[i].Count)
+			setRow(d.BlockLines, at, f.Blocks[i].Line)
+			setRow(d.BlockOffsets, at, f.Blocks[i].Offset)
 		}
 	}
 }
@@ -259,8 +259,7 @@ func (w *columnWriter) number(names *nameTable) {
 	}
 }
 
-// numberNames numbers the names in ascending order, in which the table takes
-// the least room.
+// numberNames numbers the names in ascending order, which makes the encoded table smallest.
 func (c *collectedFunctions) numberNames(t *nameTable) {
 	sorted := make([]string, len(c.rows))
 	for i := range c.rows {

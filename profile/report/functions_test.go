@@ -34,14 +34,14 @@ func TestFunctionsOfFixtures(t *testing.T) {
 			if d.Count != nil && i > 0 && d.Count[i] > d.Count[i-1] {
 				t.Fatalf("function %d has a count of %d, the one before of %d", i, d.Count[i], d.Count[i-1])
 			}
-			if int(c.rows[i].place) >= c.all {
+			if int(c.rows[i].index) >= c.all {
 				continue
 			}
 			k := key{name: src.names.Keys[d.Names[i]], hash: c.rows[i].hash, calls: at(d.Calls, i)}
 			if d.Calls != nil && d.Calls[i] != k.calls {
 				t.Fatalf("%s: %d calls, want %d", k.name, d.Calls[i], k.calls)
 			}
-			if !src.features.Has(profile.HasBlocks) {
+			if !src.features.Blocks {
 				if len(want[k]) == 0 {
 					t.Fatalf("there is no function %q", k.name)
 				}
@@ -120,7 +120,7 @@ func TestHeat(t *testing.T) {
 	counts := func(c uint64) profile.Function {
 		return profile.Function{Symbol: profile.Symbol{ID: c + 1}, Blocks: []profile.Block{{Count: c}}, Covered: c > 0}
 	}
-	v := &madeView{features: profile.HasBlocks, functions: []profile.Function{counts(10_000_000), counts(9_000), counts(100), counts(1), counts(0)}}
+	v := &madeView{features: profile.Features{Blocks: true}, functions: []profile.Function{counts(10_000_000), counts(9_000), counts(100), counts(1), counts(0)}}
 	src := newSource(0, Source{View: v}, Options{})
 	var got []heat
 	for f := range v.Functions() {
@@ -130,7 +130,7 @@ func TestHeat(t *testing.T) {
 	if want := []heat{hot, warm, cold, cold, never}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	v.features |= profile.BlocksAreCoverage
+	v.features.BlocksAreCoverage = true
 	if h := newSource(0, Source{View: v}, Options{}).heat.of(&v.functions[0]); h != ran {
 		t.Errorf("where only coverage is known, %v", h)
 	}

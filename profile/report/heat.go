@@ -35,9 +35,9 @@ type heatScale struct {
 func newHeatScale(features profile.Features, s profile.Summary) heatScale {
 	scale := heatScale{}
 	switch {
-	case features.Has(profile.HasBlocks) && !features.Has(profile.BlocksAreCoverage):
+	case features.Blocks && !features.BlocksAreCoverage:
 		scale.counts = true
-	case features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage):
+	case features.Calls && !features.CallsAreCoverage:
 		scale.counts = true
 	}
 	scale.hot, _ = s.Counts.Cutoffs.Hot()

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// maxPath limits the parts of a name. Deeper parts stay in one.
+	// maxPath limits the parts of a name. The last part holds all deeper parts.
 	maxPath = 32
 
-	// These begin the paths of functions whose names and symbols have none.
+	// The first parts of the paths of functions without a file or package.
 	noFile    = "(no file)"
 	noPackage = "(no package)"
 )
@@ -127,7 +127,7 @@ func objectivePath(name string) namePath {
 // anonymous is how demanglers write the namespace of C++ without a name.
 const anonymous = "(anonymous namespace)"
 
-// Words that come before the name of what they are about.
+// aboutWords are the words that demanglers put before the name of a function or type.
 var aboutWords = []string{
 	"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ", "invocation function for block in ",
 	"guard variable for ", "thread-local wrapper routine for ", "thread-local initialization routine for ",
@@ -135,8 +135,8 @@ var aboutWords = []string{
 }
 
 // splitName splits a demangled name of C++ or Rust at each "::" outside of
-// brackets. It drops return types. A name that is no name of these languages is one part. It
-// takes at most 4*maxPath steps, so that long names are no burden.
+// brackets. It drops return types. A name of another language is one part. splitName takes at most
+// 4*maxPath steps, which bounds the time for long names.
 func splitName(name string) namePath {
 	about := ""
 	for _, words := range aboutWords {
@@ -277,8 +277,8 @@ func (s *nameSplitter) part() (part string, more bool) {
 	return text, false
 }
 
-// wordByte reports whether a byte belongs to an identifier; those of characters beyond ASCII
-// do.
+// wordByte reports whether a byte belongs to an identifier, as every byte of a character beyond ASCII
+// does.
 func wordByte(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }

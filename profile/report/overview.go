@@ -134,12 +134,12 @@ type namedValue struct {
 type topTable struct {
 	Value  string // what is counted
 	Unit   profile.Unit
-	Calls  bool // there is a column of calls, too
+	Calls  bool // there is also a column of calls
 	Files  bool
 	Shares bool
 	Rows   []topRow
 	More   uint64 // items that are not listed
-	What   string // the stacks stand for; empty for functions
+	What   string // name of the stack set; empty for functions
 }
 
 // A topRow is a function or stack. Share is of the total, and Cumulative the share of all
@@ -159,14 +159,14 @@ type topList struct {
 	seen uint64
 }
 
-// wants reports whether a row with this count would be kept.
-func (l *topList) wants(count uint64) bool {
+// admits reports whether a row with this count would be kept.
+func (l *topList) admits(count uint64) bool {
 	l.seen++
 	return count > 0 && (len(l.rows) < topRows || count > l.rows[len(l.rows)-1].Count)
 }
 
-// add inserts a row that is wanted and drops the last if there are too many.
-func (l *topList) add(r topRow, labels []profile.Label) {
+// insertRow inserts an admitted row and drops the last if there are too many.
+func (l *topList) insertRow(r topRow, labels []profile.Label) {
 	for _, label := range labels {
 		r.Labels = append(r.Labels, clean(label.Value))
 	}
@@ -197,8 +197,8 @@ func survey(src *source) *surveyed {
 		n.heat[h].Functions++
 		n.heat[h].total += float64(count)
 		sum += float64(count)
-		if src.heat.counts && top.wants(count) {
-			top.add(topRow{Name: src.symbolName(&f.Symbol), File: clean(f.File), Count: count, Calls: f.Calls}, f.Labels)
+		if src.heat.counts && top.admits(count) {
+			top.insertRow(topRow{Name: src.symbolName(&f.Symbol), File: clean(f.File), Count: count, Calls: f.Calls}, f.Labels)
 		}
 	}
 	for h := range n.heat {
@@ -208,11 +208,11 @@ func survey(src *source) *surveyed {
 		}
 	}
 	if src.heat.counts {
-		t := &topTable{Value: "Count", Unit: profile.Count, Shares: true, Calls: !src.summary.OfCalls && src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage)}
+		t := &topTable{Value: "Count", Unit: profile.Count, Shares: true, Calls: !src.summary.OfCalls && src.features.Calls && !src.features.CallsAreCoverage}
 		if src.summary.OfCalls {
 			t.Value = "Calls"
 		}
-		t.fill(&top, sum)
+		t.fillRows(&top, sum)
 		n.functions = t
 	}
 	for at, set := range src.view.Stacks() {
@@ -248,23 +248,23 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 		}
 		total.Stacks++
 		sum += float64(s.Values[0])
-		if first && top.wants(s.Values[0]) {
+		if first && top.admits(s.Values[0]) {
 			row := topRow{Count: s.Values[0], MoreFrames: max(0, len(s.Frames)-topFrames)}
 			for i := range s.Frames[:len(s.Frames)-row.MoreFrames] {
 				row.Frames = append(row.Frames, src.frameName(&s.Frames[i]))
 			}
-			top.add(row, s.Labels)
+			top.insertRow(row, s.Labels)
 		}
 	}
 	n.sets = append(n.sets, total)
 	if first && total.Stacks > 0 {
 		n.stacks = &topTable{Value: total.Values[0].Name, Unit: total.Values[0].Unit, Shares: set.Values[0].Combine == profile.Sum, What: total.Name}
-		n.stacks.fill(&top, sum)
+		n.stacks.fillRows(&top, sum)
 	}
 }
 
-// fill takes the rows and computes their shares of the sum.
-func (t *topTable) fill(top *topList, sum float64) {
+// fillRows takes the rows and computes their shares of the sum.
+func (t *topTable) fillRows(top *topList, sum float64) {
 	counts := 0.0
 	for i := range top.rows {
 		row := &top.rows[i]
@@ -278,15 +278,15 @@ func (t *topTable) fill(top *topList, sum float64) {
 	t.Rows, t.More = top.rows, top.seen-uint64(len(top.rows))
 }
 
-// frameName returns a place in a function, "main:12".
+// frameName returns a function with its line or bytecode index, "main:12".
 func (s *source) frameName(f *profile.Frame) string {
 	name := s.symbolName(&f.Symbol)
 	switch {
-	case f.Line != 0 && s.features.Has(profile.HasLines):
+	case f.Line != 0 && s.features.Lines:
 		return name + ":" + strconv.Itoa(int(f.Line))
-	case s.features.Has(profile.HasLineOffsets):
+	case s.features.LineOffsets:
 		return name + ":+" + strconv.Itoa(int(f.Line))
-	case s.features.Has(profile.HasBytecodes) && f.BCI >= 0:
+	case s.features.Bytecodes && f.BCI >= 0:
 		return name + "@" + strconv.Itoa(int(f.BCI))
 	}
 	return name
@@ -309,7 +309,7 @@ func (n *surveyed) totals(src *source) []fact {
 		out = append(out, fact{Name: name, Value: value})
 	}
 	add("Functions", s.Functions, true)
-	counted := src.features&(profile.HasCalls|profile.HasBlocks) != 0
+	counted := src.features.Calls || src.features.Blocks
 	if counted {
 		of("Functions that ran", s.Covered, s.Functions)
 	}
@@ -320,7 +320,7 @@ func (n *surveyed) totals(src *source) []fact {
 	if src.heat.counts {
 		add("Greatest block count", s.Counts.Max, !s.OfCalls)
 		add("Total of block counts", s.Counts.Total, !s.OfCalls)
-		add("Most calls of a function", s.MaxCalls, src.features.Has(profile.HasCalls) && !src.features.Has(profile.CallsAreCoverage))
+		add("Most calls of a function", s.MaxCalls, src.features.Calls && !src.features.CallsAreCoverage)
 		add("Total of calls", s.Counts.Total, s.OfCalls)
 	}
 	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
@@ -367,13 +367,13 @@ func (n *surveyed) heatChart() *heatChart {
 		return nil // the profile says only that there are functions
 	}
 	var words []string
-	c.add("Functions", func(k heatClass) (float64, string) {
+	c.addBar("Functions", func(k heatClass) (float64, string) {
 		share := float64(k.Functions) / float64(total)
 		words = append(words, countText(k.Functions)+" "+k.Name)
 		return share, k.Name + ": " + countText(k.Functions) + " functions, " + percentText(share)
 	})
 	if c.Counts {
-		c.add("Counts", func(k heatClass) (float64, string) {
+		c.addBar("Counts", func(k heatClass) (float64, string) {
 			return k.OfCounts, k.Name + ": " + percentText(k.OfCounts) + " of all counts"
 		})
 	}
@@ -381,8 +381,8 @@ func (n *surveyed) heatChart() *heatChart {
 	return c
 }
 
-// add adds a bar. Labels of short segments are left out, or shown where there is room.
-func (c *heatChart) add(name string, share func(heatClass) (float64, string)) {
+// addBar adds a bar. Labels of short segments are left out, or shown where there is room.
+func (c *heatChart) addBar(name string, share func(heatClass) (float64, string)) {
 	bar, at := heatBar{Name: name}, 0.0
 	for _, k := range c.Classes {
 		part, title := share(k)

@@ -10,7 +10,7 @@ import (
 // Shares of a total that are less than one need no counts: they are neither in
 // the drawing nor have a least count.
 func TestCurveOfLittle(t *testing.T) {
-	v := &madeView{features: profile.HasCalls}
+	v := &madeView{features: profile.Features{Calls: true}}
 	for i, s := range symbolsOf("often", "seldom") {
 		v.functions = append(v.functions, profile.Function{Symbol: s, Calls: uint64(3 - 2*i), Covered: true})
 	}

@@ -64,7 +64,8 @@ type source struct {
 	readable *readableNames
 }
 
-// newSource reads what all pages need of a profile; index numbers it from 0.
+// newSource reads the parts of a profile that all pages need. index is the number of the profile, from
+// 0.
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
@@ -132,12 +133,12 @@ func (s *source) symbolName(sym *profile.Symbol) string {
 	return s.readable.symbol(sym) + clean(sym.Signature)
 }
 
-// functionName is symbolName for the function at a place of the view.
-func (s *source) functionName(place int, sym *profile.Symbol) string {
+// functionName is symbolName for the function of the view with an index.
+func (s *source) functionName(index int, sym *profile.Symbol) string {
 	if s.opt.Mangled {
 		return clean(sym.String() + sym.Signature)
 	}
-	return s.readable.functions()[place] + clean(sym.Signature)
+	return s.readable.functions()[index] + clean(sym.Signature)
 }
 
 //go:embed assets

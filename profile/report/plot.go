@@ -22,7 +22,7 @@ type series struct {
 	Shape string // "dots", "blobs" (translucent dots), "line" or "area"
 	Color string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
 	Path  string
-	// Width of the pen, in pixels; 0 for that of the style.
+	// Width of the pen, in pixels; 0 for the width in the style sheet.
 	Width float64
 	// Unnamed series are not in the legend.
 	Unnamed bool
@@ -61,8 +61,8 @@ func (p *plot) html() (template.HTML, error) {
 	return execute("plot", p)
 }
 
-// plotData are the points of a plot for a script: their coordinates, y growing downward,
-// and the things of the page that they stand for.
+// plotData are the points of a plot for a script: their coordinates, y growing downward, and for each
+// point the number of its function, context or other thing of the page.
 type plotData struct {
 	Key   string    `json:"key"`
 	X     []float64 `json:"x"`
@@ -79,8 +79,8 @@ func newPlotData(key string) *plotData {
 	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
 }
 
-// add adds a point; part is a series or what the page says.
-func (d *plotData) add(p point, thing, part int32) {
+// addPoint adds a point; part is a series or what the page says.
+func (d *plotData) addPoint(p point, thing, part int32) {
 	d.X, d.Y = append(d.X, tenths(p.x)), append(d.Y, tenths(p.y))
 	d.Thing, d.Part = append(d.Thing, thing), append(d.Part, part)
 }

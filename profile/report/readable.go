@@ -10,12 +10,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// readableNames are the demangled names of a profile, cleaned. Demangling takes longer than all
-// else that is done with names, so the pages share them.
+// readableNames are the demangled names of a profile, cleaned. The pages share them, since demangling
+// takes most of the time spent on names.
 type readableNames struct {
 	src       *source
-	functions func() []string // those of all functions, in the order of the view
-	edges     func() []string // those of the table of edges; empty for symbols without a function
+	functions func() []string // names of all functions, in the order of the view
+	edges     func() []string // names by symbol of the table of edges; empty for symbols without a function
 
 	mu sync.Mutex
 	of map[string]string // other names, by the symbol
@@ -46,27 +46,26 @@ func (r *readableNames) symbol(s *profile.Symbol) string {
 	return readable
 }
 
-// readEdges takes over the names of the functions that edges begin or end at.
+// readEdges finds the names of the functions that are callers or targets of edges.
 func (r *readableNames) readEdges() []string {
 	table := &r.src.edges().symbols
-	names := make([]string, len(table.Keys)) // types and functions of other programs stay without
+	names := make([]string, len(table.Keys)) // types and functions of other programs have none
 	if len(names) == 0 {
 		return names
 	}
-	place := 0
+	index := 0
 	for f := range profile.ReusedFunctions(r.src.view) {
 		if n := table.Find(f.Symbol); n >= 0 {
-			names[n] = r.functions()[place]
+			names[n] = r.functions()[index]
 		}
-		place++
+		index++
 	}
 	return names
 }
 
 // readFunctions demangles the names of all functions, with a worker for each CPU.
 func (r *readableNames) readFunctions() []string {
-	// As many names go to a worker at a time.
-	const some = 1024
+	const some = 1024 // names that go to a worker at a time
 	lists := make(chan []string)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -93,7 +92,7 @@ func (r *readableNames) readFunctions() []string {
 	return slices.Concat(done...)
 }
 
-// demangle replaces names. It keeps those that change in one piece of memory.
+// demangle replaces names by demangled names, which share one piece of memory.
 func demangle(names []string) {
 	var text strings.Builder
 	size := 0

@@ -18,8 +18,8 @@ type Source struct {
 	// Findings are what a check of the file found, a sentence each, if it was Checked.
 	Findings []string
 	Checked  bool
-	// Coverage is what the page of coverage shows; nil for that of the view. A source
-	// without a view has that page alone.
+	// Coverage is what the page of coverage shows; nil for the coverage of the view. A source without
+	// a view has only the page of coverage.
 	Coverage *coverage.Coverage
 	// Change, if not nil, is what the page compares the coverage with.
 	Change *CoverageChange
@@ -34,17 +34,17 @@ type Options struct {
 	// SourceDirs are the folders of the program's source files. The report shows the
 	// files with counts beside their lines.
 	SourceDirs []string
-	// ReadSource, if not nil, returns the text of a source file by its recorded path, in
-	// place of SourceDirs. Paths in profiles and programs may come from anyone.
+	// ReadSource, if not nil, returns the text of a source file by its recorded path; SourceDirs are
+	// then not read. Do not trust the path: it may come from an attacker's profile or program.
 	ReadSource func(path string) ([]byte, error)
 	// Progress, if not nil, is called before each page is made, with the label of
 	// its profile and the name of the page. An error from it ends the work.
 	Progress func(label, page string) error
 }
 
-// pageFuncs make the pages of one profile, in the order of the tabs. A function
-// returns nil if the profile has nothing to show on its page. Pages that are late are begun
-// when the others, of which the treemap takes most memory, have given theirs back.
+// pageFuncs make the pages of one profile, in the order of the tabs. A function returns nil if the
+// profile has nothing to show on its page. Late pages start after the others have finished, to limit
+// peak memory: the treemap takes the most.
 var pageFuncs = []struct {
 	id   string
 	late bool
@@ -66,8 +66,7 @@ const coverageID = "coverage"
 // comparisonID names the page that compares two profiles.
 const comparisonID = "comparison"
 
-// A set is what the report shows at a time: the pages of one profile, or the
-// comparison of two.
+// A set is the pages of one profile, or the comparison of two. The report shows one set at a time.
 type set struct {
 	label, about string
 	features     []string
@@ -122,21 +121,21 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 			if src.view == nil && f.id != coverageID {
 				continue
 			}
-			s.add(f.id, f.late, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
+			s.addPage(f.id, f.late, func(names *nameTable) (*page, error) { return f.make(src.with(names)) })
 		}
 		sets = append(sets, s)
 	}
 	if len(all) == 2 && all[0].view != nil && all[1].view != nil {
 		a, b := all[0], all[1]
 		s := &set{label: "Comparison", about: a.label + " and " + b.label, pair: true}
-		s.add(comparisonID, false, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })
+		s.addPage(comparisonID, false, func(names *nameTable) (*page, error) { return comparisonPage(a.with(names), b) })
 		sets = append(sets, s)
 	}
 	return sets, nil
 }
 
-// add adds a page.
-func (s *set) add(id string, late bool, make func(*nameTable) (*page, error)) {
+// addPage adds a page, and names it in errors.
+func (s *set) addPage(id string, late bool, make func(*nameTable) (*page, error)) {
 	s.pages = append(s.pages, pageMaker{id, late, func(names *nameTable) (*page, error) {
 		p, err := make(names)
 		if err != nil {

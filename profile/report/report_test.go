@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -66,8 +67,7 @@ func hostileView() *madeView {
 			File: "dir/" + hostile[2], Family: hostile[3], Format: hostile[2], Version: hostile[8], Producer: hostile[9],
 			Variant: hostile, Omits: hostile, BuildIDs: [][]byte{{0xff}, {}},
 		},
-		features: profile.HasCalls | profile.HasBlocks | profile.HasOffsets | profile.HasBlockLines | profile.HasHashes | profile.HasSizes |
-			profile.HasFirstCalls | profile.HasRuns | profile.HasLines | profile.HasEdges | profile.HasTraces,
+		features: profile.Features{Calls: true, Blocks: true, Offsets: true, BlockLines: true, Hashes: true, Sizes: true, FirstCalls: true, Runs: true, Lines: true, Edges: true, Traces: true},
 	}
 	set := madeSet{StackSet: profile.StackSet{
 		Name: hostile[2], Description: hostile[2],
@@ -112,13 +112,17 @@ func TestHostileNames(t *testing.T) {
 
 // What a profile lacks is not shown, and nothing fails for it.
 func TestLittle(t *testing.T) {
-	for i := range 15 {
+	all := &madeView{}
+	for i := range reflect.TypeFor[profile.Features]().NumField() {
 		v := hostileView()
-		v.features = 1 << i
+		v.features = profile.Features{}
+		for _, f := range []*profile.Features{&v.features, &all.features} {
+			reflect.ValueOf(f).Elem().Field(i).SetBool(true)
+		}
 		writeReport(t, []Source{{View: v}}, Options{})
 	}
 	writeReport(t, []Source{{View: &madeView{}}}, Options{})
-	writeReport(t, []Source{{View: &madeView{features: 1<<15 - 1}}, {View: &madeView{}}}, Options{})
+	writeReport(t, []Source{{View: all}, {View: &madeView{}}}, Options{})
 	if err := Write(&bytes.Buffer{}, nil, Options{}); err == nil {
 		t.Error("a report on nothing")
 	}
@@ -231,7 +235,7 @@ func largeView(n int) *madeView {
 	words := []string{"parser", "Index", "Cache", "request", "Handler", "visit", "Emitter", "table", "lookup", "insert", "Stream", "decode", "Node", "walk", "flush"}
 	v := &madeView{
 		identity: profile.Identity{File: "large.profdata", Family: "IRPGO"},
-		features: profile.HasCalls | profile.HasBlocks | profile.HasHashes | profile.HasEdges,
+		features: profile.Features{Calls: true, Blocks: true, Hashes: true, Edges: true},
 	}
 	for i := range n {
 		var name strings.Builder

@@ -26,7 +26,7 @@ import (
 // page cannot reach it under a host name of its own. No path of a URL names a
 // file.
 func Handler(sources []Source, opt Options) (http.Handler, error) {
-	opt.Progress = nil // for Write, which is not what is waited for here
+	opt.Progress = nil // nobody waits for all pages
 	sets, err := newSets(sources, opt)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(a.packed)))
-		_, _ = w.Write(a.packed) // the browser may be gone, which is nobody's concern
+		_, _ = w.Write(a.packed) // fails if the browser is gone
 		return
 	}
 	h.Set("Content-Length", strconv.Itoa(a.size))

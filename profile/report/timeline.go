@@ -27,7 +27,7 @@ type starter struct {
 	min     int // ranks, 1 being the first call
 	max     int
 	mean    float64 // by the weights of the runs
-	place   int     // among the functions of the profile in their order; -1 if it has no record
+	index   int     // in the functions of the profile; -1 if it has no record
 	address int64
 	size    uint64
 }
@@ -38,7 +38,7 @@ func (s *starter) spread() int { return s.max - s.min }
 // A run is an order of first calls.
 type run struct {
 	weight uint64
-	mean   bool    // put together from several runs
+	mean   bool    // computed from several runs
 	calls  []int32 // functions, by index, the first to be called first
 	// agreement is the rank correlation (Spearman's rho) with the mean order:
 	// 1 if the functions came in the same order, -1 if in the opposite one;
@@ -49,10 +49,10 @@ type run struct {
 // newTimeline collects the first calls of a profile. It returns nil if there
 // are none.
 func newTimeline(v profile.View) *timeline {
-	if !v.Features().Has(profile.HasTraces) {
+	if !v.Features().Traces {
 		return nil
 	}
-	t := &timeline{addresses: v.Features().Has(profile.HasSizes)}
+	t := &timeline{addresses: v.Features().Sizes}
 	var at numbering.Table[profile.Symbol]
 	var sums, weights []float64
 	for trace := range v.Traces() {
@@ -61,7 +61,7 @@ func newTimeline(v profile.View) *timeline {
 		for _, s := range trace.Functions {
 			i := at.Of(s)
 			if int(i) == len(t.functions) {
-				t.functions = append(t.functions, starter{symbol: s, min: math.MaxInt, place: -1})
+				t.functions = append(t.functions, starter{symbol: s, min: math.MaxInt, index: -1})
 				sums, weights = append(sums, 0), append(weights, 0)
 			}
 			if called[i] {
@@ -85,7 +85,7 @@ func newTimeline(v profile.View) *timeline {
 	for i := range t.functions {
 		t.functions[i].mean = sums[i] / weights[i]
 	}
-	t.findPlaces(v, &at)
+	t.findRecords(v, &at)
 	t.sort()
 	for i := range t.runs {
 		t.runs[i].agreement = agreement(t.runs[i].calls)
@@ -93,23 +93,23 @@ func newTimeline(v profile.View) *timeline {
 	return t
 }
 
-// findPlaces finds the functions among those of the profile.
-func (t *timeline) findPlaces(v profile.View, at *numbering.Table[profile.Symbol]) {
+// findRecords finds the records of the functions in the profile.
+func (t *timeline) findRecords(v profile.View, at *numbering.Table[profile.Symbol]) {
 	for f := range profile.ReusedFunctions(v) {
-		if i := at.Find(f.Symbol); i >= 0 && t.functions[i].place < 0 {
-			t.functions[i].place, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
+		if i := at.Find(f.Symbol); i >= 0 && t.functions[i].index < 0 {
+			t.functions[i].index, t.functions[i].address, t.functions[i].size = t.listed, f.Address, f.Size
 		}
 		t.listed++
 	}
 	for i := range t.functions {
-		if t.functions[i].place < 0 {
+		if t.functions[i].index < 0 {
 			t.unlisted++
 		}
 	}
 }
 
-// sort sorts functions by mean rank; those that more runs called come before
-// the others. The runs then refer to them by their new indexes.
+// sort sorts functions by mean rank. Of equal functions, the function that more runs called comes first.
+// The runs then have the new indexes.
 func (t *timeline) sort() {
 	order := make([]int32, len(t.functions))
 	for i := range order {

@@ -134,7 +134,7 @@ func timelinePage(src *source) (*page, error) {
 	return newPage("timeline", "First calls", text, data)
 }
 
-// drawnRuns returns the runs to draw, those of the greatest weight.
+// drawnRuns returns the indexes of the runs to draw, which have the greatest weights.
 func (t *timeline) drawnRuns() []int {
 	all := make([]int, len(t.runs))
 	for i := range all {
@@ -142,12 +142,12 @@ func (t *timeline) drawnRuns() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(t.runs[b].weight, t.runs[a].weight) })
 	all = all[:min(len(all), maxRuns)]
-	// Those that are drawn stay in the order of the profile.
+	// The page lists runs in the order of the profile.
 	slices.Sort(all)
 	return all
 }
 
-// runName names a run by its place in the profile.
+// runName names a run by its number in the profile, from 1.
 func (t *timeline) runName(i int) string {
 	if t.runs[i].mean {
 		return "mean of the runs"
@@ -199,7 +199,7 @@ func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinn
 		list = append(list, t.plotRanks)
 	}
 	if !t.addresses {
-		list = append(list, t.plotPlaces)
+		list = append(list, t.plotIndexes)
 	}
 	return list
 }
@@ -208,7 +208,7 @@ func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinn
 func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	low, high := t.firstAddress(), int64(math.MinInt64)
 	for i := range t.functions {
-		if f := &t.functions[i]; f.place >= 0 {
+		if f := &t.functions[i]; f.index >= 0 {
 			high = max(high, f.address)
 		}
 	}
@@ -218,7 +218,7 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	p := &plot{Key: "address", Title: "Where the functions are that are called first", XTitle: "first calls, in their order", YTitle: "address, from the first of them on"}
 	p.Y = y.ticks(5, func(v float64) string { return bytesText(uint64(v)) })
 	points, thinned := t.scatter(p, drawn, func(f *starter) (float64, bool) {
-		return y.at(float64(f.address) - float64(low)), f.place >= 0
+		return y.at(float64(f.address) - float64(low)), f.index >= 0
 	})
 	return p, points, thinned
 }
@@ -227,19 +227,19 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 func (t *timeline) firstAddress() int64 {
 	low := int64(math.MaxInt64)
 	for i := range t.functions {
-		if f := &t.functions[i]; f.place >= 0 {
+		if f := &t.functions[i]; f.index >= 0 {
 			low = min(low, f.address)
 		}
 	}
 	return low
 }
 
-// plotPlaces draws the places of functions in the profile, for one without addresses.
-func (t *timeline) plotPlaces(drawn []int) (*plot, *plotData, bool) {
+// plotIndexes draws the indexes of functions in the profile, for a profile without addresses.
+func (t *timeline) plotIndexes(drawn []int) (*plot, *plotData, bool) {
 	y := linearAxis(0, float64(t.listed))
 	p := &plot{Key: "place", Title: "Where the profile lists them, which is not their order in the program", XTitle: "first calls, in their order", YTitle: "place in the profile"}
 	p.Y = y.ticks(5, wholeText)
-	points, thinned := t.scatter(p, drawn, func(f *starter) (float64, bool) { return y.at(float64(f.place)), f.place >= 0 })
+	points, thinned := t.scatter(p, drawn, func(f *starter) (float64, bool) { return y.at(float64(f.index)), f.index >= 0 })
 	return p, points, thinned
 }
 
@@ -300,7 +300,7 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 		for _, k := range kept {
 			shown = append(shown, all[k].point)
 			if all[k].function < maxStarters {
-				points.add(all[k].point, all[k].function, int32(n))
+				points.addPoint(all[k].point, all[k].function, int32(n))
 			}
 		}
 		p.Series = append(p.Series, series{Name: t.runName(i), Shape: "dots", Color: runColor(n), Path: dotPath(shown), Width: dotWidth(len(shown))})
@@ -354,7 +354,7 @@ func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData
 	return nil
 }
 
-// newOrderCell compares a score with that of the program as it is linked.
+// newOrderCell compares a score with base, the score of the program as it is linked.
 func newOrderCell(s, base *order.Score) orderCell {
 	c := orderCell{PageSize: pageText(s.PageSize), Pages: tenthsText(s.Pages), Area: tenthsText(s.Area), Usage: percentText(s.Executed / s.Touched)}
 	for _, u := range orderUntil {
@@ -405,7 +405,7 @@ func drawCurves(orders []pageOrder, size int, several bool) (*plot, *plotData) {
 				continue
 			}
 			line = append(line, at)
-			points.add(at, thing, int32(n))
+			points.addPoint(at, thing, int32(n))
 			points.Value = append(points.Value, tenths(pages))
 		}
 		p.Series = append(p.Series, series{Name: o.name, Shape: "line", Color: runColor(n), Path: stepPath(line), Width: max(5-float64(n), 1.5)})

@@ -34,7 +34,7 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 		return nil
 	}
 	p := newProgram(v)
-	if p.image.Functions() == 0 {
+	if p.image.Functions == 0 {
 		return nil
 	}
 	var traces []order.Trace
@@ -48,8 +48,7 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 		traces = append(traces, trace)
 	}
 	orders := []pageOrder{{name: "as linked", about: "the order that the program has"}}
-	// They are those of each order; the program's own needs none.
-	names := [][]string{nil}
+	names := [][]string{nil} // by order; the program's own order needs none
 	add := func(name, about string, order []string) {
 		if len(order) > 0 {
 			orders, names = append(orders, pageOrder{name: name, about: about}), append(names, order)
@@ -57,9 +56,9 @@ func pageOrders(v profile.View, t *timeline) []pageOrder {
 	}
 	add("first calls", "functions in the order of their mean ranks, packed: the ideal of a single run", t.firstCallOrder(p))
 	if t.callCount() <= maxBalancedCalls {
-		add("balanced partitioning", "as profuse order make --by traces", order.BalancedOrder(v, p.name))
+		add("balanced partitioning", "as profuse order make --by traces", order.Balanced(v, p.name))
 	}
-	add("call-chain clustering", "as profuse order make --by edges", order.ClusterOrder(v, p.name))
+	add("call-chain clustering", "as profuse order make --by edges", order.Clustered(v, p.name))
 	for i := range orders {
 		image := p.image
 		if i > 0 {
@@ -84,7 +83,7 @@ func curveShares() []float64 {
 	return shares
 }
 
-// callsAt returns how many of n first calls the curve's point i stands for.
+// callsAt returns how many of n first calls are made at the curve's point i.
 func callsAt(i, n int) int { return ((i+1)*n + curveSteps - 1) / curveSteps }
 
 // A program is the code of a profile's functions, under unique names: linkers

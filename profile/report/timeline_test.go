@@ -13,7 +13,7 @@ import (
 
 func TestTimeline(t *testing.T) {
 	s := symbolsOf("a", "b", "c", "d", "e")
-	v := &madeView{features: profile.HasTraces, traces: []profile.Trace{
+	v := &madeView{features: profile.Features{Traces: true}, traces: []profile.Trace{
 		{Weight: 3, Functions: []profile.Symbol{s[0], s[1], s[0], s[2]}}, // a twice: the first counts
 		{Weight: 1, Functions: []profile.Symbol{s[2], s[1], s[0], s[4]}},
 		{Weight: 1},
@@ -24,7 +24,7 @@ func TestTimeline(t *testing.T) {
 	line := newTimeline(v)
 	var got []string
 	for _, f := range line.functions {
-		got = append(got, fmt.Sprintf("%s %v %d..%d in %d at %d", f.symbol.Name, f.mean, f.min, f.max, f.runs, f.place))
+		got = append(got, fmt.Sprintf("%s %v %d..%d in %d at %d", f.symbol.Name, f.mean, f.min, f.max, f.runs, f.index))
 	}
 	want := []string{"a 1.5 1..3 in 2 at 1", "b 2 2..2 in 2 at 0", "c 2.5 1..3 in 2 at 3", "e 4 4..4 in 1 at -1"}
 	if !slices.Equal(got, want) {
@@ -42,7 +42,7 @@ func TestTimeline(t *testing.T) {
 }
 
 func TestNoTimeline(t *testing.T) {
-	for _, v := range []*madeView{{}, {features: profile.HasTraces}, {features: profile.HasTraces, traces: []profile.Trace{{Weight: 1}}}} {
+	for _, v := range []*madeView{{}, {features: profile.Features{Traces: true}}, {features: profile.Features{Traces: true}, traces: []profile.Trace{{Weight: 1}}}} {
 		if p, err := timelinePage(made(v)); p != nil || err != nil {
 			t.Errorf("page %v, %v", p, err)
 		}
@@ -52,7 +52,7 @@ func TestNoTimeline(t *testing.T) {
 // startup makes a program of n functions at odd addresses, so that nothing is
 // aligned, and runs that call some of them.
 func startup(rnd *rand.Rand, n, runs int) *madeView {
-	v := &madeView{features: profile.HasTraces | profile.HasSizes | profile.HasCalls | profile.HasEdges}
+	v := &madeView{features: profile.Features{Traces: true, Sizes: true, Calls: true, Edges: true}}
 	at := int64(rnd.IntN(1<<20))*2 - 1<<20 + 1
 	for i := range n {
 		size := uint64(1 + rnd.IntN(3000))

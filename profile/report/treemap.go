@@ -45,13 +45,13 @@ func measures(features profile.Features) (out []measure) {
 			out = append(out, measure{flameValue{name, unit}, of})
 		}
 	}
-	counted := features.Has(profile.HasBlocks) && !features.Has(profile.BlocksAreCoverage)
+	counted := features.Blocks && !features.BlocksAreCoverage
 	add(counted, "block_counts", profile.Count, (*profile.Function).Total)
-	add(features.Has(profile.HasCalls) && !features.Has(profile.CallsAreCoverage), "calls", profile.Count,
+	add(features.Calls && !features.CallsAreCoverage, "calls", profile.Count,
 		func(f *profile.Function) uint64 { return f.Calls })
-	add(features.Has(profile.HasSizes), "size", profile.Bytes, func(f *profile.Function) uint64 { return f.Size })
-	add(features.Has(profile.HasBlocks), "blocks", profile.Count, func(f *profile.Function) uint64 { return uint64(len(f.Blocks)) })
-	add(features.Has(profile.HasBlocks) && !counted, "covered_blocks", profile.Count,
+	add(features.Sizes, "size", profile.Bytes, func(f *profile.Function) uint64 { return f.Size })
+	add(features.Blocks, "blocks", profile.Count, func(f *profile.Function) uint64 { return uint64(len(f.Blocks)) })
+	add(features.Blocks && !counted, "covered_blocks", profile.Count,
 		func(f *profile.Function) uint64 { return uint64(f.CoveredBlocks()) })
 	add(true, "functions", profile.Count, func(*profile.Function) uint64 { return 1 })
 	return out
@@ -115,14 +115,14 @@ func newTreemap(src *source) *treemap {
 	nodes := functions*2 + functions/8 // there may be a class for each
 	m.weights.expect(nodes, functions)
 	m.labels.Expect(nodes)
-	amounts, place := make([]uint64, len(values)), 0
+	amounts, index := make([]uint64, len(values)), 0
 	for f := range profile.ReusedFunctions(src.view) {
 		for i := range ofFunctions {
 			amounts[len(additive)+i] = ofFunctions[i].of(f)
 		}
 		h := src.heat.of(f)
-		m.weights.add(m.leaf(src.pathOf(&f.Symbol, readable[place]), src.functionName(place, &f.Symbol)), uint8(h), amounts)
-		place++
+		m.weights.addValues(m.leaf(src.pathOf(&f.Symbol, readable[index]), src.functionName(index, &f.Symbol)), uint8(h), amounts)
+		index++
 		if len(additive) > 0 {
 			m.heats[f.Symbol] = h
 		}
@@ -133,9 +133,8 @@ func newTreemap(src *source) *treemap {
 	return m
 }
 
-// stackValues returns the stacks whose weight areas can represent as well, and
-// which of their values: only those of whole stacks, or any if functions have
-// no counts.
+// stackValues returns the stack set whose weights areas can represent as well, and the indexes of its
+// additive values. Partial stacks qualify only if functions have no counts.
 func (m *treemap) stackValues() (set profile.StackSet, values []int) {
 	for _, s := range m.src.view.Stacks() {
 		if s.Partial && m.src.heat.counts {
@@ -173,7 +172,7 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 				h = heatOfWord(l.Value)
 			}
 		}
-		m.weights.add(m.leaf(m.src.pathOf(symbol, m.src.readable.symbol(symbol)), m.src.symbolName(symbol)), uint8(h), amounts)
+		m.weights.addValues(m.leaf(m.src.pathOf(symbol, m.src.readable.symbol(symbol)), m.src.symbolName(symbol)), uint8(h), amounts)
 	}
 }
 
@@ -198,11 +197,11 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 	}
 	m.nodes = m.nodes[:same]
 	for _, part := range groups[same:] {
-		node = m.weights.down(node, m.labels.Of(treemapLabel{part: part}))
+		node = m.weights.child(node, m.labels.Of(treemapLabel{part: part}))
 		m.nodes = append(m.nodes, node)
 	}
 	m.last = groups
-	return m.weights.down(node, m.labels.Of(treemapLabel{path[len(path)-1], full}))
+	return m.weights.child(node, m.labels.Of(treemapLabel{path[len(path)-1], full}))
 }
 
 // pathOf returns the path of a function with the demangled name readable.

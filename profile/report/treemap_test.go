@@ -85,7 +85,7 @@ func checkLeaves(t *testing.T, src *source, d *treemapData) {
 
 // manyFunctions is a view of a large program.
 func manyFunctions(n int) *madeView {
-	v := &madeView{features: profile.HasCalls | profile.HasSizes}
+	v := &madeView{features: profile.Features{Calls: true, Sizes: true}}
 	random := rand.New(rand.NewPCG(41, 43))
 	for i := range n {
 		calls := uint64(math.Exp(random.Float64() * 30))
@@ -129,7 +129,7 @@ func TestTreemapOfManyFunctions(t *testing.T) {
 // TestStaticTreemapShowsAllGroups: functions do not take the rows of groups, and what is in
 // a group stands below it.
 func TestStaticTreemapShowsAllGroups(t *testing.T) {
-	v := &madeView{features: profile.HasCalls}
+	v := &madeView{features: profile.Features{Calls: true}}
 	for i := range 5000 {
 		name := fmt.Sprintf("plain%d", i)
 		if i%5 == 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A siteTable holds the data of single places in functions.
+// A siteTable holds the data of single sites in functions.
 type siteTable struct {
 	sites   []valueSite // the most frequent first
 	callers int         // functions with sites
 	kinds   []kindTotal // in the order of profile.EdgeKind, those that occur
 }
 
-// A valueSite is one place and the functions called, or the values seen, there.
+// A valueSite is a site in a function, with the functions called or the values observed there.
 type valueSite struct {
 	kind    profile.EdgeKind
 	caller  int32 // symbol of the table of edges
@@ -33,7 +33,7 @@ type valueSite struct {
 
 // A valueTarget is a function or value at a site, with its count.
 type valueTarget struct {
-	symbol int32  // of the table of edges; -1 if it is only known that it was something else
+	symbol int32  // of the table of edges; -1 if the profile does not name the target
 	size   uint64 // of a memory operation
 	count  uint64
 }
@@ -91,9 +91,9 @@ func newSiteTable(src *source) *siteTable {
 	// What LLVM would do depends on the hot threshold of the profile's summary.
 	p := promotion{src.heat.hot}
 	for i := range t.sites {
-		p.judge(&t.sites[i])
+		p.setFate(&t.sites[i])
 	}
-	t.sum()
+	t.sumKinds()
 	return t
 }
 
@@ -107,12 +107,12 @@ func joinTargets(targets []valueTarget) []valueTarget {
 		size   uint64
 	}
 	out := targets[:0]
-	place := func(t *valueTarget) int { // in out; -1 if it is new
+	indexOf := func(t *valueTarget) int { // in out; -1 if it is new
 		return slices.IndexFunc(out, func(o valueTarget) bool { return o.symbol == t.symbol && o.size == t.size })
 	}
 	if len(targets) > few {
 		var at numbering.Table[key]
-		place = func(t *valueTarget) int {
+		indexOf = func(t *valueTarget) int {
 			if i := int(at.Of(key{t.symbol, t.size})); i < len(out) {
 				return i
 			}
@@ -120,7 +120,7 @@ func joinTargets(targets []valueTarget) []valueTarget {
 		}
 	}
 	for _, t := range targets {
-		if i := place(&t); i >= 0 {
+		if i := indexOf(&t); i >= 0 {
 			out[i].count = saturate.Add(out[i].count, t.count)
 		} else {
 			out = append(out, t)
@@ -130,8 +130,8 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	return out
 }
 
-// sum sums up the sites by kind, after their fates are known.
-func (t *siteTable) sum() {
+// sumKinds sums up the sites by kind, after their fates are known.
+func (t *siteTable) sumKinds() {
 	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
 		k := kindTotal{kind: kind}
 		for i := range t.sites {

@@ -48,7 +48,7 @@ type valuesText struct {
 	MostSizes, GreatestSize int
 }
 
-// A kindRow sums up the sites of one kind; a dash stands for what does not apply to it.
+// A kindRow sums up the sites of one kind; a dash means that a number does not apply to the kind.
 type kindRow struct {
 	Title                        string
 	Sites, Single, Total         uint64
@@ -84,7 +84,7 @@ type valuesData struct {
 	Caller   []int     `json:"caller"`
 	Place    []int32   `json:"place"`
 	Line     []int32   `json:"line,omitempty"`
-	Bytecode bool      `json:"bytecode"` // places are bytecode indexes
+	Bytecode bool      `json:"bytecode"` // Place is a bytecode index
 	Total    []float64 `json:"total"`
 	Fate     []int     `json:"fate,omitempty"`
 	Promoted []int     `json:"promoted,omitempty"`
@@ -97,10 +97,10 @@ type valuesData struct {
 	Count  []float64 `json:"count"`
 }
 
-// valuesPage shows what was called or seen at single places; nil if the profile has no
+// valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no
 // edges.
 func valuesPage(src *source) (*page, error) {
-	if !src.features.Has(profile.HasEdges) {
+	if !src.features.Edges {
 		return nil, nil
 	}
 	t := newSiteTable(src)
@@ -189,7 +189,7 @@ func sizeText(size uint64) string {
 // row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
-		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Has(profile.HasBytecodes)),
+		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Bytecodes),
 		Total: s.total, Fate: s.fate.String(), Promoted: s.fate == isPromoted,
 	}
 	direct := s.promotedTargets()
@@ -200,7 +200,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 			Name: s.targetName(src, target), Unknown: s.kind != profile.MemOpSize && target.unknown(),
 			Count: target.count, Share: percentText(share), Width: hundredthsText(share * 100),
 		}
-		// Of calls these are the first targets, of sizes those that LLVM makes a version for.
+		// Promoted calls are the first targets; promoted sizes may be any.
 		for k := range direct {
 			r.Promoted = r.Promoted || direct[k] == *target
 		}
@@ -212,7 +212,7 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 
 // data lays out sites and targets in columns.
 func (t *siteTable) data(src *source) *valuesData {
-	d := &valuesData{Bytecode: src.features.Has(profile.HasBytecodes)}
+	d := &valuesData{Bytecode: src.features.Bytecodes}
 	kinds := make(map[profile.EdgeKind]int)
 	for i, k := range t.kinds {
 		kinds[k.kind] = i
@@ -225,7 +225,7 @@ func (t *siteTable) data(src *source) *valuesData {
 		d.Place, d.Line, d.Total = append(d.Place, s.site), append(d.Line, s.line), append(d.Total, float64(s.total))
 		d.Fate, d.Promoted = append(d.Fate, int(s.fate)), append(d.Promoted, s.promoted)
 		d.First, d.Number = append(d.First, len(d.Target)), append(d.Number, len(s.targets))
-		lines, judged = lines || s.line > 0, judged || s.fate != notJudged
+		lines, judged = lines || s.line > 0, judged || s.fate != notPredicted
 		for k := range s.targets[:min(len(s.targets), maxTargets)] {
 			target := &s.targets[k]
 			d.Count = append(d.Count, float64(target.count))

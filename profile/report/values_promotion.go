@@ -42,7 +42,7 @@ type fate int
 
 // The fates. fateWords describes them.
 const (
-	notJudged     fate = iota // what compilers do with it is not known here
+	notPredicted  fate = iota // of kinds that are not predicted
 	isPromoted                // at least one target
 	isCold                    // the count is not hot
 	isScattered               // the first target is too rare
@@ -52,7 +52,7 @@ const (
 )
 
 var fateWords = [...]string{
-	notJudged: "", isPromoted: "promoted", isCold: "not hot", isScattered: "none dominant",
+	notPredicted: "", isPromoted: "promoted", isCold: "not hot", isScattered: "none dominant",
 	isUnknown: "target unknown", isRare: "too rare", isWithoutSize: "no single size",
 }
 
@@ -62,11 +62,11 @@ func (f fate) String() string { return fateWords[f] }
 // promotion predicts what LLVM does with the indirect calls and the memory
 // operations of a profile. Profiles for other compilers have neither.
 type promotion struct {
-	hot uint64 // the least count of sites that are not left alone; 0 if it is not known
+	hot uint64 // least count of a site that LLVM promotes; 0 if unknown
 }
 
-// judge sets the fate of a site.
-func (p *promotion) judge(s *valueSite) {
+// setFate predicts the fate of a site.
+func (p *promotion) setFate(s *valueSite) {
 	switch s.kind {
 	case profile.IndirectCall:
 		s.promoted, s.fate = p.calls(s)

@@ -52,15 +52,15 @@ func TestPromotion(t *testing.T) {
 		{callSite("a", 0), 0, isCold},
 		{callSite("a", uint64(math.MaxInt64), "b", uint64(math.MaxInt64)), 2, isPromoted},
 	} {
-		p.judge(c.site)
+		p.setFate(c.site)
 		if c.site.promoted != c.n || c.site.fate != c.fate {
 			t.Errorf("%+v: %d promoted, %v, want %d, %v", c.site.targets, c.site.promoted, c.site.fate, c.n, c.fate)
 		}
 	}
 	other := callSite("a", 1000)
 	other.kind = profile.Receiver
-	p.judge(other)
-	if other.promoted != 0 || other.fate != notJudged {
+	p.setFate(other)
+	if other.promoted != 0 || other.fate != notPredicted {
 		t.Errorf("a receiver is judged: %+v", other)
 	}
 }
@@ -97,7 +97,7 @@ func TestPromotionIsLLVMs(t *testing.T) {
 		}
 		for i, body := range optimized(t, opt, "pgo-icall-prom", ir.String(), len(sites)) {
 			s, want := sites[i], strings.Count(body, "call void @t")
-			(&promotion{}).judge(s)
+			(&promotion{}).setFate(s)
 			if s.promoted != want {
 				t.Fatalf("opt-%d promotes %d of %v, not %d:\n%s", version, want, s.targets, s.promoted, body)
 			}
@@ -125,7 +125,7 @@ func TestSizeVersionsAreLLVMs(t *testing.T) {
 		}
 		for i, body := range optimized(t, opt, "pgo-memop-opt", ir.String(), len(sites), "-pgo-memop-scale-count=false") {
 			s := sites[i]
-			(&promotion{}).judge(s)
+			(&promotion{}).setFate(s)
 			var want []uint64
 			for _, m := range regexp.MustCompile(`(?m)^    i64 (\d+), label`).FindAllStringSubmatch(body, -1) {
 				n, _ := strconv.ParseUint(m[1], 10, 64)
@@ -212,7 +212,7 @@ func TestSizeRanges(t *testing.T) {
 func TestSiteTable(t *testing.T) {
 	s := symbolsOf("main", "a", "b")
 	unknown := profile.Symbol{}
-	v := &madeView{identity: profile.Identity{Family: "IRPGO"}, features: profile.HasEdges, edges: []profile.Edge{
+	v := &madeView{identity: profile.Identity{Family: "IRPGO"}, features: profile.Features{Edges: true}, edges: []profile.Edge{
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 1, Target: s[1], Count: 10},
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 0, Target: unknown, Count: 20},
 		{Kind: profile.IndirectCall, Caller: s[0], Site: 1, Target: s[2], Count: 70},

@@ -49,7 +49,7 @@ func symbolsOf(names ...string) (list []profile.Symbol) {
 func TestDataHasNoNulls(t *testing.T) {
 	lost := symbolsOf("lost")
 	v := &madeView{
-		features: profile.HasTraces | profile.HasSizes | profile.HasEdges,
+		features: profile.Features{Traces: true, Sizes: true, Edges: true},
 		traces:   []profile.Trace{{Weight: 1, Functions: lost}},
 		edges:    []profile.Edge{{Kind: profile.MemOpSize, Caller: lost[0], Count: 0}},
 		sets: []madeSet{{

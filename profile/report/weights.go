@@ -23,11 +23,11 @@ type weightTree struct {
 	// Nodes; 0 is the root and has no label. Parents come before children.
 	nodes []treeNode
 	own   []int32 // first entry of the node, -1 if none
-	// first is the first node of each label, -1 if there is none. Most labels have no other, so
-	// that the table of the others, with the place of each among the nodes, is small.
-	first       []int32
-	others      numbering.Table[treeNode]
-	otherPlaces []int32
+	// first is the first node of each label, -1 if there is none. Most labels have one node, so the
+	// table of the others is small.
+	first      []int32
+	others     numbering.Table[treeNode]
+	otherNodes []int32 // by number in others
 
 	// Entries: what ends at a node, once for each class.
 	entryClass []uint8
@@ -58,28 +58,28 @@ func (t *weightTree) newNode(n treeNode) int32 {
 	return int32(len(t.nodes) - 1)
 }
 
-// down returns the child of a node and creates it if necessary. Labels are numbers from 0 on.
-func (t *weightTree) down(parent, label int32) int32 {
+// child returns the child of a node with a label, and creates it if necessary. Labels count from 0.
+func (t *weightTree) child(parent, label int32) int32 {
 	for int(label) >= len(t.first) {
 		t.first = append(t.first, -1)
 	}
-	child := treeNode{parent, label}
+	key := treeNode{parent, label}
 	switch first := t.first[label]; {
 	case first < 0:
-		t.first[label] = t.newNode(child)
+		t.first[label] = t.newNode(key)
 		return t.first[label]
 	case t.nodes[first].parent == parent:
 		return first
 	}
-	n, fresh := t.others.Add(child)
+	n, fresh := t.others.Add(key)
 	if fresh {
-		t.otherPlaces = append(t.otherPlaces, t.newNode(child))
+		t.otherNodes = append(t.otherNodes, t.newNode(key))
 	}
-	return t.otherPlaces[n]
+	return t.otherNodes[n]
 }
 
-// add counts values, one for each of the tree's, where a path ends.
-func (t *weightTree) add(node int32, class uint8, values []uint64) {
+// addValues adds values, one for each value of the tree, where a path ends.
+func (t *weightTree) addValues(node int32, class uint8, values []uint64) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		if t.entryClass[e] != class {
 			continue
@@ -101,7 +101,7 @@ type combined struct {
 	some  bool
 }
 
-func (c *combined) add(how profile.Combine, value uint64) {
+func (c *combined) addValue(how profile.Combine, value uint64) {
 	if c.some {
 		value = combine(how, c.value, value)
 	}
@@ -144,7 +144,7 @@ func (t *weightTree) columns() (additive, other []column) {
 func (t *weightTree) ends(node int32, col column) (sum combined) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		if col.class < 0 || int(t.entryClass[e]) == col.class {
-			sum.add(t.values[col.value].Combine, t.entryValue[int(e)*len(t.values)+col.value])
+			sum.addValue(t.values[col.value].Combine, t.entryValue[int(e)*len(t.values)+col.value])
 		}
 	}
 	return sum
@@ -171,10 +171,10 @@ func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
 	sums := make([]combined, len(totals))
 	for n := len(totals) - 1; n >= 0; n-- {
 		if own := t.ends(int32(n), col); own.some {
-			sums[n].add(how, own.value)
+			sums[n].addValue(how, own.value)
 		}
 		if p := nodes[n].parent; p >= 0 && sums[n].some {
-			sums[p].add(how, sums[n].value)
+			sums[p].addValue(how, sums[n].value)
 		}
 		totals[n] = sums[n].value
 	}
@@ -294,11 +294,11 @@ func shareOut(trees []*grownTree, limit int) {
 	}
 }
 
-// heaviest returns up to limit nodes, by share, of equal ones those that were made first.
+// heaviest returns up to limit nodes by descending share; nodes with equal shares keep their order.
 func (t *weightTree) heaviest(limit int) []int32 {
 	shares := t.shares()
-	// Most nodes are small, and need not be sorted: what sorts before them by the leading
-	// bits of the share reaches the limit.
+	// Sort only the nodes with the greatest leading bits of the share, as many as reach the limit: most
+	// nodes are small.
 	leading := func(n int) int { return int(math.Float64bits(shares[n]) >> 48) }
 	var number [1 << 16]int
 	for n := range shares {
@@ -318,8 +318,8 @@ func (t *weightTree) heaviest(limit int) []int32 {
 	return slices.Clone(order[:min(limit, len(order))])
 }
 
-// grow takes up to limit nodes, by share, of equal ones those that were made first. No
-// node has a greater share than its parent, so parents come before their children.
+// grow takes the heaviest nodes, up to limit. No node has a greater share than its parent, so parents
+// come before their children.
 func (t *weightTree) grow(limit int) *grownTree {
 	order, nodes := t.heaviest(limit), t.nodes
 	within := make([]int32, len(t.own)) // the taken node that has the values of each
@@ -375,7 +375,7 @@ func (t *weightTree) grow(limit int) *grownTree {
 func (t *weightTree) whole(value int) uint64 {
 	var sum combined
 	for e := range t.entryClass {
-		sum.add(t.values[value].Combine, t.entryValue[e*len(t.values)+value])
+		sum.addValue(t.values[value].Combine, t.entryValue[e*len(t.values)+value])
 	}
 	return sum.value
 }

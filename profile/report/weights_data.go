@@ -16,13 +16,13 @@ type treeData struct {
 	Label []int32 `json:"label"` // -1 for the root
 	// Left is the number of left-out children of the node.
 	Left []int32 `json:"left"`
-	// Self is what ends at the node, and Rest what the children have that are
-	// left out: by value and, within, by class. The total of a node is the sum
-	// of both and of its children's totals. A column without anything is empty.
+	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and,
+	// within, by class. The total of a node is the sum of both and of its children's totals. A column
+	// of zeros is empty.
 	Self [][]uint64 `json:"self"`
 	Rest [][]uint64 `json:"rest"`
-	// Other has for each value that does not add up what it is of the node and
-	// all below.
+	// Other has a column for each value that does not add up: its combination over the node and all
+	// nodes below.
 	Other [][]uint64 `json:"other"`
 }
 

@@ -29,8 +29,7 @@ type candidate struct {
 	group  []cursor
 }
 
-// The methods are those of container/heap: the candidate with the greatest share comes
-// first.
+// The methods implement container/heap: the candidate with the greatest share comes first.
 func (f frontier) Len() int { return len(f) }
 
 func (f frontier) Less(i, j int) bool {
@@ -61,13 +60,13 @@ func (t *weightTree) invert(limit int) *grownTree {
 	for n := range t.own {
 		if t.own[n] >= 0 {
 			all = append(all, cursor{int32(n), int32(n)})
-			in.sum(in.grand, int32(n))
+			in.addTo(in.grand, int32(n))
 		}
 	}
 	next := frontier{{share: 1, parent: -1, node: -1, group: all}}
 	for len(next) > 0 && len(g.parent) < limit {
 		c := heap.Pop(&next).(candidate)
-		in.take(&c, &next)
+		in.takeCandidate(&c, &next)
 	}
 	return g
 }
@@ -81,8 +80,8 @@ type inverter struct {
 	steps           int
 }
 
-// sum adds the values that end at a node to sums, one for each value.
-func (in *inverter) sum(sums []uint64, node int32) {
+// addTo adds the values that end at a node to sums, one for each value.
+func (in *inverter) addTo(sums []uint64, node int32) {
 	t := in.t
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		for v := range t.values {
@@ -93,8 +92,8 @@ func (in *inverter) sum(sums []uint64, node int32) {
 	}
 }
 
-// take moves a candidate into the tree and makes its children candidates.
-func (in *inverter) take(c *candidate, next *frontier) {
+// takeCandidate moves a candidate into the tree and makes its children candidates.
+func (in *inverter) takeCandidate(c *candidate, next *frontier) {
 	t, g, nodes := in.t, in.g, in.t.nodes
 	at := int32(len(g.parent))
 	g.parent, g.label = append(g.parent, c.parent), append(g.label, c.node)
@@ -113,7 +112,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 		var total combined
 		for _, m := range c.group {
 			if own := t.ends(m.from, col); own.some {
-				total.add(t.values[col.value].Combine, own.value)
+				total.addValue(t.values[col.value].Combine, own.value)
 			}
 		}
 		g.other[i] = append(g.other[i], total.value)
@@ -138,7 +137,7 @@ func (in *inverter) take(c *candidate, next *frontier) {
 			in.seq++
 		}
 		found[k].group = append(found[k].group, cursor{to, m.from})
-		in.sum(sums[k], m.from)
+		in.addTo(sums[k], m.from)
 	}
 	g.kids = append(g.kids, int32(len(found)))
 	in.steps += len(c.group)

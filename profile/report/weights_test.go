@@ -38,9 +38,9 @@ func treeOf(paths [][]int32, classes []uint8, values [][]uint64) *weightTree {
 	for i, path := range paths {
 		node := int32(0)
 		for _, label := range path {
-			node = t.down(node, label)
+			node = t.child(node, label)
 		}
-		t.add(node, classes[i], values[i])
+		t.addValues(node, classes[i], values[i])
 	}
 	return t
 }
@@ -228,8 +228,8 @@ func TestDeepRecursionIsInverted(t *testing.T) {
 	tree := newWeightTree(testValues, 1)
 	node := int32(0)
 	for range 30_000 {
-		node = tree.down(node, 0)
-		tree.add(node, 0, []uint64{1, 1, 1, 1})
+		node = tree.child(node, 0)
+		tree.addValues(node, 0, []uint64{1, 1, 1, 1})
 	}
 	g := tree.invert(2000)
 	if len(g.parent) > 2000 || g.total[0][0] != 30_000 || g.total[0][1] != 30_000 || g.self[0][1] != 1 {
@@ -244,7 +244,7 @@ func TestDeepRecursionIsInverted(t *testing.T) {
 func TestSumsStopAtTheLimit(t *testing.T) {
 	tree := newWeightTree(testValues[:1], 1)
 	for l := range int32(4) {
-		tree.add(tree.down(tree.down(0, 9), l), 0, []uint64{math.MaxUint64 - 5})
+		tree.addValues(tree.child(tree.child(0, 9), l), 0, []uint64{math.MaxUint64 - 5})
 	}
 	for _, g := range []*grownTree{tree.grow(3), tree.invert(3)} {
 		if g.total[0][0] != math.MaxUint64 {

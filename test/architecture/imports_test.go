@@ -28,7 +28,7 @@ var layers = [][]string{
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
 		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/zlibtext",
 	},
-	{"internal/cursor", "internal/files/responsefile", "internal/files/store", "internal/llvm/llvmyaml", "inputs"},
+	{"internal/cursor", "internal/llvm/partition", "internal/files/responsefile", "internal/files/store", "internal/llvm/llvmyaml", "inputs"},
 	{"internal/llvm/hashtable", "internal/program/object", "internal/program/dwarf", "internal/program/pseudoprobe"},
 	{"symbolize", "internal/program/classfile", "profile/order", "profile/coverage"},
 	{"formats/*"},

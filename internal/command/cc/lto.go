@@ -305,7 +305,7 @@ func (l *ltoLink) linkAgain(ctx context.Context, objects, loaded []string) error
 		line = append(line, words...)
 	}
 	// lld loads the code of bitcode last, the others where the first bitcode stood.
-	last := l.linker == order.LLD
+	last := l.linker == lld
 	for i, w := range l.words {
 		in := l.inputs[i]
 		bitcode := in != nil && (in.bitcode || len(in.members) > 0)

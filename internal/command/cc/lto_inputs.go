@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/program/object"
-	"github.com/profuse-pgo/profuse/profile/order"
 )
 
 // An ltoInput is a file that the linker's command line names.
@@ -80,7 +79,7 @@ func longOption(word string) string {
 
 // refuse returns an error for what the second link cannot do like the first.
 func (l *ltoLink) refuse(inputs map[string]*ltoInput) error {
-	if l.linker == order.Gold && slices.Contains(l.loads, fromLib) {
+	if l.linker == gold && slices.Contains(l.loads, fromLib) {
 		return errors.New("-flto: gold does not say what it loads between --start-lib and --end-lib; lld does")
 	}
 	for i, w := range l.words {
@@ -144,7 +143,7 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 			l.thin[filepath.Join(filepath.Dir(path), m.name)] = path + "(" + m.name + ")"
 		}
 	}
-	if l.linker != order.LLD || !in.bitcode && len(in.members) == 0 {
+	if l.linker != lld || !in.bitcode && len(in.members) == 0 {
 		return in, nil
 	}
 	// lld 19 and newer write the assembly beside the bitcode, too: of links to it.

@@ -73,23 +73,23 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 		return a.words[0] == "-T" || strings.HasPrefix(word, "-T,") || strings.HasPrefix(word, "--script") || word == "-T"
 	})
 	switch linker {
-	case order.LD64:
-		return pass("-order_file", file), write(order.LD64)
+	case ld64:
+		return pass("-order_file", file), write(ld64)
 	// lld warns of each symbol in the order that it does not find, such as functions that were inlined.
-	case order.LLD:
+	case lld:
 		args := []string{"-Wl,--no-warn-symbol-ordering", "-Wl,--symbol-ordering-file"}
 		chosen := func(w string) bool { return w == "keep-text-section-prefix" || w == "nokeep-text-section-prefix" }
 		if !hasScript && !slices.ContainsFunc(slices.Collect(j.linkerWords()), chosen) {
 			args = append(args[:1], "-Wl,-z,keep-text-section-prefix", args[1])
 		}
-		return append(args, pass(file)...), write(order.LLD)
-	case order.Gold:
-		return pass("--section-ordering-file", file), write(order.Gold)
-	case order.GNULD:
+		return append(args, pass(file)...), write(lld)
+	case gold:
+		return pass("--section-ordering-file", file), write(gold)
+	case gnuLD:
 		if hasScript {
 			return nil, j.report.passed(j.imageName(), "not ordered: it has a linker script")
 		}
-		if err := write(order.GNULD); err != nil {
+		if err := write(gnuLD); err != nil {
 			return nil, err
 		}
 		script := filepath.Join(j.temp, "order.ld")
@@ -108,8 +108,14 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 // named as lld names it with -z keep-text-section-prefix.
 const orderedSection = ".text.hot"
 
-// mold has no order file, so package layout does not have it.
-const mold order.Linker = "mold"
+// The linkers that are told apart. mold has no order file, so package order cannot write one.
+const (
+	lld   order.Linker = "lld"
+	ld64  order.Linker = "ld64"
+	gold  order.Linker = "gold"
+	gnuLD order.Linker = "gnu-ld"
+	mold  order.Linker = "mold"
+)
 
 // quoteScript quotes a name for a linker script, which knows no escapes; temporary folders have no quotes.
 func quoteScript(file string) string { return `"` + file + `"` }
@@ -125,7 +131,7 @@ func (j *gnuJob) imageName() string {
 // linker returns the linker that the command runs; "" if unknown.
 func (j *gnuJob) linker(ctx context.Context) (order.Linker, error) {
 	if j.target.Format == asm.MachO {
-		return order.LD64, nil
+		return ld64, nil
 	}
 	argv := slices.Clone(j.compiler.argv)
 	for _, a := range j.args {
@@ -144,7 +150,7 @@ func (j *gnuJob) linker(ctx context.Context) (order.Linker, error) {
 	for _, l := range []struct {
 		linker order.Linker
 		line   string // which it prints for --version, within the output of the compiler
-	}{{mold, `mold \d`}, {order.LLD, `[\w ]*LLD \d`}, {order.Gold, `GNU gold `}, {order.GNULD, `GNU ld `}} {
+	}{{mold, `mold \d`}, {lld, `[\w ]*LLD \d`}, {gold, `GNU gold `}, {gnuLD, `GNU ld `}} {
 		if regexp.MustCompile("(?m)^" + l.line).Match(out) {
 			return l.linker, nil
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
-	"github.com/profuse-pgo/profuse/profile/order"
 )
 
 // TestRustCommands: what is taken from a command line of rustc, however its
@@ -221,7 +220,7 @@ func TestLinkerFiles(t *testing.T) {
 		{"-whole-archive b.a --push-state -no-whole-archive a.o -pop-state two/crt.o --pop-state", "b.a! a.o two/crt.o!"},
 		{"--start-lib a.o --end-lib b.a", "a.o? b.a"},
 	} {
-		l := &ltoLink{words: strings.Fields(c.line), linker: order.LLD}
+		l := &ltoLink{words: strings.Fields(c.line), linker: lld}
 		if err := l.readWords(); err != nil {
 			t.Errorf("%s: %v", c.line, err)
 		}

@@ -98,7 +98,7 @@ func (c *coverageRun) declare(f *cli.Flags) {
 		c.to.Allowed = append(c.to.Allowed, string(format))
 	}
 	f.StringVar(&c.Output, "o", "", "`OUTPUT` also write a file for other tools; \"-\" is standard output, without the table")
-	c.to.Value = string(coverage.LCOV)
+	c.to.Value = "lcov"
 	f.Var(&c.to, "to", "`FORMAT` format of OUTPUT: "+c.to.Words()+"; \"profuse help export\" describes them")
 	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file, or as index.html into a folder")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
@@ -297,7 +297,7 @@ func isAbsolute(path string) bool {
 // write writes the output. LLVM's JSON has regions and instances that only LLVM's own mapping
 // knows, so it is made while that is read and not from the sum.
 func (c *coverageRun) write(env *cli.Env, cov *coverage.Coverage) error {
-	if cov.LLVMJSON == nil && c.to.Value == string(coverage.LLVMJSON) {
+	if cov.LLVMJSON == nil && c.to.Value == "llvm-json" {
 		return errors.New("--to llvm-json is for one LLVM profile, or a sum of some, with its programs: without tracefiles, --path-map, --source, --include, --ignore and --exclude-generated")
 	}
 	return console.Write(env, c.Output, nil, false, func(w io.Writer) error {

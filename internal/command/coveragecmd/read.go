@@ -38,7 +38,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 		if err != nil {
 			return nil, err
 		}
-		cov := coverage.Collect(v, coverage.Options{})
+		cov := coverage.Collect(v, nil)
 		if len(cov.Files) == 0 && c.Programs.Mappings == nil {
 			return nil, c.noSources(v)
 		}

@@ -241,7 +241,7 @@ func (c *coverageTests) add(test string, cov *coverage.Coverage) error {
 func (c *coverageTests) writeTraces(cov *coverage.Coverage, title string) error {
 	opt := c.writeOptions()
 	opt.Test = title
-	return coverage.Write(c.out, cov, coverage.LCOV, opt)
+	return coverage.Write(c.out, cov, "lcov", opt)
 }
 
 // title returns the name of a test in tracefiles, where lcov allows letters, digits and

@@ -178,7 +178,7 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		o.Functions, o.CodeBytes = image.Functions(), image.Size()
+		o.Functions, o.CodeBytes = image.Functions, image.Size
 		o.Unprofiled, o.UnprofiledBytes = scores[0].Unprofiled, scores[0].UnprofiledBytes
 		for _, s := range scores {
 			o.Scores = append(o.Scores, newPageScore(s, c.until))

@@ -109,7 +109,7 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 	for _, by = range c.by.Allowed {
 		// Link order is only for coverage, which has nothing better; heat is the last resort of
 		// all.
-		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().Has(profile.CallsAreCoverage) {
+		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().CallsAreCoverage {
 			continue
 		}
 		// A criterion may have data for the format but none in this profile.
@@ -136,13 +136,13 @@ func hasRuns(v profile.View) bool {
 func orderOf(v profile.View, by string) []string {
 	switch by {
 	case byTraces:
-		return order.BalancedOrder(v, linkerName)
+		return order.Balanced(v, linkerName)
 	case byCalls:
 		return rankedOrder(v, func(f *profile.Function) float64 { return f.FirstCall })
 	case byEdges:
-		return order.ClusterOrder(v, linkerName)
+		return order.Clustered(v, linkerName)
 	case byLink:
-		if !v.Features().Has(profile.HasSizes) {
+		if !v.Features().Sizes {
 			return nil // unknown addresses
 		}
 		return rankedOrder(v, func(*profile.Function) float64 { return 1 }) // views yield functions in link order

@@ -136,7 +136,7 @@ func ReadImage(env *cli.Env, path, arch string) (*order.Image, error) {
 		functions = append(functions, start)
 	}
 	image := order.NewImage(functions, p.options())
-	if image.Functions() == 0 {
+	if image.Functions == 0 {
 		return nil, p.unnamed("function symbols")
 	}
 	return image, nil

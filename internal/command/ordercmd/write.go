@@ -41,7 +41,7 @@ type Writer struct {
 // Declare declares the options. arch points to the value of option --arch.
 func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	c.arch = arch
-	c.format.Value = string(order.LLD)
+	c.format.Value = "lld"
 	for _, l := range order.Linkers() {
 		c.format.Allowed = append(c.format.Allowed, string(l))
 	}

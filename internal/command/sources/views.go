@@ -57,7 +57,7 @@ func OpenViews(env *cli.Env, args []string, programs *Programs, look func(i int,
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
-		bytecode = bytecode || views[i].Features().Has(profile.HasBytecodes)
+		bytecode = bytecode || views[i].Features().Bytecodes
 	}
 	// The option would have no effect without a word.
 	if opt.Classes != nil && !bytecode {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
-	"github.com/profuse-pgo/profuse/profile/order"
+	"github.com/profuse-pgo/profuse/internal/llvm/partition"
 )
 
 // order runs the order command. A file is refused as its own output.
@@ -22,7 +22,7 @@ func (t *tool) order() error {
 
 // orderTo writes an order for linkers: names, and in comments the files of local functions.
 // The last --num-test-traces traces do not take part in making it but measure it.
-// LLVM orders by BalancedPartitioning, package layout does the same.
+// LLVM orders by BalancedPartitioning, package partition reproduces it.
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	// Traces and names are known only after all records have been read. LLVM
 	// ignores an error while reading them.
@@ -39,7 +39,7 @@ func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 			len(refs), held)}
 	}
 	training, test := refs[:len(refs)-held], refs[len(refs)-held:]
-	order := order.Balanced(training)
+	order := partition.Order(training)
 	fmt.Fprintf(w, "# Ordered %d functions\n", len(order))
 	if held > 0 {
 		fmt.Fprintf(w, "# Total area under the page fault curve: %e\n", float32(pageFaultArea(order, test)))

@@ -67,7 +67,7 @@ func TestCollectAgreesWithLLVM(t *testing.T) {
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			c := collect(t, readProfile(t, name), base+".o")
 			var b bytes.Buffer
-			if err := coverage.Write(&b, c, coverage.LCOV, coverage.WriteOptions{}); err != nil {
+			if err := coverage.Write(&b, c, "lcov", coverage.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			want := string(readFile(t, base+".lcov"))

@@ -1,5 +1,5 @@
-// The page that compares two profiles: one table of all that changed, and its
-// points in the drawing, of which the static page has the first only.
+// The page that compares two profiles: one table of all changes, and their points in the drawing. The
+// static page draws only the first points.
 const {el, svg, format} = profuse;
 const absent = 0; // of the temperatures
 
@@ -27,7 +27,7 @@ profuse.page('comparison', (root, data, profile) => {
   ].filter(Boolean).join('\n');
   const value = (n) => format.value(n, data.unit);
 
-  // The widest bars are those of what is seen.
+  // The visible row with the greatest value has the widest bar.
   let widest = 0;
   const widen = (rows) => {
     widest = 0;

@@ -78,10 +78,9 @@ profuse.matcher = (text) => {
   return (s) => s.toLowerCase().includes(wanted);
 };
 
-// search puts the search box of a page before what root has, or into
-// options.into. change(text) is called as it is typed, delayed a little, and
-// with the text in the address when the page is first shown. What it returns,
-// if a string, is shown beside the box ("12 of 300 functions").
+// search puts the search box of a page before the contents of root, or into options.into. It calls
+// change(text) shortly after the user typed, and with the text in the address when the page is first
+// shown. If change returns a string, the page shows it beside the box ("12 of 300 functions").
 profuse.search = (root, options) => {
   const note = profuse.el('span', {class: 'search-note muted', 'aria-live': 'polite'});
   const input = profuse.el('input', {
@@ -139,8 +138,8 @@ profuse.search = (root, options) => {
   return {set, follow, refresh: apply};
 };
 
-// choice makes a select with a title beside it. change(i) is called when another
-// of its options, which offer(texts) sets, is chosen; i is a number in a string.
+// choice makes a select with a title beside it; offer(texts) sets its options. It calls change(i) when
+// the user chooses another option; i is a number in a string.
 profuse.choice = (title, change) => {
   const select = profuse.el('select', {on: {change: () => change(select.value)}});
   const label = profuse.el('label', null, profuse.el('span', {class: 'muted'}, title), select);
@@ -226,10 +225,9 @@ profuse.resize = (root, fn) => {
   new ResizeObserver(() => requestAnimationFrame(check)).observe(root);
 };
 
-// state is kept in the address, "#set=0&page=flame&root=main": a view can be
-// linked to, and going back goes back. The keys "set", "page" and "theme" are
-// those of frame.js; all others belong to the page that is shown, which keeps its own
-// when another is shown meanwhile.
+// state is the state in the address, "#set=0&page=flame&root=main", so that users can link to a view and
+// go back. The keys "set", "page" and "theme" belong to frame.js, all other keys to the page that is
+// shown. A page keeps its keys while another page is shown.
 profuse.state = {
   all() {
     // A fragment without "=" is the id of an element.

@@ -218,7 +218,7 @@ profuse.page('coverage', (root, data, profile) => {
     draw(file, fn);
   }
 
-  // contents returns what is known inside a file, when it has been read.
+  // contents returns the coverage inside a file, once it has been read.
   const parts = new Map();
   async function contents(file) {
     let n = 0;

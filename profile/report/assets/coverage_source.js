@@ -2,10 +2,10 @@
 const {el, format} = profuse;
 const chunk = 200; // lines that the browser lays out together
 
-// sourceView shows what is known inside a file, with its text if the report has it. about
-// has: own, the number of the file; functions; textOf(number) and pathOf(number) of other files; and
-// beyond(down), which goes to another file. What it returns has: root, text (whether
-// there is one), reveal(line), step(down) and end(first) for the gaps.
+// sourceView shows the coverage inside a file, with its text if the report has it. about has own, the
+// number of the file; functions; textOf(number) and pathOf(number), for other files; and beyond(down),
+// which goes to another file. sourceView returns root, text (whether there is a text), reveal(line), and
+// step(down) and end(first), which go through the gaps.
 profuse.sourceView = (known, about) => {
   const inside = decode(known);
   const changed = new Set(sums(known.changed));
@@ -216,8 +216,8 @@ function appendLine(to, number, text, inside, context, rows) {
   }
 }
 
-// textOf returns the text of a line in pieces: those that did not run are marked, and the
-// names of macros are buttons.
+// textOf returns the text of a line in pieces. Pieces that did not run are marked, and the names of
+// macros are buttons.
 function textOf(number, text, lineCount, inside, expansions, open) {
   if (text === null) return '';
   const index = columnsOf(text);
@@ -307,7 +307,7 @@ function excerpt(part, text, context) {
   return box;
 }
 
-// toggle shows or hides what a macro stands for, and returns whether it is shown.
+// toggle shows or hides the text of a macro, and returns whether it is shown.
 function toggle(notes, x, context) {
   const shown = [...notes.children].find((e) => e.expansion === x);
   if (shown) {

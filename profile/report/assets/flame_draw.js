@@ -1,13 +1,13 @@
-// The boxes of a flame graph: where they are, those in sight as elements, and the keys
-// that lead from one to another.
+// The boxes of a flame graph: their positions, elements for the boxes in sight, and the keys that lead
+// from one box to another.
 const {el, svg, fit, format} = profuse;
 const rowHeight = 18;
 const least = 0.5; // narrower boxes are joined
-const ahead = 12; // rows drawn beyond those in sight
+const ahead = 12; // rows drawn beyond the rows in sight
 
-// flameDrawing makes an empty drawing; zoom(node) is called for a box that the user chose.
-// What it returns has view, the element; layout(now, width), which places the boxes of
-// what is chosen (see flame.js); and draw().
+// flameDrawing makes an empty drawing. It calls zoom(node) for a box that the user chose. It returns
+// view, the element; layout(now, width), which lays out the boxes for now, the user's choices (see
+// flame.js); and draw().
 profuse.flameDrawing = (zoom) => {
   const drawing = svg('svg', {class: 'flame', role: 'group', 'aria-label': 'Call tree; arrow keys move between boxes, Enter zooms, Escape resets'});
   const view = el('div', {class: 'flame-view'}, drawing);
@@ -108,7 +108,7 @@ profuse.flameDrawing = (zoom) => {
     text ? svg('text', {x: box.x + 3, y: y + 12.5}, text) : null);
   }
 
-  // placeOf returns the depth of the box of an element, and its place in that row.
+  // placeOf returns the depth of the box of an element, and its index in the row of this depth.
   function placeOf(element) {
     const depth = Number(element.dataset.depth);
     return [depth, rows[depth].findIndex((b) => b.key === element.dataset.key)];

@@ -2,7 +2,7 @@
 const {format} = profuse;
 
 profuse.flameWords = {
-  // details returns what the function zoomed to has in all places.
+  // details returns the totals of the function zoomed to, over all its boxes.
   details({set, tree, value, unit, zoom, name}) {
     const label = tree.data.label[zoom];
     if (label < 0) return [];
@@ -41,8 +41,8 @@ profuse.flameWords = {
     return lines.filter(Boolean).join('\n');
   },
 
-  // find returns which functions text matches, and says what share they have, every
-  // stack counted once.
+  // find returns the functions that text matches, and a sentence with their share, which counts every
+  // stack once.
   find({set, names, down, value, unit}, text) {
     if (text === '') return {matches: null, said: ''};
     const f = set.functions;

@@ -83,7 +83,7 @@ async function openPage(set, id, root) {
   if (!page) return null;
   nameTab(set, id, page.title);
   root.querySelector('.page-title').textContent = page.title;
-  // The server made the body as it does that of a file, names escaped.
+  // The server made the body with the code that makes report files, and escaped the names.
   root.append(...new DOMParser().parseFromString(page.body, 'text/html').body.childNodes);
   const part = (n) => fetched('part', set, `${id}/${n}`);
   return {data: page.data, profile: {...profile, names: decodeNames(page.names), part}};

@@ -228,7 +228,7 @@ function starts(lengths, n) {
   return out;
 }
 
-// groups returns, of an ascending list of rows, where those of each row begin.
+// groups returns the index, in an ascending list of rows, at which each row begins.
 function groups(rows, count) {
   const out = new Uint32Array(count + 1);
   for (const row of rows || []) out[row + 1]++;

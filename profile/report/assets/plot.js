@@ -1,7 +1,7 @@
 // profuse.plot makes a plot that was drawn in Go answer to pointer and arrow
 // keys: the point next to the pointer is marked and text(i) shown beside it.
-// points has what plotData says. Returned is mark(i), which marks a point; null
-// marks none. choose(i), if there, is called on clicks and Enter.
+// points is a plotData of plot.go. profuse.plot returns mark(i), which marks a point; null marks none. It
+// calls choose(i), if there is one, on clicks and Enter.
 profuse.plot = (root, points, {text, choose}) => {
   const figure = root.querySelector(`[data-plot="${points.key}"]`);
   if (!figure || points.x.length === 0) return {mark() {}};

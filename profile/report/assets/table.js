@@ -1,23 +1,22 @@
-// profuse.table shows rows of columns, of which only those in sight exist as
-// elements: a hundred thousand are as quick as ten. Options:
+// profuse.table shows rows of columns. Only the rows in sight exist as elements, so that a hundred
+// thousand rows are as quick as ten. Options:
 //
 //   count     number of rows, which are numbered from 0
 //   columns   [{title, hint, unit, align, width, narrow, value(i), text(i), node(i)}]
 //             value is what is sorted by, and printed in its unit ("count",
 //             "bytes", "milliseconds", "percent") unless text, or node for an
 //             element, says otherwise; strings are aligned left. hint explains
-//             the column; whole(i) a cell that is cut short. width is in characters; one column without takes what is left.
-//             narrow: false leaves it out where it has no room, the last first.
+//             the column; whole(i) a cell that is cut short. width is in characters; one column without a
+//             width takes the rest. narrow: false drops the column if there is no room, the last column first.
 //   sort      {column, down}; what is sorted at first
 //   filter(i) whether a row is shown; may be replaced by table.filter(fn)
-//   arrange(compare) returns all rows in the order that compare(a, b) gives them, if it
-//             is not theirs alone, as in a tree
+//   arrange(compare) returns all rows in the order of compare(a, b), for rows that cannot be sorted by
+//             themselves, such as the rows of a tree
 //   select(i) a row was chosen, by mouse or Enter; null: none is
 //   height    of the whole, in CSS; "min(70vh, 640px)" if missing
-//   label     what the table is, for those who do not see it
+//   label     what the table is, for screen readers
 //
-// What it returns has: filter(fn), which returns how many are left, and
-// select(i, {quiet}).
+// profuse.table returns filter(fn), which returns the number of rows left, and select(i, {quiet}).
 profuse.table = (root, options) => {
   const {el, format} = profuse;
   const rowHeight = 26;
@@ -46,8 +45,8 @@ profuse.table = (root, options) => {
   const isText = (c) => c.align === 'left' || (!c.align && !c.unit && options.count > 0 && c.value && typeof c.value(0) === 'string');
   const textOf = (c, i) => (c.text ? c.text(i) : typeof c.value(i) === 'string' ? c.value(i) : format.value(c.value(i), c.unit));
 
-  // widthOf is that of the widest text among some rows, the one with the
-  // greatest value being among them.
+  // widthOf is the width of the widest text among some rows, which include the row with the greatest
+  // value.
   function widthOf(c) {
     if (c.width) return c.width;
     let widest = c.title.length + 2;
@@ -131,8 +130,7 @@ profuse.table = (root, options) => {
     arrange();
   }
 
-  // cut makes a text that loses its middle where it has no room: the end of a name may be
-  // all that tells it from others.
+  // cut makes a text that loses its middle if there is no room: names may differ only at the end.
   function cut(text) {
     const end = [...text].slice(-16).join('');
     return el('span', {class: 'cut'}, el('span', {}, text.slice(0, -end.length)), el('span', {}, end));

@@ -53,7 +53,7 @@ function squarify(weights, r) {
   return out;
 }
 
-// fill returns the colour of a node: its temperature, or that of its outermost name.
+// fill returns the colour of a node: the colour of its temperature or of its outermost name.
 profuse.treemapFill = (now, node) => {
   const {data, tree} = now;
   if (now.byHeat) return `fill-${data.classes[profuse.mainClass(now.w, node)]}`;
@@ -62,7 +62,7 @@ profuse.treemapFill = (now, node) => {
   return outer === 0 ? 'fill-root' : `fill-c${now.colours.get(outer)}`;
 };
 
-// place returns the boxes of what is chosen, see treemap.js, in a rectangle.
+// place returns the boxes for the user's choices (see treemap.js), in a rectangle.
 function place(now, whole) {
   const {data, tree, w} = now;
   const boxes = [];
@@ -126,8 +126,8 @@ function elementOf(now, box, index) {
   text ? svg('text', {x: r.x + 3, y: r.y + 12}, text) : null);
 }
 
-// treemapDrawing makes an empty drawing; choose(box) is called for a box that the user
-// chose. What it returns has view, the element, and draw(now, width).
+// treemapDrawing makes an empty drawing. It calls choose(box) for a box that the user chose. It returns
+// view, the element, and draw(now, width).
 profuse.treemapDrawing = (choose) => {
   const drawing = svg('svg', {class: 'treemap', role: 'group', 'aria-label': 'Treemap; arrow keys move between boxes, Enter zooms, Escape goes back'});
   const view = el('div', null, drawing);

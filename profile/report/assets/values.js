@@ -18,8 +18,7 @@ profuse.page('values', (root, data, profile) => {
   };
   const share = (t, i) => (data.total[i] > 0 ? data.count[t] / data.total[i] : 0);
   const top = (i) => share(data.first[i], i);
-  // Which targets are promoted: the first ones; of sizes, those that are
-  // single and small.
+  // promoted returns the promoted targets: the first targets or, of sizes, the single, small ones.
   const promoted = (i) => {
     const out = new Set();
     if (!data.promoted) return out;

@@ -1,4 +1,6 @@
-package order
+// Package partition is the recursive balanced graph partitioning of LLVM's Support library
+// (BalancedPartitioning), by which "llvm-profdata order" orders functions.
+package partition
 
 import (
 	"cmp"
@@ -9,15 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/mt19937"
 )
 
-// Balanced orders functions by their traces such that functions first called at
-// about the same time, in as many runs as possible, share pages. It is recursive
-// balanced graph partitioning as BalancedPartitioning in LLVM's Support library
-// implements it for "llvm-profdata order". The result equals that of an LLVM built
-// with libstdc++, for any number of processors.
+// Order orders functions such that functions first called at about the same time, in as many runs as
+// possible, share pages. The result equals that of an LLVM built with libstdc++, for any number of
+// processors.
 //
-// A trace holds the ids of the functions of one run in the order of their first
-// calls. The result has every id of a trace once.
-func Balanced(traces [][]uint64) []uint64 {
+// A trace holds the ids of the functions of one run in the order of their first calls. The result has
+// every id of a trace once.
+func Order(traces [][]uint64) []uint64 {
 	nodes := utilityNodes(traces)
 	p := &partitioner{log2: make([]float32, len(nodes)+2), slots: make(chan struct{}, maxSplits)}
 	for i := 1; i < len(p.log2); i++ {
