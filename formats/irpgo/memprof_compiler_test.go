@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeebo/blake3"
+
 	"github.com/profuse-pgo/profuse/formats/memprof"
-	"github.com/profuse-pgo/profuse/internal/blake3"
 	"github.com/profuse-pgo/profuse/symbolize"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -261,5 +262,6 @@ func fullStackID(s *memprof.Stacks, i memprof.StackIndex) uint64 {
 		b = le.AppendUint32(b, f.LineOffset)
 		b = le.AppendUint32(b, f.Column)
 	}
-	return blake3.Sum64(b)
+	sum := blake3.Sum256(b)
+	return le.Uint64(sum[:8])
 }

@@ -1,8 +1,12 @@
 package memprof
 
-import (
-	"github.com/profuse-pgo/profuse/internal/blake3"
-)
+import "github.com/zeebo/blake3"
+
+// hash64 returns the first 8 bytes of the BLAKE3 hash.
+func hash64(data []byte) uint64 {
+	sum := blake3.Sum256(data)
+	return le.Uint64(sum[:8])
+}
 
 // appendFrame appends a frame in the encoding of the frame table and array.
 func appendFrame(dst []byte, f Frame) []byte {
@@ -29,7 +33,7 @@ const oldFrameIDs = 19
 func frameID(f Frame, llvm int) uint64 {
 	if llvm > oldFrameIDs {
 		var buf [frameSize]byte
-		return blake3.Sum64(appendFrame(buf[:0], f))
+		return hash64(appendFrame(buf[:0], f))
 	}
 	id := uint64(0)
 	for _, x := range [...]uint64{f.GUID, uint64(f.LineOffset), uint64(f.Column), uint64(f.inline())} {
@@ -54,5 +58,5 @@ func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, [
 	for f := range s.Walk(i) {
 		buf = le.AppendUint64(buf, frameIDs[f])
 	}
-	return blake3.Sum64(buf), buf
+	return hash64(buf), buf
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/profuse-pgo/profuse/internal/blake3"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -432,5 +431,5 @@ func (s *Stacks) contextID(i StackIndex) uint64 {
 		buf = le.AppendUint32(buf, frame.LineOffset)
 		buf = le.AppendUint32(buf, frame.Column)
 	}
-	return blake3.Sum64(buf)
+	return hash64(buf)
 }
