@@ -22,12 +22,12 @@ func (f Format) Versions() (read, written string) {
 	case IRPGORaw:
 		return span(1, irpgo.RawVersionMax), ""
 	case IRPGOIndexed:
-		heap := ", heap profiles in them " + span(0, memprof.IndexedVersionMax)
+		heap := ", heap profiles in them " + span(0, memprof.SectionVersionMax)
 		return span(1, irpgo.IndexedVersionMax) + heap, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heap
 	case IRPGOPartial:
 		return "1", "1"
 	case MemProfRaw:
-		return span(memprof.RawVersionMin, memprof.RawVersionMax), ""
+		return span(1, memprof.RawVersionMax), ""
 	case IRPGOText, MemProfYAML, MIPYAML:
 		return all, all
 	case MIPRaw, MIPRet, MIPMap, Binary:

@@ -118,7 +118,7 @@ func viewIRPGO(name string, data []byte, opt ViewOptions) (profile.View, error) 
 	if functions > 0 {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
-	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version)}
+	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
 	id.Producer, id.ReadableBy = r.Info().Releases()
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
 }
@@ -162,9 +162,9 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	if err != nil {
 		return nil, err
 	}
-	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version())}
+	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version)}
 	// Raw versions say which LLVM the runtime is of.
-	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
+	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version).Releases()
 	for _, use := range about.Programs {
 		if len(use.BuildID) > 0 {
 			id.BuildIDs = append(id.BuildIDs, use.BuildID)

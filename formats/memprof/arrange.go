@@ -29,7 +29,7 @@ func (s *Section) arrangeArrays() {
 		depths[w] += uint64(s.depth[w])
 	}
 	type stat struct{ count, position uint64 }
-	stats := make([]stat, len(st.frames))
+	stats := make([]stat, len(st.Frames))
 	for i := len(st.nodes.list); i > 0; i-- {
 		n := st.nodes.list[i-1]
 		through[n.caller()] += through[i]
@@ -38,24 +38,24 @@ func (s *Section) arrangeArrays() {
 		f.count += uint64(through[i])
 		f.position += depths[i] - uint64(through[i])*uint64(s.depth[i])
 	}
-	s.order = make([]FrameIndex, len(st.frames))
+	s.order = make([]frameIndex, len(st.Frames))
 	for i := range s.order {
-		s.order[i] = FrameIndex(i)
+		s.order[i] = frameIndex(i)
 	}
-	slices.SortFunc(s.order, func(a, b FrameIndex) int {
+	slices.SortFunc(s.order, func(a, b frameIndex) int {
 		return cmp.Or(
 			cmp.Compare(stats[b].count, stats[a].count),
 			cmp.Compare(stats[a].position, stats[b].position),
 			cmp.Compare(s.ids[a], s.ids[b]),
 		)
 	})
-	place := make([]uint32, len(st.frames))
+	place := make([]uint32, len(st.Frames))
 	for i, f := range s.order {
 		place[f] = uint32(i)
 	}
-	rank := make([]uint32, len(st.frames))
+	rank := make([]uint32, len(st.Frames))
 	ranked := slices.Clone(s.order)
-	slices.SortFunc(ranked, func(a, b FrameIndex) int {
+	slices.SortFunc(ranked, func(a, b frameIndex) int {
 		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
 	})
 	for i, f := range ranked {

@@ -26,7 +26,7 @@ func (p *Profile) Check() (findings, remarks []error) {
 	}
 	c.record = -1
 	if stored := p.summary; stored != nil && !p.contradicts() {
-		computed := p.written()
+		computed := p.writtenSummary()
 		have, want := stored.fields(), computed.fields()
 		for i, name := range [...]string{
 			"number of contexts", "number of cold contexts", "number of hot contexts",
@@ -52,7 +52,7 @@ func (p *Profile) remarks() []error {
 	}
 	seen := make(map[uint64]bool, len(recorded))
 	var missing []uint64
-	for _, f := range p.Stacks.frames {
+	for _, f := range p.Stacks.Frames {
 		if !seen[f.GUID] && !recorded[f.GUID] {
 			missing = append(missing, f.GUID)
 		}
@@ -88,7 +88,7 @@ func (p *Profile) remarks() []error {
 func (p *Profile) contradictions() (differ, contexts int) {
 	type site struct {
 		record         int
-		mib            MIBIndex
+		mib            uint32
 		twice, differs bool
 	}
 	sites := make(map[StackIndex]site)
@@ -203,11 +203,10 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 	}
 }
 
-// hasFrameOf reports whether the function is on the stack, with inlined among the
-// innermost frame and those that it is inlined into.
+// hasFrameOf reports whether the function is on the stack. If inlined is set, it searches
+// only the innermost frame and the frames that this one is inlined into.
 func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
-	for f := range s.Walk(i) {
-		frame := s.frames[f]
+	for frame := range s.Walk(i) {
 		if frame.GUID == guid {
 			return true
 		}
@@ -220,10 +219,10 @@ func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
 
 // families are the fields that are kept as total, least and greatest value.
 var families = [...]struct {
-	total, low, high Field
+	total, low, high field
 	exact            bool // low and high have the width and unit of the total
 }{
-	{TotalAccessCount, minAccessCount, maxAccessCount, true},
+	{totalAccessCount, minAccessCount, maxAccessCount, true},
 	{totalSize, minSize, maxSize, true},
 	{totalLifetime, minLifetime, maxLifetime, true},
 	{totalAccessDensity, minAccessDensity, maxAccessDensity, false},
@@ -233,7 +232,7 @@ var families = [...]struct {
 // limits are the greatest values of one allocation: the allocator of the runtime refuses
 // sizes above 2^40, and lifetimes are milliseconds in 32 bits.
 var limits = [...]struct {
-	total Field
+	total field
 	most  uint64
 }{
 	{totalSize, 1 << 40},
@@ -243,20 +242,20 @@ var limits = [...]struct {
 // checkMIB checks one MIB: no total may exceed what its allocations can have, no minimum may exceed its maximum, and for n blocks an exact
 // total must be between n times the minimum and n times the maximum.
 func (c *checker) checkMIB(m *MIB) {
-	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
+	if m.Fields.has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")
 	}
-	if m.Fields.Has(allocCount) && m.AllocCount > 0 {
+	if m.Fields.has(allocCount) && m.AllocCount > 0 {
 		for _, l := range limits {
 			most, _ := saturate.Mul(l.most, uint64(m.AllocCount))
-			if total := m.get(l.total); m.Fields.Has(l.total) && total > most && total < 1<<64-1 {
+			if total := m.get(l.total); m.Fields.has(l.total) && total > most && total < 1<<64-1 {
 				c.note(l.total.String(), fmt.Sprint(total), fmt.Sprintf("at most %d, for %d allocations", most, m.AllocCount))
 			}
 		}
 	}
 	for _, f := range families {
 		low, high := m.get(f.low), m.get(f.high)
-		if !m.Fields.Has(f.low) || !m.Fields.Has(f.high) {
+		if !m.Fields.has(f.low) || !m.Fields.has(f.high) {
 			continue
 		}
 		if low > high {
@@ -264,7 +263,7 @@ func (c *checker) checkMIB(m *MIB) {
 			continue
 		}
 		total := m.get(f.total)
-		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(allocCount) || m.AllocCount == 0 || total == 1<<64-1 {
+		if !f.exact || !m.Fields.has(f.total) || !m.Fields.has(allocCount) || m.AllocCount == 0 || total == 1<<64-1 {
 			continue
 		}
 		least, _ := saturate.Mul(low, uint64(m.AllocCount))

@@ -16,7 +16,7 @@ func appendFrame(dst []byte, f Frame) []byte {
 	return append(dst, f.inline())
 }
 
-// inline returns the mark of an inlined frame as the formats have it, 1 or 0.
+// inline returns 1 for an inlined frame, else 0, as in the formats.
 func (f Frame) inline() uint8 {
 	if f.Inline {
 		return 1
@@ -44,8 +44,8 @@ func frameID(f Frame, llvm int) uint64 {
 
 // frameIDs returns the ids of all frames.
 func (s *Stacks) frameIDs(llvm int) []uint64 {
-	ids := make([]uint64, len(s.frames))
-	for i, f := range s.frames {
+	ids := make([]uint64, len(s.Frames))
+	for i, f := range s.Frames {
 		ids[i] = frameID(f, llvm)
 	}
 	return ids
@@ -55,7 +55,7 @@ func (s *Stacks) frameIDs(llvm int) []uint64 {
 // (hashCallStack). buf is scratch space, returned for reuse.
 func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
 	buf = buf[:0]
-	for f := range s.Walk(i) {
+	for f := range s.walk(i) {
 		buf = le.AppendUint64(buf, frameIDs[f])
 	}
 	return hash64(buf), buf

@@ -83,7 +83,7 @@ func (m *MIB) keep(s Schema) {
 		m.put(f, 0)
 	}
 	m.Fields &= s
-	if !m.Fields.Has(accessHistogramSize) {
+	if !m.Fields.has(accessHistogramSize) {
 		m.Histogram = nil
 	}
 }

@@ -29,8 +29,8 @@ func (b *Binaries) NameFunctions(p *Profile) error {
 	for i := range p.Records {
 		unknown[p.Records[i].GUID] = true
 	}
-	for i := range p.Stacks.NumFrames() {
-		unknown[p.Stacks.Frame(FrameIndex(i)).GUID] = true
+	for _, f := range p.Stacks.Frames {
+		unknown[f.GUID] = true
 	}
 	for id := range p.Names {
 		delete(unknown, id)
@@ -108,7 +108,7 @@ func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64]
 	any := false
 	for s := range symbols {
 		any = true
-		if id := GUID(s.Name); unknown[id] {
+		if id := guidOf(s.Name); unknown[id] {
 			to.Names[id] = guid.Canonical(s.Name)
 			pieces = append(pieces, piece{s.Addr, max(s.Size, 1)})
 			delete(unknown, id)

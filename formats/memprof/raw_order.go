@@ -15,7 +15,7 @@ import (
 func (r *rawReader) noteStacks(t stackTable) {
 	p := r.p
 	ids := t.ids.list
-	if len(p.Dumps) == 0 {
+	if len(p.dumps) == 0 {
 		p.stackIDs = ids
 		return
 	}
@@ -38,7 +38,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 // symbolizes their stacks.
 func (p *RawProfile) llvmOrder() []int32 {
 	order := llvmorder.DenseMap(p.stackIDs, 0, llvmorder.Mixed)
-	if len(p.Dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
+	if len(p.dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
 		if slices.EqualFunc(p.contexts, p.stackIDs, func(c rawContext, id uint64) bool { return c.id == id }) {
 			return order // the runtime writes stacks in the order of MIBs
 		}

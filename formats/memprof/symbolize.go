@@ -25,7 +25,7 @@ type SymbolizeOptions struct {
 	Warn func(profile.Warning)
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
 	// saturated.
-	Overflow func(MIBIndex)
+	Overflow func(uint32)
 	// Adding, if not nil, is called when [Merger.AddRaw] begins to add to the sum. A fault
 	// in the memory of the raw profile then leaves part of it there.
 	Adding func()
@@ -80,7 +80,7 @@ func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool)
 	if opt.LLVMCompat {
 		s.places, err = p.placeLLVM(b)
 	} else {
-		s.places, err = p.place(b)
+		s.places, err = p.placePrograms(b)
 	}
 	if err == nil {
 		s.warnOfMain(b)
@@ -106,7 +106,7 @@ type symbolizer struct {
 	found  []StackIndex // by distinct PC: in the chains of its program
 	of     []*program   // by distinct PC
 	chains []chain      // by distinct PC
-	arena  []FrameIndex
+	arena  []frameIndex
 }
 
 // A chain is the inlined frames at a PC: a part of the arena, innermost first. It is

@@ -10,7 +10,7 @@ type recordBuilder struct {
 	callers functionTable
 	sites   [][]int32   // by index in callers: PCs of call sites
 	sited   []siteState // by PC
-	mibs    []MIBIndex  // by stack, plus 1; without LLVMCompat
+	mibs    []uint32    // by stack, plus 1; without LLVMCompat
 }
 
 // together is how many contexts are followed at the same time.
@@ -149,7 +149,7 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 	}
 	if !b.opt.LLVMCompat {
 		if n := int(stack) + 1 - len(b.mibs); n > 0 {
-			b.mibs = append(b.mibs, make([]MIBIndex, max(n, len(b.mibs)/2))...)
+			b.mibs = append(b.mibs, make([]uint32, max(n, len(b.mibs)/2))...)
 		}
 		if i := b.mibs[stack]; i > 0 {
 			if out.MIBs[i-1].merge(&m, 1) && b.opt.Overflow != nil {
@@ -159,7 +159,7 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 		}
 	}
 	out.MIBs = append(out.MIBs, m)
-	i := MIBIndex(len(out.MIBs))
+	i := uint32(len(out.MIBs))
 	if !b.opt.LLVMCompat {
 		b.mibs[stack] = i
 	}
@@ -175,14 +175,14 @@ func (b *recordBuilder) addAllocSites(leaf int32, site AllocSite) {
 		if n := len(r.AllocSites); b.opt.LLVMCompat || n == 0 || r.AllocSites[n-1] != site {
 			r.AllocSites = append(r.AllocSites, site)
 		}
-		if !b.out.Stacks.Frame(f).Inline {
+		if !b.out.Stacks.Frames[f].Inline {
 			return
 		}
 	}
 }
 
 // record returns the record of a frame's function, and adds it if it is missing.
-func (b *recordBuilder) record(f FrameIndex) *Record {
+func (b *recordBuilder) record(f frameIndex) *Record {
 	guid := b.guid(f)
 	i, added := b.records.index(f, guid)
 	if added {
@@ -204,7 +204,7 @@ func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 		b.sited[id] = outerSited
 	case state == outerSited:
 		// The function may be inlined into itself.
-		if !slices.ContainsFunc(frames[1:], func(f FrameIndex) bool { return b.guid(f) == b.guid(frames[0]) }) {
+		if !slices.ContainsFunc(frames[1:], func(f frameIndex) bool { return b.guid(f) == b.guid(frames[0]) }) {
 			b.noteCalls(id, frames[:1])
 		}
 		b.sited[id] = allSited
@@ -215,7 +215,7 @@ func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 }
 
 // noteCalls records a call site once in each of the functions.
-func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
+func (b *recordBuilder) noteCalls(id int32, frames []frameIndex) {
 	for _, f := range frames {
 		i, added := b.callers.index(f, b.guid(f))
 		if added {
@@ -228,11 +228,11 @@ func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
 }
 
 // chain returns the frames at a PC, innermost first.
-func (s *symbolizer) chain(id int32) []FrameIndex {
+func (s *symbolizer) chain(id int32) []frameIndex {
 	return s.arena[s.chains[id].start:s.chains[id].end]
 }
 
-func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
+func (b *recordBuilder) guid(f frameIndex) uint64 { return b.out.Stacks.Frames[f].GUID }
 
 // addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
@@ -282,7 +282,7 @@ type functionTable struct {
 
 // index returns the number of a frame's function. added reports whether it is
 // new.
-func (t *functionTable) index(f FrameIndex, guid uint64) (i int32, added bool) {
+func (t *functionTable) index(f frameIndex, guid uint64) (i int32, added bool) {
 	if n := int(f) + 1 - len(t.byFrame); n > 0 {
 		t.byFrame = append(t.byFrame, make([]int32, n)...)
 	}
