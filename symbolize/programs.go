@@ -159,7 +159,7 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan returns the files below the folders with that build id, of one walk for
+// scan returns the files below the folders with a build id. It walks the folders once, for
 // all ids.
 func (p *Programs) scan(id []byte) ([]string, error) {
 	p.mu.Lock()

@@ -13,7 +13,7 @@ type Context struct {
 	// Functions is the number of records with the context: the inline depth of
 	// the allocation plus one.
 	Functions int
-	// Differs reports that the records have different MIBs; MIB is that of the
+	// Differs reports that the records have different MIBs; MIB is the MIB of the
 	// first record.
 	Differs bool
 }

@@ -87,8 +87,8 @@ func sitesOf(s []orderedSite, record int32) int {
 	return n
 }
 
-// canonical adds to to, which is empty, the used stacks and their callers, sorted by
-// their frames from the outermost on, and their frames, sorted by their fields. It
+// canonical adds the used stacks and their callers to the empty Stacks to, sorted by their
+// frames from the outermost on, and the frames of these stacks, sorted by their fields. It
 // returns the index in to of each stack of s.
 func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 	through := make([]uint32, len(s.nodes.list)+1)

@@ -221,7 +221,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	called := make([]uint8, len(s.found)) // by PC: which of its frames are call sites
 	mib := make([]MIB, 1)
 	cut := 0
-	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
+	s.eachContext(func(c *rawContext, ids []int32, stack StackIndex) {
 		leaf := ids[0]
 		if leaves[leaf] == nil {
 			leaves[leaf] = m.allocating(s, leaf)

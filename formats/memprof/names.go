@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// callBytes is the distance of the addresses that are looked up: a call on
-	// the targets of MemProf has at least as many bytes.
+	// callBytes is the distance between addresses that are looked up. On the targets of
+	// MemProf, a call has at least this size.
 	callBytes = 4
 	// maxNamedAddresses bounds how many addresses of a program are looked up.
 	maxNamedAddresses = 16 << 20
@@ -52,7 +52,7 @@ func (b *Binaries) NameFunctions(p *Profile) error {
 	return nil
 }
 
-// nameFunctions adds names to a profile and removes their functions from unknown.
+// nameFunctions adds names to a profile and removes the named functions from unknown.
 func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	ranges, err := p.codeOf(to, unknown)
 	if err != nil {

@@ -42,7 +42,8 @@ type Record struct {
 }
 
 // A Profile is a symbolized heap profile in memory, independent of versions. Records are
-// in the order in which their functions first occurred: for a file, its order.
+// in the order in which their functions first occurred; a profile from a file keeps the
+// file's order.
 type Profile struct {
 	Stacks  Stacks // frames and call stacks, each once
 	MIBs    []MIB
@@ -56,8 +57,8 @@ type Profile struct {
 	// line is 0 if only the file is known. Names and Sources are set together.
 	Sources map[uint64]SourceLocation
 
-	// bucketOrder: records, frames and stacks stand in the order of a file's
-	// hash tables. Writing restores an order of insertion that leads to it.
+	// bucketOrder: records, frames and stacks are in the order of a file's hash
+	// tables. Writing restores an order of insertion that leads to this order.
 	bucketOrder bool
 	summary     *Summary // as the file stores it; nil without one
 }

@@ -128,7 +128,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	var later MIB
 	p.readMIB(ctx, &later)
 	m := &p.merged[c.merged]
-	m.keep(later.Fields)
+	m.keepFields(later.Fields)
 	overflow := m.follow(&later)
 	if !r.opt.LLVMCompat {
 		// The counts of coincidences within later dumps are as valid as those

@@ -6,9 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// llvm-profdata visits the frames of a raw profile in the order of a hash map of its
-// stacks. The order is visible in section version 2 only, in the order of frames within
-// a bucket.
+// llvm-profdata visits the frames of a raw profile in the order of a hash map of the stacks.
+// This order shows only in section version 2, as the order of frames within a bucket.
 
 // noteStacks records the order in which llvm-profdata adds the stacks of a dump to its
 // map.
@@ -19,7 +18,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 		p.stackIDs = ids
 		return
 	}
-	// llvm-profdata reads a later dump into a map of its own first.
+	// llvm-profdata first reads a later dump into another map.
 	if r.stacksSeen == nil {
 		r.stacksSeen = make(map[uint64]bool, len(p.stackIDs))
 		for _, id := range p.stackIDs {

@@ -98,7 +98,7 @@ const maxRawFile = 8 << 30
 // ReadRaw reads a raw profile of any number of dumps from data, which must not change
 // while the profile is in use: contexts are decoded on demand. name is for errors.
 //
-// ReadRaw validates the whole file, and checks sizes against that of the file before it
+// ReadRaw validates the whole file, and checks sizes against the size of the file before it
 // allocates memory. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {

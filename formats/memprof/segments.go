@@ -49,7 +49,7 @@ func (p *RawProfile) placePrograms(b *Binaries) (placements, error) {
 	var out placements
 	for i := range p.Segments {
 		s := &p.Segments[i]
-		prog, err := b.find(s.BuildID)
+		prog, err := b.findProgram(s.BuildID)
 		if err != nil {
 			return nil, err
 		}
@@ -174,9 +174,9 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 // pageSize is the page size of x86-64, the only target of raw versions 1 and 2.
 const pageSize = 4096
 
-// mappingOf returns the mapping of a program's segment of code; nil if the process did
-// not have it. A separate debug file has lost the file offset of the segment, so for
-// one mappingOf compares sizes only.
+// mappingOf returns the mapping of a program's segment of code; nil if the process did not
+// map the segment. A separate debug file does not contain the file offset of the segment;
+// for such a file mappingOf compares sizes only.
 func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment, error) {
 	first := code.Addr - code.Addr%pageSize
 	size := (code.Addr - first + code.MemSize + pageSize - 1) &^ (pageSize - 1)

@@ -16,7 +16,7 @@ type program struct {
 
 	mu     sync.Mutex
 	chains Stacks                // of inlined frames
-	addrs  map[uint64]StackIndex // 0 for addresses without frames, or to be omitted
+	addrs  map[uint64]StackIndex // 0 for addresses without frames or in MemProf's runtime
 	guids  map[string]uint64     // by linkage name
 	names  map[uint64]string     // canonical names by GUID
 	starts map[uint64]SourceLocation
@@ -39,9 +39,9 @@ func (p *program) executable() []symbolize.Segment {
 	return slices.DeleteFunc(p.file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })
 }
 
-// lookup returns for each address a stack of p.chains, 0 if it has no frames. With
-// lenient it caches and returns what it could read in spite of missing or damaged debug
-// information.
+// lookup returns for each address a stack of p.chains, 0 for an address without frames. With
+// lenient it returns an error about missing or damaged debug information together with the
+// stacks that it could read.
 func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +88,8 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []frameIndex) (Stac
 	return p.chains.addStack(scratch), scratch
 }
 
-// noteStart records where a function begins; of several functions of one name, the
-// first.
+// noteStart records the source line where a function begins; the first function of a name
+// counts.
 func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
 	if _, ok := p.starts[guid]; !ok && f.File != "" {
 		p.starts[guid] = SourceLocation{f.File, f.StartLine}

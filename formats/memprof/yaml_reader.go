@@ -83,7 +83,7 @@ func (r *yamlReader) document() {
 	}, documentKeys...)
 }
 
-// record reads one record and adds it to that of the same function.
+// record reads one record and adds it to the record of the same function, if there is one.
 func (r *yamlReader) record() {
 	var rec Record
 	r.s.Fields(recordKeys, func(key string) {

@@ -23,7 +23,7 @@ import (
 //	build-id 7f2c…
 //
 // with hexadecimal digits, two for each byte. Further lines are reserved and
-// ignored; those that begin with # are comments.
+// ignored; lines that begin with # are comments.
 const BuildIDSuffix = ".id"
 
 const (

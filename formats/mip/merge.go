@@ -60,7 +60,7 @@ type shape struct {
 	rawSize    uint64 // least size of a raw file
 	index      map[functionKey][]int
 	byRaw      map[uint32]int32 // functions by raw offset; only for return addresses
-	// noise is the flip of all inputs, plus one; 0 before the first.
+	// noise is the flip of all inputs, plus one; 0 before the first input.
 	noise atomic.Uint64
 }
 
@@ -121,9 +121,9 @@ func newShape(base *Profile) *shape {
 	return s
 }
 
-// reportOverlaps warns of every function whose raw record begins inside that of another.
-// The reference writes such records for functions of one name that are local to their
-// files.
+// reportOverlaps warns of every function whose raw record begins inside the raw record of
+// another function. The reference writes such records for functions of one name that are
+// local to their files.
 func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	if warn == nil {
 		return
@@ -218,8 +218,8 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 }
 
 // addNoise counts the files of private coverage, unless the profile is empty. It fails if
-// the noise differs from that of the other inputs: only sums of equal probability have an
-// estimate.
+// the noise differs from the noise of the other inputs: only sums of equal probability have
+// an estimate.
 func (m *Merger) addNoise(p *Profile, weight uint64) error {
 	n := p.noise()
 	if n.flip == 0 && !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.MergeCount > 0 }) {

@@ -15,10 +15,10 @@ type Info struct {
 	PointerSize int    // 4 or 8 bytes; 0 if the file does not say, as a .mip
 	Type        ProfileType
 	ModuleHash  uint32
-	// RawSectionOffset of a map is the address of the raw section minus that of
-	// the map's header; 0 for other files and in generation A.
+	// RawSectionOffset of a map is the address of the raw section minus the address
+	// of the map's header; 0 for other files and in generation A.
 	RawSectionOffset int64
-	// DocumentLayout is whether a .mip is as [MIPOptions].DocumentLayout has it.
+	// DocumentLayout reports that a .mip has the document's layout, see [WriteOptions].
 	DocumentLayout bool
 	layout         mipLayout
 	// Flip and Files are as in [Profile]; Files is 0 for a raw profile.
@@ -110,8 +110,8 @@ func (r *Reader) Info() *Info { return r.dec.info() }
 // records iterates over the functions in file order. The function and its
 // blocks, but not its name, are reused: copy what is kept beyond one step. The
 // iteration ends after the first error, a [profile.FormatError]. A raw profile
-// or samples of return addresses alone have no functions: they have to be merged
-// into a profile, see [Merger].
+// or samples of return addresses alone have no functions: merge them into a
+// profile, see [Merger].
 func (r *Reader) records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {
