@@ -2,7 +2,7 @@
 // usual file suffixes. It detects the format of a file from its bytes.
 //
 //	if f, ok := formats.Detect(data); ok && f.Family() == formats.MIP {
-//		p, err := mip.Read(name, data, mip.ReaderOptions{})
+//		p, err := mip.Read(name, data, nil)
 //		…
 //	}
 //

@@ -3,6 +3,8 @@ package formats
 import (
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -27,7 +29,7 @@ type ViewOptions struct {
 	// name the functions of other heap profiles. The programs of MIP profiles
 	// tell where functions and blocks are in the sources, and which blocks
 	// without probes ran; in folders they are found if the build id is known,
-	// which a file beside a .mip holds ([mip.BuildIDSuffix]).
+	// which a file beside a .mip holds (".id" added to its name).
 	Programs []string
 	// Coverage evaluates LLVM profiles of the front end on the coverage mappings in
 	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
@@ -184,7 +186,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		return nil, flaw.File(name).Field("format").Got(withArticle(f.String())).Want("a merged profile").
 			Hint("merge it with its program, which knows what the bytes mean").Mismatch()
 	case Binary, MIPMap:
-		found, info, err := mip.FindMap(name, data, mip.BinaryOptions{Arch: opt.Arch})
+		found, info, err := mip.FindMap(name, data, opt.Arch)
 		if f == Binary && profile.ClassOf(err) == profile.ErrMismatch { // no map
 			err = WrongFormat(name, data, "a profile")
 		}
@@ -193,7 +195,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		}
 		data, buildID = found, info.BuildID
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: opt.Warn})
+	r, err := mip.NewReader(name, data, opt.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -203,11 +205,11 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	}
 	// A .mip has no build id; a file beside it may have.
 	if f == MIPProfile {
-		if buildID, err = mip.FindBuildID(name); err != nil {
+		if buildID, err = buildid.Find(name); err != nil {
 			opt.warn(err)
 		}
 	}
-	return opt.viewWithProgram(p, name, r.Info(), buildID)
+	return opt.viewWithProgram(p, name, r.Info, buildID)
 }
 
 // viewIprof returns the view of an iprof profile; it warns of one that has numbers instead of names.

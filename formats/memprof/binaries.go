@@ -78,8 +78,10 @@ func (b *Binaries) describe() string {
 	for _, f := range b.files {
 		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID), f.path))
 	}
-	for _, dir := range b.programs.Folders() {
-		out = append(out, "those in "+dir)
+	if b.programs != nil {
+		for _, dir := range b.programs.Folders {
+			out = append(out, "those in "+dir)
+		}
 	}
 	switch {
 	case len(out) == 0:

@@ -36,7 +36,7 @@ func (p *program) hasDebug() bool {
 
 // executable returns the segments of code.
 func (p *program) executable() []symbolize.Segment {
-	return slices.DeleteFunc(p.file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })
+	return slices.DeleteFunc(slices.Clone(p.file.Segments), func(s symbolize.Segment) bool { return !s.Executable })
 }
 
 // lookup returns for each address a stack of p.chains, 0 for an address without frames. With

@@ -172,7 +172,7 @@ func TestSymbolize(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			raw := f.read(t, RawOptions{})
 			file := openProgram(t, f.program)
-			code := slices.DeleteFunc(file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })[0]
+			code := slices.DeleteFunc(slices.Clone(file.Segments), func(s symbolize.Segment) bool { return !s.Executable })[0]
 			e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
 				switch {
 				case f.version >= 3 && bytes.Equal(s.BuildID, file.BuildID):

@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/llvm/hashtable", "internal/program/object", "internal/program/dwarf", "internal/program/pseudoprobe"},
 	{"symbolize", "internal/program/classfile", "profile/order", "profile/coverage"},
 	{"formats/memprof", "formats/mip", "formats/iprof", "formats/sampleprof"},
-	{"formats/irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
+	{"formats/irpgo", "internal/mip/blocks", "internal/mip/buildid", "internal/mip/runtime", "internal/mip/asm"},
 	{"internal/program/covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
 	{"formats", "profile/export", "profile/compare", "internal/watch", "merge"},
