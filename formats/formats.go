@@ -2,7 +2,7 @@
 // usual file suffixes. It detects the format of a file from its bytes.
 //
 //	if f, ok := formats.Detect(data); ok && f.Family() == formats.MIP {
-//		p, err := mip.Read(name, data, mip.ReaderOptions{})
+//		p, err := mip.Read(name, data, nil)
 //		…
 //	}
 //
@@ -85,7 +85,7 @@ var formats = [...]struct {
 	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false, span(1, irpgo.IndexedVersionMax) + heaps, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heaps},
 	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true, "all", "all"},
 	IRPGOPartial: {"IRPGO partial sum", IRPGO, "partial", []string{".profpart"}, false, "1", "1"},
-	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}, false, span(memprof.RawVersionMin, memprof.RawVersionMax), ""},
+	MemProfRaw:   {"MemProf raw profile", MemProf, "raw", []string{".memprofraw"}, false, span(1, memprof.RawVersionMax), ""},
 	MemProfYAML:  {"MemProf profile in YAML", MemProf, "yaml", []string{".memprof.yaml", ".memprof.yml"}, true, "all", "all"},
 	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false, upToMIP, ""},
 	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false, upToMIP, ""},
@@ -105,7 +105,7 @@ var formats = [...]struct {
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the
 // versions of all MIP files that are read.
 var (
-	heaps   = ", heap profiles in them " + span(0, memprof.IndexedVersionMax)
+	heaps   = ", heap profiles in them " + span(0, memprof.SectionVersionMax)
 	upToMIP = fmt.Sprintf("up to %d", mip.VersionMax)
 )
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -27,7 +29,7 @@ type ViewOptions struct {
 	// build id. Raw MemProf profiles need their programs. Programs given by name also name the
 	// functions of other heap profiles. The program of a MIP profile tells where functions and blocks
 	// are in the sources and which blocks without probes ran; in a folder it is found only by the
-	// build id in the file beside the .mip ([mip.BuildIDSuffix]).
+	// build id in the file beside the .mip (its name with ".id" added).
 	Programs []string
 	// Coverage evaluates LLVM profiles of the front end on the coverage mappings in
 	// Programs, for [coverage.Collect]: programs, libraries, objects and static archives
@@ -107,7 +109,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	if functions > 0 {
 		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
-	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Info().Version)}
+	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
 	id.Producer, id.ReadableBy = r.Info().Releases()
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
 }
@@ -151,9 +153,9 @@ func viewMemProf(name string, data []byte, f Format, opt ViewOptions) (profile.V
 	if err != nil {
 		return nil, err
 	}
-	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version())}
+	id := profile.Identity{Format: "raw", Version: fmt.Sprint(raw.Version)}
 	// Raw versions say which LLVM the runtime is of.
-	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
+	id.Producer, _ = irpgo.RawMemProfInfo(raw.Version).Releases()
 	for _, use := range about.Programs {
 		if len(use.BuildID) > 0 {
 			id.BuildIDs = append(id.BuildIDs, use.BuildID)
@@ -173,7 +175,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		return nil, flaw.File(name).Field("format").Got(withArticle(f.String())).Want("a merged profile").
 			Hint("merge it with its program, which knows what the bytes mean").Mismatch()
 	case Binary, MIPMap:
-		found, info, err := mip.FindMap(name, data, mip.BinaryOptions{Arch: opt.Arch})
+		found, info, err := mip.FindMap(name, data, opt.Arch)
 		if f == Binary && profile.ClassOf(err) == profile.ErrMismatch { // no map
 			err = WrongFormat(name, data, "a profile")
 		}
@@ -182,7 +184,7 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 		}
 		data, buildID = found, info.BuildID
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: opt.Warn})
+	r, err := mip.NewReader(name, data, opt.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +194,11 @@ func viewMIP(name string, data []byte, f Format, opt ViewOptions) (profile.View,
 	}
 	// A .mip has no build id; a file beside it may have.
 	if f == MIPProfile {
-		if buildID, err = mip.FindBuildID(name); err != nil {
+		if buildID, err = buildid.Find(name); err != nil {
 			opt.warn(err)
 		}
 	}
-	return opt.viewWithProgram(p, name, r.Info(), buildID)
+	return opt.viewWithProgram(p, name, r.Info, buildID)
 }
 
 // viewIprof returns the view of an iprof profile; it warns of one that has numbers instead of names.

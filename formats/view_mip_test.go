@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/profile"
@@ -31,19 +33,19 @@ func shapesMIP(t *testing.T) (program string, data []byte) {
 		}
 	}
 	program = filepath.Join(dir, "shapes.elf")
-	table, _, err := mip.FindMap(program, read("shapes.elf"), mip.BinaryOptions{})
+	table, _, err := mip.FindMap(program, read("shapes.elf"), "")
 	check(err)
-	r, err := mip.NewReader(program, table, mip.ReaderOptions{})
+	r, err := mip.NewReader(program, table, nil)
 	check(err)
 	empty, err := r.Profile()
 	check(err)
 	m, err := mip.NewMerger(empty, mip.MergeOptions{})
 	check(err)
-	_, err = m.AddRaw("1", read("shapes-1.mipraw"), 1)
+	err = m.AddRaw("1", read("shapes-1.mipraw"), 1)
 	check(err)
-	_, err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
+	err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
 	check(err)
-	data, err = oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.MIPOptions{}) })
+	data, err = oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.WriteOptions{}) })
 	check(err)
 	return program, data
 }
@@ -144,7 +146,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, info, err := mip.FindMap(program, elf, mip.BinaryOptions{})
+	_, info, err := mip.FindMap(program, elf, "")
 	if err != nil || len(info.BuildID) == 0 {
 		t.Fatalf("build id %x, %v", info.BuildID, err)
 	}
@@ -183,7 +185,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 		write(filepath.Join(folder, "a", "text"), []byte("no program"))
 		write(filepath.Join(folder, "a", "cut"), elf[:len(elf)/2])
 		if c.id != "" {
-			write(file+mip.BuildIDSuffix, []byte(c.id))
+			write(file+buildid.Suffix, []byte(c.id))
 		}
 		var warnings []string
 		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(w profile.Warning) {
@@ -202,7 +204,7 @@ func TestViewMIPFindsProgram(t *testing.T) {
 	}
 
 	file := filepath.Join(t.TempDir(), "shapes.mip")
-	write(file+mip.BuildIDSuffix, []byte(text))
+	write(file+buildid.Suffix, []byte(text))
 	for _, c := range []struct{ program, warns string }{
 		{notInstrumented(t), "none of which is instrumented for MIP profiles"},
 		{calc, "which are of other builds, want build id " + id},

@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// Batch looks up many addresses of the file and calls yield for each with its
-// index in addrs and its frames, innermost first.
+// Batch looks up many addresses of the file. For each address it calls yield with the index
+// of the address in addrs and the frames there, innermost first.
 //
 // yield runs on the calling goroutine. Equal addresses follow each other and
 // share their frames, which the caller may keep but not modify. The order is
@@ -20,8 +20,8 @@ import (
 // Batch takes 32 bytes of memory per address, and the memory of as many
 // compilation units as there are workers.
 //
-// The error says, for at most a few units, why they or parts of them could not be
-// read; see [File.Frames]. If the file itself cannot be read, Batch returns
+// The error says why units, or parts of units, could not be read, for at most 8 units; see
+// [File.Frames]. If the file itself cannot be read, Batch returns
 // without calling yield for the remaining addresses.
 func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 	d, symbols, err := f.lookup()
@@ -42,12 +42,12 @@ type batch struct {
 	debug   *dwarf.Data
 	symbols *object.SymbolTable
 
-	order []place // by address
+	order []indexedAddr // by address
 	jobs  []job
 }
 
-// A place is an address and where it was in the input.
-type place struct {
+// An indexedAddr is an address and its index in the input.
+type indexedAddr struct {
 	addr  uint64
 	index int
 }
@@ -55,7 +55,7 @@ type place struct {
 // A job is the addresses of one unit, or of none.
 type job struct {
 	unit  int      // -1 for none
-	spans [][2]int // from and to in the order of the batch
+	spans [][2]int // start and end indices in the order of the batch
 }
 
 // A task is a job with the channel for its answers.
@@ -80,11 +80,11 @@ type run struct {
 
 // sortAddresses sorts by address.
 func (b *batch) sortAddresses(addrs []uint64) {
-	b.order = make([]place, len(addrs))
+	b.order = make([]indexedAddr, len(addrs))
 	for i, a := range addrs {
-		b.order[i] = place{a, i}
+		b.order[i] = indexedAddr{a, i}
 	}
-	dwarf.SortByAddress(b.order, func(p *place) uint64 { return p.addr })
+	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
 }
 
 // divide makes a job of the addresses of each unit.
@@ -108,7 +108,7 @@ func (b *batch) divide() {
 	}
 }
 
-// extend adds the i-th place to a job.
+// extend adds the i-th address in the order to a job.
 func (b *batch) extend(j, i int) {
 	spans := b.jobs[j].spans
 	if n := len(spans); n > 0 && spans[n-1][1] == i {
@@ -153,7 +153,7 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	for range min(workers, len(b.jobs)) {
 		wg.Go(func() {
 			for t := range work {
-				b.do(t, stop)
+				b.answerTask(t, stop)
 			}
 		})
 	}
@@ -175,8 +175,8 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 // maxProblems is how many unreadable units the error of Batch describes.
 const maxProblems = 8
 
-// do answers a task, in chunks.
-func (b *batch) do(t task, stop <-chan struct{}) {
+// answerTask answers a task, in chunks.
+func (b *batch) answerTask(t task, stop <-chan struct{}) {
 	defer close(t.answers)
 	send := func(a answer) bool {
 		select {

@@ -181,18 +181,18 @@ func (f *File) separateImage() (*object.Image, error) {
 	}
 	name = filepath.Base(name) // the section may contain a path
 	dir := filepath.Dir(f.path)
-	places := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
+	paths := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
 	if abs, err := filepath.Abs(dir); err == nil {
 		for _, debugDir := range f.debugDirs() {
-			places = append(places, filepath.Join(debugDir, abs, name))
+			paths = append(paths, filepath.Join(debugDir, abs, name))
 		}
 	}
-	for _, place := range places {
-		if !isRegular(place) {
+	for _, path := range paths {
+		if !isRegular(path) {
 			continue
 		}
-		if sum, err := f.opt.fileCRC(place); err == nil && sum == crc {
-			if im, err := f.openImage(place); err == nil {
+		if sum, err := f.opt.fileCRC(path); err == nil && sum == crc {
+			if im, err := f.openImage(path); err == nil {
 				return im, nil
 			}
 		}
@@ -232,7 +232,7 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// fileCRC returns the checksum that .gnu_debuglink has of a file.
+// fileCRC returns the CRC-32 of a file, as in .gnu_debuglink.
 func (o *Options) fileCRC(path string) (sum uint32, err error) {
 	err = o.imageFile(path).One(func(d *inputs.Data) error {
 		sum = crc32.ChecksumIEEE(d.Bytes())
@@ -257,8 +257,8 @@ func (f *File) openDWP(debugPath string) (*object.Image, error) {
 	return f.openImage(path)
 }
 
-// openSplit returns the package file if it has the unit, and else opens the unit's
-// .dwo file. It reads .dwo files instead of mapping them: each serves one unit.
+// openSplit returns the package file if it has the unit, else the unit's .dwo file. It reads
+// .dwo files instead of mapping them: each serves one unit.
 func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, error) {
 	if d.dwp != nil && d.dwp.HasSplit(id) {
 		return d.dwp, nil
@@ -269,7 +269,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	}
 	data, err := readRegular(path)
 	if err != nil && !filepath.IsAbs(dwoName) && d.file.path != "" {
-		// LLVM looks there alone, but users move build folders.
+		// LLVM looks only in the folder of the compilation, but users move build folders.
 		beside := filepath.Join(filepath.Dir(d.file.path), dwoName)
 		if b, besideErr := readRegular(beside); besideErr == nil {
 			path, data, err = beside, b, nil

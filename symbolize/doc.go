@@ -25,7 +25,7 @@
 //
 // # Agreement with LLVM
 //
-// Frames equal those of LLVM 22: of llvm-profdata when it reads MemProf's raw
+// Frames equal the frames of LLVM 22: of llvm-profdata when it reads MemProf's raw
 // profiles and, with [Options.SymbolTable], of llvm-symbolizer
 // (--functions=linkage --inlines --no-demangle). Tests compare every address of
 // many programs. Differences:

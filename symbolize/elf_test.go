@@ -244,7 +244,7 @@ func TestELFFacts(t *testing.T) {
 			fmt.Fprintln(&want, fields[1], fields[2], fields[4], fields[5], x)
 		}
 	}
-	for _, s := range f.Segments() {
+	for _, s := range f.Segments {
 		fmt.Fprintf(&got, "0x%06x 0x%016x 0x%06x 0x%06x %t\n", s.Offset, s.Addr, s.FileSize, s.MemSize, s.Executable)
 	}
 	if got.String() != want.String() {
@@ -264,7 +264,7 @@ func TestELFFacts(t *testing.T) {
 	if f.Section(".nothing") != nil {
 		t.Error("found a section that is not there")
 	}
-	if s := f.Sections(); len(s) < 10 || s[0].Name != "" {
+	if s := f.Sections; len(s) < 10 || s[0].Name != "" {
 		t.Errorf("%d sections, the first is %q", len(s), s[0].Name)
 	}
 }

@@ -61,6 +61,9 @@ type File struct {
 	// linked for, as shared libraries and PIEs are.
 	PositionIndependent bool
 	BuildID             []byte // the GNU build id or the LC_UUID; nil without one
+	// Segments and Sections are in the order of the file; they must not be modified.
+	Segments []Segment
+	Sections []*Section
 
 	path  string // empty if not from the file system
 	opt   Options
@@ -143,6 +146,18 @@ func (f *File) setImage(m *object.Image) {
 	f.image = m
 	f.Name, f.Arch, f.MachO, f.PointerSize, f.BuildID = m.Name, m.Arch, m.Format == object.MachO, m.PtrSize, m.BuildID
 	f.BigEndian, f.PositionIndependent = m.Order == binary.ByteOrder(binary.BigEndian), m.Movable
+	f.Segments = make([]Segment, len(m.Segments))
+	for i, s := range m.Segments {
+		f.Segments[i] = Segment(s)
+	}
+	f.Sections = make([]*Section, len(m.Sections))
+	for i := range m.Sections {
+		s := &m.Sections[i]
+		f.Sections[i] = &Section{
+			Name: s.Name, Segment: s.Segment, Addr: s.Addr, Size: s.Size, Offset: m.FileOffset(s),
+			file: f, section: s,
+		}
+	}
 	f.debugData, f.symbolTable = sync.OnceValues(f.openDebugInfo), sync.OnceValues(f.readSymbols)
 }
 
@@ -185,15 +200,6 @@ type Segment struct {
 	Executable bool
 }
 
-// Segments returns the segments in the order of the file.
-func (f *File) Segments() []Segment {
-	out := make([]Segment, len(f.image.Segments))
-	for i, s := range f.image.Segments {
-		out[i] = Segment(s)
-	}
-	return out
-}
-
 // A Section is a named part of the file.
 type Section struct {
 	Name    string // ".text", "__text"
@@ -206,29 +212,16 @@ type Section struct {
 	section *object.Section
 }
 
-func (f *File) section(s *object.Section) *Section {
-	return &Section{
-		Name: s.Name, Segment: s.Segment, Addr: s.Addr, Size: s.Size, Offset: f.image.FileOffset(s),
-		file: f, section: s,
-	}
-}
-
 // Section returns the first section of that name, or nil. In Mach-O the name
 // of the segment may precede it: "__DATA,__data".
 func (f *File) Section(name string) *Section {
-	if s := f.image.Section(name); s != nil {
-		return f.section(s)
+	found := f.image.Section(name)
+	for _, s := range f.Sections {
+		if s.section == found {
+			return s
+		}
 	}
 	return nil
-}
-
-// Sections returns all sections in the order of the file.
-func (f *File) Sections() []*Section {
-	out := make([]*Section, len(f.image.Sections))
-	for i := range out {
-		out[i] = f.section(&f.image.Sections[i])
-	}
-	return out
 }
 
 // Data returns a copy of the section's decompressed bytes; none for a section

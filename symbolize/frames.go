@@ -23,7 +23,7 @@ type Frame struct {
 	StartLine uint32
 	// Discriminator distinguishes blocks of one line.
 	Discriminator uint32
-	// IsInlined reports that the function is inlined into that of the next frame.
+	// IsInlined reports that the function is inlined into the function of the next frame.
 	IsInlined bool
 }
 

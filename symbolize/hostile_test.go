@@ -29,14 +29,14 @@ func exercise(t testing.TB, data []byte, arch string) {
 	}
 	defer f.Close()
 	var addrs []uint64
-	for _, s := range f.Sections() {
+	for _, s := range f.Sections {
 		if len(addrs) < 64 {
 			addrs = append(addrs, s.Addr, s.Addr+s.Size/2, s.Addr+s.Size-1)
 		}
 		_, err := s.Data()
 		typed(err)
 	}
-	for _, s := range f.Segments() {
+	for _, s := range f.Segments {
 		if s.Executable && len(addrs) < 1000 {
 			for i := range uint64(64) {
 				addrs = append(addrs, s.Addr+s.MemSize/64*i)

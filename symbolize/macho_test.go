@@ -135,7 +135,7 @@ func checkMachOFacts(t *testing.T, f *File, arch string) {
 	if got := hex.EncodeToString(f.BuildID); got != uuid || got == "" {
 		t.Errorf("build id %s, want %s", got, uuid)
 	}
-	for _, s := range f.Segments() {
+	for _, s := range f.Segments {
 		if got := fmt.Sprintf("0x%016x %d ", s.Addr, s.Offset); got != want[s.Name] {
 			t.Errorf("segment %s: %s, want %s", s.Name, got, want[s.Name])
 		}

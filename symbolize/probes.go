@@ -7,10 +7,9 @@ func init() {
 	dwarf.RowsOf = func(file any, yield func(addrs []uint64) bool) error { return file.(*File).rows(yield) }
 }
 
-// probes calls yield for what the debug information says of the counters of each
-// function, in its order. Those of compilation units that cannot be read are
-// missing; the error is the reason, or that there is no debug information that could
-// be opened.
+// probes calls yield with the counters of each function in the debug information, in its
+// order. It skips compilation units that cannot be read. The error says why a unit or the
+// debug information as a whole could not be read.
 func (f *File) probes(yield func(*dwarf.Probe)) error {
 	d, err := f.debugData()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/program/object"
@@ -19,10 +18,11 @@ import (
 // in folders, by build id. It is safe for concurrent use. A nil Programs is empty; only
 // Close must not be called on it.
 type Programs struct {
-	opt     Options
-	names   []string
-	files   []*File // in the order of names
-	folders []string
+	Folders []string // searched on demand
+
+	opt   Options
+	names []string
+	files []*File // in the order of names
 
 	mu      sync.Mutex
 	scanned bool
@@ -36,7 +36,7 @@ func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 	p := &Programs{opt: opt, opened: make(map[string]*File)}
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() && !isBundle(path) {
-			p.folders = append(p.folders, path)
+			p.Folders = append(p.Folders, path)
 			continue
 		}
 		f, err := Open(path, opt)
@@ -61,12 +61,12 @@ func (p *Programs) Close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	p.names, p.files, p.folders, p.opened = nil, nil, nil, make(map[string]*File)
+	p.names, p.files, p.Folders, p.opened = nil, nil, nil, make(map[string]*File)
 	return errors.Join(errs...)
 }
 
 // Empty reports whether there is neither a file nor a folder.
-func (p *Programs) Empty() bool { return p == nil || len(p.files)+len(p.folders) == 0 }
+func (p *Programs) Empty() bool { return p == nil || len(p.files)+len(p.Folders) == 0 }
 
 // Named iterates over the names and files that were given by name.
 func (p *Programs) Named() iter.Seq2[string, *File] {
@@ -80,14 +80,6 @@ func (p *Programs) Named() iter.Seq2[string, *File] {
 			}
 		}
 	}
-}
-
-// Folders returns the folders that are searched.
-func (p *Programs) Folders() []string {
-	if p == nil {
-		return nil
-	}
-	return slices.Clone(p.folders)
 }
 
 // Find iterates over the files with a build id: those given by name, then in each folder
@@ -104,7 +96,7 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 				return
 			}
 		}
-		if len(p.folders) == 0 {
+		if len(p.Folders) == 0 {
 			return
 		}
 		seen := make(map[*File]bool)
@@ -117,7 +109,7 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 			return yield(f, nil)
 		}
 		digits := hex.EncodeToString(id)
-		for _, dir := range p.folders {
+		for _, dir := range p.Folders {
 			for _, suffix := range []string{".debug", ""} {
 				if !try(filepath.Join(dir, ".build-id", digits[:2], digits[2:]+suffix)) {
 					return
@@ -159,14 +151,14 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan returns the files below the folders with that build id, of one walk for
+// scan returns the files below the folders with a build id. It walks the folders once, for
 // all ids.
 func (p *Programs) scan(id []byte) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.scanned {
 		below := make(map[string][]string)
-		for _, dir := range p.folders {
+		for _, dir := range p.Folders {
 			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 				if err != nil {
 					if path == dir {

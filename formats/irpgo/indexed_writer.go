@@ -269,11 +269,7 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 	pos += hashtable.IndexHeaderSize + 8*len(pl.buckets)
 	if x.memprof != nil {
 		h.memProf = uint64(pos)
-		end, err := x.memprof.Place(int64(pos))
-		if err != nil {
-			return pl, err
-		}
-		pos = int(end)
+		pos += int(x.memprof.Size)
 	}
 	at := func() uint64 { return uint64(pos + len(pl.tail)) }
 	if x.opt.Version >= 9 {
@@ -341,7 +337,7 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 		return err
 	}
 	if x.memprof != nil {
-		if err := x.memprof.Write(w); err != nil {
+		if err := x.memprof.Write(w, int64(pl.header.memProf)); err != nil {
 			return err
 		}
 	}

@@ -99,10 +99,10 @@ func setSiteFields(p *memprof.Profile, fields []uint64) error {
 		return nil
 	}
 	type known struct {
-		mib    memprof.MIBIndex
+		mib    uint32
 		fields memprof.Schema
 	}
-	set := make(map[known]memprof.MIBIndex)
+	set := make(map[known]uint32)
 	n := 0
 	for site := range heapSites(p) {
 		if n++; n > len(fields) {
@@ -111,7 +111,7 @@ func setSiteFields(p *memprof.Profile, fields []uint64) error {
 		k := known{site.MIB, p.MIBs[site.MIB].Fields & memprof.Schema(fields[n-1])}
 		at, ok := set[k]
 		if !ok {
-			at = memprof.MIBIndex(len(p.MIBs))
+			at = uint32(len(p.MIBs))
 			p.MIBs = append(p.MIBs, p.MIBs[site.MIB])
 			p.MIBs[at].Fields = k.fields
 			set[k] = at
@@ -141,8 +141,7 @@ func (r *Reader) onlyMemProf() bool {
 // afterwards. It is not one of the inputs that [Merger.AddAt] counts. name is
 // used in errors and warnings.
 func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) error {
-	_, err := m.heaps().AddProfile(name, p, weight)
-	return err
+	return m.heaps().AddProfile(name, p, weight)
 }
 
 // AddRawMemProf is AddMemProf for a raw profile, see [memprof.Merger.AddRaw].
@@ -177,20 +176,6 @@ func (m *Merger) mergeMemProf(o *Merger) error {
 	return m.heaps().Merge(o.memprof)
 }
 
-// memProfVersion returns the version of the memprof section for an indexed
-// version when none is asked for: the newest that the releases reading the
-// indexed version read, but none newer than LLVM's default unless the profile
-// needs it.
-func memProfVersion(indexed uint32, p *memprof.Profile) int {
-	switch {
-	case indexed < 12:
-		return memprof.Version0 // LLVM 15 to 18 know no other
-	case indexed >= 13 && p.NeedsVersion4():
-		return 4
-	}
-	return 0 // the default
-}
-
 // arrangeMemProf prepares the section and warns of what it cannot hold.
 func (x *indexedWriter) arrangeMemProf() error {
 	p := x.p.MemProf
@@ -205,15 +190,13 @@ func (x *indexedWriter) arrangeMemProf() error {
 	if opt.LLVMRelease == 0 && !x.native {
 		opt.LLVMRelease = x.opt.LLVMRelease
 	}
-	if opt.Version == 0 {
-		opt.Version = memProfVersion(x.opt.Version, p)
-	}
+	opt.IndexedVersion = x.opt.Version
 	var err error
 	if x.memprof, err = memprof.NewSection(p, opt); err != nil {
 		return err
 	}
 	if x.opt.Warn != nil {
-		for _, what := range x.memprof.Loses() {
+		for _, what := range x.memprof.Lost {
 			x.opt.Warn(profile.Warning{Err: flaw.In("memprof").Field(what).Got("left out").
 				Want("a format that can hold it").Unsupported()})
 		}

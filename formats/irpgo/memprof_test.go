@@ -79,7 +79,7 @@ func mergeFiles(t *testing.T, opt MergeOptions, files ...[]byte) (*Profile, erro
 func TestMemProfPassesThrough(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	for indexed := uint32(8); indexed <= IndexedVersionMax; indexed++ {
-		for _, section := range []int{0, memprof.Version0, 1, 2, 3, 4} {
+		for _, section := range []int{0, -1, 1, 2, 3, 4} {
 			var lost []string
 			opt := IndexedOptions{
 				Version: indexed, MemProf: memprof.WriteOptions{Version: section},
@@ -93,11 +93,11 @@ func TestMemProfPassesThrough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := uint32(max(section, 0))
+			want := max(section, 0)
 			if section == 0 {
-				want = map[uint32]uint32{12: 3, 13: 4}[indexed]
+				want = map[uint32]int{12: 3, 13: 4}[indexed]
 			}
-			if got := r.MemProf().Info().Version; got != want {
+			if got := r.MemProf().Version; got != want {
 				t.Errorf("indexed %d, section %d: version %d, want %d", indexed, section, got, want)
 			}
 			if complains := strings.Contains(strings.Join(lost, ""), "callees of call sites is left out"); complains != (want < 4) {
@@ -204,7 +204,7 @@ func TestDamagedMemProf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const memProfOffset = 40
-	section := int(r.MemProf().Info().Offset)
+	section := int(r.MemProf().Offset)
 	for _, c := range []struct {
 		name string
 		at   int

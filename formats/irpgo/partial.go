@@ -165,7 +165,7 @@ func (p *partialWriter) heap(m *memprof.Merger) error {
 	var fields []uint64
 	if m != nil {
 		heap := &Profile{MemProf: m.Profile(), Variant: HasMemProf}
-		opt := memprof.WriteOptions{Version: memprof.IndexedVersionMax}
+		opt := memprof.WriteOptions{Version: memprof.SectionVersionMax}
 		opt.Schema, fields = siteFields(heap.MemProf)
 		if err := WriteIndexed(&b, heap, IndexedOptions{MemProf: opt}); err != nil {
 			return err

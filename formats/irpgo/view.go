@@ -272,7 +272,8 @@ func (v *view) heapName() func(guid uint64) string {
 		names := make(map[uint64]string)
 		for f := range v.all {
 			_, name := SplitName(f.Name)
-			names[memprof.GUID(name)] = guid.Canonical(name)
+			canonical := guid.Canonical(name)
+			names[guid.Of(canonical)] = canonical
 		}
 		return names
 	})

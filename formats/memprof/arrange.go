@@ -19,9 +19,9 @@ func (s *Stacks) depths() []uint32 {
 // CallStackRadixTreeBuilder).
 func (s *Section) arrangeArrays() {
 	st := &s.p.Stacks
-	// Count, for each node of the tree, the whole stacks that lead through it and
-	// the sum of their depths: they give how many stacks a frame is on, and at what
-	// distance from the leaf.
+	// For each node of the tree, count the whole stacks that lead through the node, and sum
+	// up their depths. From both follows how many stacks a frame is on, and its distances
+	// from the leaf.
 	through := make([]uint32, len(st.nodes.list)+1)
 	depths := make([]uint64, len(st.nodes.list)+1)
 	for _, w := range st.whole {
@@ -29,7 +29,7 @@ func (s *Section) arrangeArrays() {
 		depths[w] += uint64(s.depth[w])
 	}
 	type stat struct{ count, position uint64 }
-	stats := make([]stat, len(st.frames))
+	stats := make([]stat, len(st.Frames))
 	for i := len(st.nodes.list); i > 0; i-- {
 		n := st.nodes.list[i-1]
 		through[n.caller()] += through[i]
@@ -38,30 +38,30 @@ func (s *Section) arrangeArrays() {
 		f.count += uint64(through[i])
 		f.position += depths[i] - uint64(through[i])*uint64(s.depth[i])
 	}
-	s.order = make([]FrameIndex, len(st.frames))
+	s.order = make([]frameIndex, len(st.Frames))
 	for i := range s.order {
-		s.order[i] = FrameIndex(i)
+		s.order[i] = frameIndex(i)
 	}
-	slices.SortFunc(s.order, func(a, b FrameIndex) int {
+	slices.SortFunc(s.order, func(a, b frameIndex) int {
 		return cmp.Or(
 			cmp.Compare(stats[b].count, stats[a].count),
 			cmp.Compare(stats[a].position, stats[b].position),
 			cmp.Compare(s.ids[a], s.ids[b]),
 		)
 	})
-	place := make([]uint32, len(st.frames))
+	frameAt := make([]uint32, len(st.Frames))
 	for i, f := range s.order {
-		place[f] = uint32(i)
+		frameAt[f] = uint32(i)
 	}
-	rank := make([]uint32, len(st.frames))
+	rank := make([]uint32, len(st.Frames))
 	ranked := slices.Clone(s.order)
-	slices.SortFunc(ranked, func(a, b FrameIndex) int {
+	slices.SortFunc(ranked, func(a, b frameIndex) int {
 		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
 	})
 	for i, f := range ranked {
 		rank[f] = uint32(i)
 	}
-	s.buildArray(place, st.children(through, rank))
+	s.buildArray(frameAt, st.children(through, rank))
 }
 
 // A callTree is the tree of stacks, rooted at the outermost frames.
@@ -73,7 +73,7 @@ type callTree struct {
 // children returns the tree of the nodes with through above zero. Siblings are sorted
 // by the rank of their frames.
 func (s *Stacks) children(through []uint32, rank []uint32) callTree {
-	first := make([]uint32, len(s.nodes.list)+2) // at first where the callees end
+	first := make([]uint32, len(s.nodes.list)+2) // at first the ends of the callees
 	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
 			first[n.caller()]++
@@ -104,14 +104,14 @@ func (s *Stacks) children(through []uint32, rank []uint32) callTree {
 func (t *callTree) callees(i StackIndex) []StackIndex { return t.sorted[t.first[i]:t.first[i+1]] }
 
 // buildArray builds the stack array. LLVM sorts the stacks by their frames from the
-// outermost on, rare frames first. From the last stack to the first it appends the
-// frames that the stack does not share with its predecessor, outermost first, after the
-// distance to those that it shares, and then its depth. Finally it reverses the array.
+// outermost on, rare frames first. From the last stack to the first, it appends the distance
+// to the frames that the stack shares with its predecessor, the other frames of the stack,
+// outermost first, and the depth of the stack. Finally it reverses the array.
 //
 // The elements that a node and its callees append follow each other. So buildArray counts
-// them, and puts every element at its place without comparing stacks. place is the index
-// of each frame in the frame array.
-func (s *Section) buildArray(place []uint32, tree callTree) {
+// the elements of each node and puts every element at its final index without comparing
+// stacks. frameAt is the index of each frame in the frame array.
+func (s *Section) buildArray(frameAt []uint32, tree callTree) {
 	st := &s.p.Stacks
 	nodes := st.nodes.list
 	size := make([]uint32, len(nodes)+1) // the number of elements of each node and its callees
@@ -147,7 +147,7 @@ func (s *Section) buildArray(place []uint32, tree callTree) {
 			}
 			s.stackAt[callee] = next
 			start := next
-			put(place[nodes[callee-1].frame()])
+			put(frameAt[nodes[callee-1].frame()])
 			next = start + size[callee]
 		}
 		if st.isWhole(StackIndex(i)) {

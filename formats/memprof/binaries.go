@@ -8,25 +8,25 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Binaries are the programs and libraries that raw profiles were made by, with
-// what was looked up in them: they are to be shared by all profiles of a merge.
-// Their methods may be called by several goroutines at once.
+// Binaries are the programs and libraries of the processes that wrote raw profiles, with
+// a cache of lookups: all profiles of a merge should share them. They are safe for
+// concurrent use.
 type Binaries struct {
 	programs *symbolize.Programs
 
 	mu    sync.Mutex
-	files []*program          // those given by name, in order
-	byID  map[string]*program // nil where there is none
+	files []*program          // programs given by name, in order
+	byID  map[string]*program // nil for an id without a program
 }
 
-// NewBinaries looks for the programs of profiles among those given, which have
-// to stay open as long as profiles are symbolized.
+// NewBinaries returns binaries that search the given programs, which must stay open as long
+// as profiles are symbolized.
 func NewBinaries(programs *symbolize.Programs) *Binaries {
 	b := &Binaries{programs: programs, byID: make(map[string]*program)}
 	for path, file := range programs.Named() {
 		f := newProgram(path, file)
 		b.files = append(b.files, f)
-		// Of several with one build id the first with debug information counts.
+		// Of several programs with one build id, the first with debug information counts.
 		if id := string(file.BuildID); id != "" {
 			if old := b.byID[id]; old == nil || !old.hasDebug() && f.hasDebug() {
 				b.byID[id] = f
@@ -36,8 +36,8 @@ func NewBinaries(programs *symbolize.Programs) *Binaries {
 	return b
 }
 
-// find returns the program with that build id, nil if there is none.
-func (b *Binaries) find(id []byte) (*program, error) {
+// findProgram returns the program with the build id, nil if there is none.
+func (b *Binaries) findProgram(id []byte) (*program, error) {
 	if len(id) == 0 {
 		return nil, nil
 	}
@@ -53,8 +53,8 @@ func (b *Binaries) find(id []byte) (*program, error) {
 	return f, err
 }
 
-// findInFolders returns the first file with debug information, or else the
-// first.
+// findInFolders returns the first file that has the build id and debug information, or else
+// the first file with the build id.
 func (b *Binaries) findInFolders(id []byte) (best *program, err error) {
 	for file, err := range b.programs.Find(id) {
 		if err != nil {
@@ -78,8 +78,10 @@ func (b *Binaries) describe() string {
 	for _, f := range b.files {
 		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID), f.path))
 	}
-	for _, dir := range b.programs.Folders() {
-		out = append(out, "those in "+dir)
+	if b.programs != nil {
+		for _, dir := range b.programs.Folders {
+			out = append(out, "those in "+dir)
+		}
 	}
 	switch {
 	case len(out) == 0:

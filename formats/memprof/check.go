@@ -11,10 +11,10 @@ import (
 // Check returns what is readable but cannot be right in a profile: records of functions
 // that are not on their stacks, sites without allocations, minima above maxima, totals
 // outside of both, a stored summary that does not match the records. It returns each
-// kind of finding once, a *[profile.FormatError] with the first place and the number of
-// occurrences. Remarks, in the same form, are what sound profiles have seldom: functions
-// on stacks without a record, callees that are on no stack, contexts that functions
-// measure differently, columns of 2^16 and more.
+// kind of finding once, a *[profile.FormatError] with the first position and the number of
+// occurrences. Remarks, in the same form, are rare in sound profiles: functions on stacks
+// without a record, callees that are on no stack, contexts that functions measure
+// differently, columns of 2^16 and more.
 //
 // LLVM's tools and runtime can cause all of these (the maxima of raw version 1 are
 // wrong, for example), so readers do not call Check.
@@ -26,7 +26,7 @@ func (p *Profile) Check() (findings, remarks []error) {
 	}
 	c.record = -1
 	if stored := p.summary; stored != nil && !p.contradicts() {
-		computed := p.written()
+		computed := p.writtenSummary()
 		have, want := stored.fields(), computed.fields()
 		for i, name := range [...]string{
 			"number of contexts", "number of cold contexts", "number of hot contexts",
@@ -43,7 +43,7 @@ func (p *Profile) Check() (findings, remarks []error) {
 // maxColumn is the greatest column that LLVM keeps.
 const maxColumn = 1<<16 - 1
 
-// remarks returns what sound profiles have seldom.
+// remarks returns the findings that sound profiles have seldom.
 func (p *Profile) remarks() []error {
 	c := checker{record: -1}
 	recorded := make(map[uint64]bool, len(p.Records))
@@ -52,7 +52,7 @@ func (p *Profile) remarks() []error {
 	}
 	seen := make(map[uint64]bool, len(recorded))
 	var missing []uint64
-	for _, f := range p.Stacks.frames {
+	for _, f := range p.Stacks.Frames {
 		if !seen[f.GUID] && !recorded[f.GUID] {
 			missing = append(missing, f.GUID)
 		}
@@ -83,12 +83,12 @@ func (p *Profile) remarks() []error {
 }
 
 // contradictions returns how many contexts several functions measure differently, and how
-// many contexts there are. Stacks that a function has twice do not count: they are
-// contexts that differed in frames that nobody knew.
+// many contexts there are. A stack that a function has twice does not count: it stands for
+// contexts that differed in unknown frames.
 func (p *Profile) contradictions() (differ, contexts int) {
 	type site struct {
 		record         int
-		mib            MIBIndex
+		mib            uint32
 		twice, differs bool
 	}
 	sites := make(map[StackIndex]site)
@@ -113,14 +113,14 @@ func (p *Profile) contradictions() (differ, contexts int) {
 	return differ, len(sites)
 }
 
-// few reports whether some of all are an exception. A profile in which many are was made
-// or cut down another way.
+// few reports whether some of all are an exception. If there are many, the profile was made
+// or cut down in another way.
 func few(some, all int) bool { return some > 0 && 8*some <= all }
 
 // Check returns the contexts of a raw profile whose measurements cannot be right:
 // without allocations, with minima above maxima, with totals outside of both. Findings
-// have the form of those of [Profile.Check]. Check ignores the maxima of raw version 1,
-// which are wrong.
+// have the same form as in [Profile.Check]. Check ignores the maxima of raw version 1, which
+// are wrong.
 func (p *RawProfile) Check() []error {
 	c := checker{section: "MIBs"}
 	var m MIB
@@ -128,7 +128,7 @@ func (p *RawProfile) Check() []error {
 		c.record = i
 		p.readMIB(&p.contexts[i], &m)
 		if p.contexts[i].layout == 1 {
-			m.keep(rawSchema1 &^ (1<<maxAccessCount | 1<<maxSize | 1<<maxLifetime))
+			m.keepFields(rawSchema1 &^ (1<<maxAccessCount | 1<<maxSize | 1<<maxLifetime))
 		}
 		c.checkMIB(&m)
 	}
@@ -203,11 +203,10 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 	}
 }
 
-// hasFrameOf reports whether the function is on the stack, with inlined among the
-// innermost frame and those that it is inlined into.
+// hasFrameOf reports whether the function is on the stack. If inlined is set, it searches
+// only the innermost frame and the frames that this one is inlined into.
 func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
-	for f := range s.Walk(i) {
-		frame := s.frames[f]
+	for frame := range s.Walk(i) {
 		if frame.GUID == guid {
 			return true
 		}
@@ -218,45 +217,46 @@ func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
 	return false
 }
 
-// families are the fields that are kept as total, least and greatest value.
+// families are the measures that have a total, a least and a greatest value.
 var families = [...]struct {
-	total, low, high Field
+	total, low, high field
 	exact            bool // low and high have the width and unit of the total
 }{
-	{TotalAccessCount, minAccessCount, maxAccessCount, true},
+	{totalAccessCount, minAccessCount, maxAccessCount, true},
 	{totalSize, minSize, maxSize, true},
 	{totalLifetime, minLifetime, maxLifetime, true},
 	{totalAccessDensity, minAccessDensity, maxAccessDensity, false},
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
-// limits are the greatest values of one allocation: the allocator of the runtime refuses
-// sizes above 2^40, and lifetimes are milliseconds in 32 bits.
+// limits are the greatest possible values of one allocation: the allocator of the runtime
+// refuses sizes above 2^40, and lifetimes are milliseconds in 32 bits.
 var limits = [...]struct {
-	total Field
+	total field
 	most  uint64
 }{
 	{totalSize, 1 << 40},
 	{totalLifetime, 1<<32 - 1},
 }
 
-// checkMIB checks one MIB: no total may exceed what its allocations can have, no minimum may exceed its maximum, and for n blocks an exact
-// total must be between n times the minimum and n times the maximum.
+// checkMIB checks one MIB: no total may exceed the limit for its allocations, no minimum may
+// exceed its maximum, and for n blocks an exact total must be between n times the minimum
+// and n times the maximum.
 func (c *checker) checkMIB(m *MIB) {
-	if m.Fields.Has(allocCount) && m.AllocCount == 0 {
+	if m.Fields.has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")
 	}
-	if m.Fields.Has(allocCount) && m.AllocCount > 0 {
+	if m.Fields.has(allocCount) && m.AllocCount > 0 {
 		for _, l := range limits {
 			most, _ := saturate.Mul(l.most, uint64(m.AllocCount))
-			if total := m.get(l.total); m.Fields.Has(l.total) && total > most && total < 1<<64-1 {
+			if total := m.get(l.total); m.Fields.has(l.total) && total > most && total < 1<<64-1 {
 				c.note(l.total.String(), fmt.Sprint(total), fmt.Sprintf("at most %d, for %d allocations", most, m.AllocCount))
 			}
 		}
 	}
 	for _, f := range families {
 		low, high := m.get(f.low), m.get(f.high)
-		if !m.Fields.Has(f.low) || !m.Fields.Has(f.high) {
+		if !m.Fields.has(f.low) || !m.Fields.has(f.high) {
 			continue
 		}
 		if low > high {
@@ -264,7 +264,7 @@ func (c *checker) checkMIB(m *MIB) {
 			continue
 		}
 		total := m.get(f.total)
-		if !f.exact || !m.Fields.Has(f.total) || !m.Fields.Has(allocCount) || m.AllocCount == 0 || total == 1<<64-1 {
+		if !f.exact || !m.Fields.has(f.total) || !m.Fields.has(allocCount) || m.AllocCount == 0 || total == 1<<64-1 {
 			continue
 		}
 		least, _ := saturate.Mul(low, uint64(m.AllocCount))

@@ -15,7 +15,7 @@ func oneContext(edit func(p *Profile, m *MIB)) *Profile {
 	leaf := p.Stacks.addFrame(Frame{GUID: 2, Inline: true})
 	caller := p.Stacks.addFrame(Frame{GUID: 1})
 	root := p.Stacks.addFrame(Frame{GUID: 3})
-	alloc, call := p.Stacks.addStack([]FrameIndex{leaf, caller, root}), p.Stacks.addStack([]FrameIndex{root})
+	alloc, call := p.Stacks.addStack([]frameIndex{leaf, caller, root}), p.Stacks.addStack([]frameIndex{root})
 	m := MIB{Fields: FullSchema, AllocCount: 2, TotalSize: 24, MinSize: 8, MaxSize: 16, TotalLifetime: 400_000, MinLifetime: 100_000, MaxLifetime: 300_000}
 	p.MIBs = []MIB{m}
 	p.Records = []Record{
@@ -37,16 +37,16 @@ func TestCheck(t *testing.T) {
 	}{
 		{"sound", nil, nil},
 		{"sound summary", func(p *Profile, m *MIB) {
-			p.summary = &summary{NumContexts: 1, NumColdContexts: 1, MaxColdTotalSize: 24}
+			p.summary = &Summary{NumContexts: 1, NumColdContexts: 1, MaxColdTotalSize: 24}
 		}, nil},
 		{
 			"summary", func(p *Profile, m *MIB) {
-				p.summary = &summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
+				p.summary = &Summary{NumContexts: 2, NumColdContexts: 1, MaxColdTotalSize: 24}
 			},
 			[]string{"memprof: number of contexts of the summary is 2, want 1, as the records have it: corrupt profile"},
 		},
 		{"summary of contradicting functions", func(p *Profile, m *MIB) {
-			p.summary = &summary{NumContexts: 2}
+			p.summary = &Summary{NumContexts: 2}
 			p.MIBs = append(p.MIBs, *m)
 			p.MIBs[1].TotalLifetime++
 			p.Records[1].AllocSites[0].MIB = 1
@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 			[]string{"memprof (record 0): TotalSize is 1125899906842648 (the first of 2), want at most 2199023255552, for 2 allocations: corrupt profile"},
 		},
 		{
-			"column", func(p *Profile, m *MIB) { p.Stacks.frames[0].Column |= 1 << 20 },
+			"column", func(p *Profile, m *MIB) { p.Stacks.Frames[0].Column |= 1 << 20 },
 			[]string{"memprof: column of a frame is 1048576, want at most 65535: corrupt profile"},
 		},
 		{
@@ -152,18 +152,18 @@ func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		m    MIB
 		t    Thresholds
-		want Temperature
+		want string
 	}{
-		{MIB{AllocCount: 1, TotalLifetime: 200_000}, DefaultThresholds, Cold},
-		{MIB{AllocCount: 1, TotalLifetime: 199_999}, DefaultThresholds, Warm},
-		{MIB{AllocCount: 100, TotalLifetime: 20_000_000, TotalLifetimeAccessDensity: 499}, DefaultThresholds, Cold},
-		{MIB{AllocCount: 100, TotalLifetime: 20_000_000, TotalLifetimeAccessDensity: 500}, DefaultThresholds, Warm},
-		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_001}, DefaultThresholds, Warm},
-		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_001}, hints, Hot},
-		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_000}, hints, Warm},
-		{MIB{TotalLifetime: 1 << 40}, DefaultThresholds, Warm},
-		{MIB{TotalLifetime: 1 << 40, TotalLifetimeAccessDensity: 1}, hints, Hot},
-		{MIB{AllocCount: 1, TotalLifetime: 5}, Thresholds{ColdAccessDensity: 1}, Cold},
+		{MIB{AllocCount: 1, TotalLifetime: 200_000}, DefaultThresholds, "cold"},
+		{MIB{AllocCount: 1, TotalLifetime: 199_999}, DefaultThresholds, "notcold"},
+		{MIB{AllocCount: 100, TotalLifetime: 20_000_000, TotalLifetimeAccessDensity: 499}, DefaultThresholds, "cold"},
+		{MIB{AllocCount: 100, TotalLifetime: 20_000_000, TotalLifetimeAccessDensity: 500}, DefaultThresholds, "notcold"},
+		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_001}, DefaultThresholds, "notcold"},
+		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_001}, hints, "hot"},
+		{MIB{AllocCount: 2, TotalLifetimeAccessDensity: 200_000}, hints, "notcold"},
+		{MIB{TotalLifetime: 1 << 40}, DefaultThresholds, "notcold"},
+		{MIB{TotalLifetime: 1 << 40, TotalLifetimeAccessDensity: 1}, hints, "hot"},
+		{MIB{AllocCount: 1, TotalLifetime: 5}, Thresholds{ColdAccessDensity: 1}, "cold"},
 	} {
 		if got := c.t.Classify(&c.m); got != c.want {
 			t.Errorf("%+v is %v, want %v", c.m, got, c.want)
@@ -174,17 +174,16 @@ func TestClassify(t *testing.T) {
 // TestSummaryIgnoresInlining: compilers do not see marks of inlining.
 func TestSummaryIgnoresInlining(t *testing.T) {
 	p := oneContext(nil)
-	var frames []FrameIndex
-	for f := range p.Stacks.Walk(p.Records[0].AllocSites[0].Stack) {
-		frame := p.Stacks.Frame(f)
+	var frames []frameIndex
+	for frame := range p.Stacks.Walk(p.Records[0].AllocSites[0].Stack) {
 		frame.Inline = false
 		frames = append(frames, p.Stacks.addFrame(frame))
 	}
 	p.Records[2].AllocSites = []AllocSite{{p.Stacks.addStack(frames), 0}}
-	if n := p.summarize(DefaultThresholds).NumContexts; n != 1 {
+	if n := p.Summary().NumContexts; n != 1 {
 		t.Errorf("%d contexts, want 1", n)
 	}
-	if n := p.written().NumContexts; n != 2 {
+	if n := p.writtenSummary().NumContexts; n != 2 {
 		t.Errorf("%d contexts are written, want 2", n)
 	}
 }
@@ -214,7 +213,7 @@ func TestCheckExceptions(t *testing.T) {
 		want string
 	}{
 		{"sound", func(*Profile) {}, ""},
-		{"frame", func(p *Profile) { p.Stacks.frames[4].GUID ^= 1 << 40 }, "function of a frame is 0x10000000004, want one with a record"},
+		{"frame", func(p *Profile) { p.Stacks.Frames[4].GUID ^= 1 << 40 }, "function of a frame is 0x10000000004, want one with a record"},
 		{"context", func(p *Profile) {
 			p.MIBs = append(p.MIBs, p.MIBs[0])
 			p.MIBs[1].TotalLifetime++
@@ -233,7 +232,7 @@ func TestCheckExceptions(t *testing.T) {
 		for i := range uint64(10) {
 			inner := p.Stacks.addFrame(Frame{GUID: 2 * i, Inline: true})
 			outer := p.Stacks.addFrame(Frame{GUID: 2*i + 1})
-			stack := p.Stacks.addStack([]FrameIndex{inner, outer})
+			stack := p.Stacks.addStack([]frameIndex{inner, outer})
 			p.Records = append(p.Records, Record{GUID: 2 * i, AllocSites: []AllocSite{{stack, 0}}},
 				Record{GUID: 2*i + 1, AllocSites: []AllocSite{{stack, 0}}})
 		}

@@ -13,7 +13,7 @@ type Context struct {
 	// Functions is the number of records with the context: the inline depth of
 	// the allocation plus one.
 	Functions int
-	// Differs reports that the records have different MIBs; MIB is that of the
+	// Differs reports that the records have different MIBs; MIB is the MIB of the
 	// first record.
 	Differs bool
 }
@@ -24,7 +24,7 @@ func (p *Profile) Contexts() iter.Seq[Context] {
 	return func(yield func(Context) bool) {
 		byStack := make([]uint32, p.Stacks.numNodes()+1) // index in contexts + 1
 		var contexts []Context
-		var mibs []MIBIndex
+		var mibs []uint32
 		for i := range p.Records {
 			start := len(contexts)
 			for _, a := range p.Records[i].AllocSites {

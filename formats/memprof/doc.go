@@ -8,10 +8,10 @@
 // [ReadRaw] reads a raw profile, symbolize.OpenPrograms opens its programs, and
 // [RawProfile.Symbolize] turns it into a [Profile]. [ReadYAML] and
 // [IndexedReader.Profile] read the other formats. A [Merger] merges profiles;
-// [NewSection] arranges the result for an indexed file, the rest of which package irpgo
+// [NewSection] arranges the result for an indexed file, whose other parts package irpgo
 // reads and writes (irpgo.Profile.MemProf), and [WriteYAML] prints it.
 // [Profile.Contexts] iterates over the allocation contexts, and [Thresholds.Classify]
-// classifies them as cold, warm or hot.
+// classifies them as cold, notcold or hot.
 //
 // # Versions
 //
@@ -25,8 +25,8 @@
 //
 // # Bytes
 //
-// For a single input, sections and YAML equal those of llvm-profdata 22 byte for byte,
-// or those of an older release that [WriteOptions.LLVMRelease] names. Three things
+// For a single input, sections and YAML equal the output of llvm-profdata 22 byte for byte,
+// or the output of an older release that [WriteOptions.LLVMRelease] names. Three things
 // differ: the compressed bytes of data-access strings, the meaningless address that
 // LLVM writes as AccessHistogram in full schemas, and the order of frames in the tables
 // of versions 0 to 2 of LLVM 19 and older.

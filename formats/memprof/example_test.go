@@ -35,13 +35,12 @@ func Example() {
 			continue
 		}
 		fmt.Println(c.MIB.TotalSize, "bytes,", memprof.DefaultThresholds.Classify(c.MIB))
-		for i := range p.Stacks.Walk(c.Stack) {
-			f := p.Stacks.Frame(i)
+		for f := range p.Stacks.Walk(c.Stack) {
 			fmt.Printf("  %s, line %d\n", p.Names[f.GUID], p.Sources[f.GUID].Line+f.LineOffset)
 		}
 	}
 	// Output:
-	// 1440 bytes, warm
+	// 1440 bytes, notcold
 	//   _ZL4pushP4Node, line 4
 	//   _Z4makei, line 11
 	//   main, line 51

@@ -21,17 +21,13 @@ func TestFullDisk(t *testing.T) {
 	})
 	writers := map[string]func(io.Writer) error{
 		"yaml": func(w io.Writer) error { return WriteYAML(w, p) },
-		"show": func(w io.Writer) error { return WriteShow(w, p) },
 	}
-	for _, version := range []int{Version0, 1, 2, 3, 4} {
+	for _, version := range []int{-1, 1, 2, 3, 4} {
 		s, err := NewSection(p, WriteOptions{Version: version})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Place(0); err != nil {
-			t.Fatal(err)
-		}
-		writers["section "+string(rune('0'+max(version, 0)))] = s.Write
+		writers["section "+string(rune('0'+max(version, 0)))] = func(w io.Writer) error { return s.Write(w, 0) }
 	}
 	for name, write := range writers {
 		fulldisk.Check(t, name, write)
@@ -45,7 +41,7 @@ func TestUnwritable(t *testing.T) {
 		opt  WriteOptions
 		want string
 	}{
-		{WriteOptions{Version: IndexedVersionMax + 1}, "version to write is 5, want 0 to 4"},
+		{WriteOptions{Version: SectionVersionMax + 1}, "version to write is 5, want 0 to 4"},
 		{WriteOptions{Version: -2}, "version to write is -2, want 0 to 4"},
 		{WriteOptions{Schema: 1}, "schema to write is 0x1, want bits of"},
 		{WriteOptions{Schema: 1 << 31}, "schema to write is 0x80000000, want bits of"},
@@ -82,17 +78,14 @@ func TestWhatSectionsSay(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
 		functions: 9, sites: 5, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
 	})
-	if !p.NeedsVersion4() {
-		t.Fatal("nothing that needs version 4")
-	}
-	for version := 1; version <= IndexedVersionMax; version++ {
+	for version := 1; version <= SectionVersionMax; version++ {
 		file := writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
 		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := r.Info(); i.Version != uint32(version) || !slices.Equal(i.Fields, HotColdSchema.Fields()) || i.Offset != 0 {
-			t.Errorf("version %d: %+v", version, i)
+		if r.Version != version || r.Schema != HotColdSchema || r.Offset != 0 {
+			t.Errorf("version %d: %d, schema %#x at %d", version, r.Version, r.Schema, r.Offset)
 		}
 		if (r.summary != nil) != (version == 4) {
 			t.Errorf("version %d: summary %+v", version, r.summary)
@@ -109,8 +102,14 @@ func TestWhatSectionsSay(t *testing.T) {
 		if version == 4 {
 			want = nil
 		}
-		if got := s.Loses(); !slices.Equal(got, want) || q.NeedsVersion4() != (want == nil) {
-			t.Errorf("version %d loses %q, want %q", version, got, want)
+		if !slices.Equal(s.Lost, want) {
+			t.Errorf("version %d loses %q, want %q", version, s.Lost, want)
+		}
+		if s, err = NewSection(q, WriteOptions{IndexedVersion: 13}); err != nil {
+			t.Fatal(err)
+		}
+		if needs4 := s.version == 4; needs4 != (want == nil) {
+			t.Errorf("version %d: what was read needs version 4: %t", version, needs4)
 		}
 	}
 	section := edit(smallSections(t)["v3"], 0, 9, 8)

@@ -1,8 +1,12 @@
 package memprof
 
-import (
-	"github.com/profuse-pgo/profuse/internal/blake3"
-)
+import "github.com/zeebo/blake3"
+
+// hash64 returns the first 8 bytes of the BLAKE3 hash.
+func hash64(data []byte) uint64 {
+	sum := blake3.Sum256(data)
+	return le.Uint64(sum[:8])
+}
 
 // appendFrame appends a frame in the encoding of the frame table and array.
 func appendFrame(dst []byte, f Frame) []byte {
@@ -12,7 +16,7 @@ func appendFrame(dst []byte, f Frame) []byte {
 	return append(dst, f.inline())
 }
 
-// inline returns the mark of an inlined frame as the formats have it, 1 or 0.
+// inline returns 1 for an inlined frame, else 0, as in the formats.
 func (f Frame) inline() uint8 {
 	if f.Inline {
 		return 1
@@ -29,7 +33,7 @@ const oldFrameIDs = 19
 func frameID(f Frame, llvm int) uint64 {
 	if llvm > oldFrameIDs {
 		var buf [frameSize]byte
-		return blake3.Sum64(appendFrame(buf[:0], f))
+		return hash64(appendFrame(buf[:0], f))
 	}
 	id := uint64(0)
 	for _, x := range [...]uint64{f.GUID, uint64(f.LineOffset), uint64(f.Column), uint64(f.inline())} {
@@ -40,8 +44,8 @@ func frameID(f Frame, llvm int) uint64 {
 
 // frameIDs returns the ids of all frames.
 func (s *Stacks) frameIDs(llvm int) []uint64 {
-	ids := make([]uint64, len(s.frames))
-	for i, f := range s.frames {
+	ids := make([]uint64, len(s.Frames))
+	for i, f := range s.Frames {
 		ids[i] = frameID(f, llvm)
 	}
 	return ids
@@ -51,8 +55,8 @@ func (s *Stacks) frameIDs(llvm int) []uint64 {
 // (hashCallStack). buf is scratch space, returned for reuse.
 func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
 	buf = buf[:0]
-	for f := range s.Walk(i) {
+	for f := range s.walk(i) {
 		buf = le.AppendUint64(buf, frameIDs[f])
 	}
-	return blake3.Sum64(buf), buf
+	return hash64(buf), buf
 }

@@ -29,7 +29,7 @@ func (b *sectionDecoder) readArrays() error {
 	}
 	c := b.r.cursor("memprof frames", int64(frames))
 	n := int((stacks - frames) / frameSize)
-	b.array.frames = make([]FrameIndex, n)
+	b.array.frames = make([]frameIndex, n)
 	for i := range n {
 		c.Record = i
 		b.array.frames[i] = b.p.Stacks.addFrame(readFrame(c))
@@ -43,7 +43,7 @@ func (b *sectionDecoder) readArrays() error {
 	if err := b.readRecords(records, index); err != nil {
 		return err
 	}
-	if b.r.info.Version < 4 || off[3] == 0 {
+	if b.r.Version < 4 || off[3] == 0 {
 		return nil
 	}
 	if off[3] <= index || off[3] > end {
@@ -60,7 +60,7 @@ func (b *sectionDecoder) readArrays() error {
 type stackArray struct {
 	data   []byte
 	base   int64 // of data in the file
-	frames []FrameIndex
+	frames []frameIndex
 	known  []StackIndex // by element that holds a frame: the stack from there on; 0 if not known
 	depth  []uint32     // by StackIndex; one more than there are nodes
 	path   []uint32     // scratch: elements to be known

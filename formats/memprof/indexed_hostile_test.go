@@ -19,7 +19,7 @@ import (
 func smallSections(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := make(map[string][]byte)
-	for version := Version0; version <= IndexedVersionMax; version++ {
+	for version := -1; version <= SectionVersionMax; version++ {
 		if version == 0 { // stands for the default
 			continue
 		}
@@ -133,7 +133,7 @@ func TestHostileSections(t *testing.T) {
 	// other. The array is 1, jump by 3, 2, frame of 2, frame of 1.
 	p := &Profile{}
 	f, g := p.Stacks.addFrame(Frame{GUID: 1}), p.Stacks.addFrame(Frame{GUID: 2})
-	one, two := p.Stacks.addStack([]FrameIndex{f}), p.Stacks.addStack([]FrameIndex{g, f})
+	one, two := p.Stacks.addStack([]frameIndex{f}), p.Stacks.addStack([]frameIndex{g, f})
 	p.MIBs = []MIB{{Fields: HotColdSchema, AllocCount: 1}}
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{one, 0}, {two, 0}}}}
 	v3 := writeSection(t, p, WriteOptions{Version: 3}, 0)
@@ -187,7 +187,7 @@ func TestHostileSections(t *testing.T) {
 func TestStackArrayOfManyStacks(t *testing.T) {
 	const depth = 20000
 	p := &Profile{MIBs: []MIB{{Fields: 1 << allocCount}}, Records: []Record{{GUID: 7}}}
-	frames := make([]FrameIndex, depth+1)
+	frames := make([]frameIndex, depth+1)
 	for i := range frames {
 		frames[i] = p.Stacks.addFrame(Frame{GUID: uint64(i)})
 	}

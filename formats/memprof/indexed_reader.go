@@ -12,19 +12,16 @@ import (
 // IndexedReader reads the memprof section of an indexed profile, of any
 // version. It keeps slices of the file.
 type IndexedReader struct {
+	Version int
+	Schema  Schema // the fields that contexts have
+	Offset  int64  // of the section in the file, in bytes
+
 	file    []byte // up to the end of the section
 	lenient bool
-	info    IndexedInfo
-	summary *summary
+	fields  []field // the schema, in the order of the file
+	summary *Summary
 	offsets []uint64 // of the header, as layout.go lists them
 	parts   int64    // offset just after the schema
-}
-
-// IndexedInfo is the header and the schema of a section.
-type IndexedInfo struct {
-	Version uint32
-	Fields  []Field // the schema, in the order of the file
-	Offset  int64   // of the section in the file, in bytes
 }
 
 // NewIndexedReader reads the header of the section at the given offset of an indexed
@@ -35,24 +32,24 @@ func NewIndexedReader(file []byte, offset, end int64, lenient bool) (*IndexedRea
 		return nil, flaw.At("memprof", offset).Field("extent of the section").Gotf("%#x to %#x", offset, end).
 			Wantf("within the file's %#x bytes", len(file)).Corrupt()
 	}
-	r := &IndexedReader{file: file[:end], lenient: lenient, info: IndexedInfo{Offset: offset}}
+	r := &IndexedReader{Offset: offset, file: file[:end], lenient: lenient}
 	c := r.cursor("memprof header", offset)
 	first := c.U64("version")
 	switch {
 	case first >= minHeaderSize0: // version 0 begins with an offset
 		c = r.cursor("memprof header", offset)
-	case first == 0 || first > IndexedVersionMax:
+	case first == 0 || first > SectionVersionMax:
 		if c.Err() == nil {
 			return nil, flaw.At("memprof header", offset).Field("version").Got(first).
-				Wantf("0 to %d", IndexedVersionMax).Unsupported()
+				Wantf("0 to %d", SectionVersionMax).Unsupported()
 		}
 	default:
-		r.info.Version = uint32(first)
+		r.Version = int(first)
 	}
-	for range headerOffsets[r.info.Version] {
+	for range headerOffsets[r.Version] {
 		r.offsets = append(r.offsets, c.U64("offset of a part"))
 	}
-	if r.info.Version >= 4 {
+	if r.Version >= 4 {
 		r.readSummary(c)
 	}
 	r.readSchema(c)
@@ -65,10 +62,6 @@ func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
 	return cursor.New(part, off, r.file[off:], le)
 }
 
-// Info returns the header and the schema of the section. The caller must not modify
-// it.
-func (r *IndexedReader) Info() *IndexedInfo { return &r.info }
-
 // readSummary reads the summary; a newer release may have added fields.
 func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	at := c.Offset()
@@ -76,7 +69,7 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	if c.Err() == nil && n < numSummaryFields {
 		c.Fail(c.At(at).Field("number of summary fields").Got(n).Wantf("at least %d", numSummaryFields).Corrupt())
 	}
-	r.summary = &summary{}
+	r.summary = &Summary{}
 	for _, to := range r.summary.fields() {
 		*to = c.U64("summary field")
 	}
@@ -93,7 +86,6 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	if c.Err() == nil && n >= uint64(numFields) {
 		c.Fail(c.At(at).Field("number of schema fields").Got(n).Wantf("at most %d", numFields-1).Corrupt())
 	}
-	var seen Schema
 	for range c.Count(n, 8, "number of schema fields") {
 		at := c.Offset()
 		f := c.U64("schema field")
@@ -102,25 +94,22 @@ func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 			return
 		case f == 0 || f >= uint64(numFields):
 			c.Fail(c.At(at).Field("schema field").Got(f).Wantf("1 to %d", numFields-1).Corrupt())
-		case seen.Has(Field(f)):
-			c.Fail(c.At(at).Field("schema field").Got(Field(f)).Want("each field once").Corrupt())
+		case r.Schema.has(field(f)):
+			c.Fail(c.At(at).Field("schema field").Got(field(f)).Want("each field once").Corrupt())
 		}
 		if c.Err() != nil {
 			return
 		}
-		seen |= 1 << f
-		r.info.Fields = append(r.info.Fields, Field(f))
+		r.Schema |= 1 << f
+		r.fields = append(r.fields, field(f))
 	}
 }
 
 // Profile reads the whole section. The profile does not alias the file.
 func (r *IndexedReader) Profile() (*Profile, error) {
-	b := sectionDecoder{r: r, p: &Profile{summary: r.summary, bucketOrder: true}, mibSize: mibSize(r.info.Fields)}
-	for _, f := range r.info.Fields {
-		b.schema |= 1 << f
-	}
+	b := sectionDecoder{r: r, p: &Profile{summary: r.summary, bucketOrder: true}, mibSize: mibSize(r.fields)}
 	read := b.readArrays
-	if r.info.Version <= 2 {
+	if r.Version <= 2 {
 		read = b.readTables
 	}
 	if err := read(); err != nil {
@@ -133,22 +122,21 @@ func (r *IndexedReader) Profile() (*Profile, error) {
 type sectionDecoder struct {
 	r       *IndexedReader
 	p       *Profile
-	schema  Schema
 	mibSize int
 
-	frameOf map[uint64]FrameIndex // by frame id, v0–v2
+	frameOf map[uint64]frameIndex // by frame id, v0–v2
 	stackOf map[uint64]StackIndex // by stack id, v2
 	array   stackArray            // v3, v4
-	frames  []FrameIndex          // scratch: a stack
+	frames  []frameIndex          // scratch: a stack
 
 	seen []seenMIB // by StackIndex: the last site with that stack
 }
 
 // A seenMIB is the file offset of a MIB and its index in Profile.MIBs. The functions of
-// one context repeat its MIB, so that most MIBs equal the last one with their stack.
+// one context repeat its MIB, so most MIBs equal the last MIB with the same stack.
 type seenMIB struct {
 	off int64 // 0: none yet
-	mib MIBIndex
+	mib uint32
 }
 
 // table opens the hash table at the given offsets, which it checks.
@@ -166,7 +154,7 @@ func (b *sectionDecoder) readTables() error {
 	if err := b.readFrameTable(off[1], off[2]); err != nil {
 		return err
 	}
-	if b.r.info.Version == 2 {
+	if b.r.Version == 2 {
 		if err := b.readStackTable(off[3], off[4]); err != nil {
 			return err
 		}
@@ -219,7 +207,7 @@ func (b *sectionDecoder) readFrameTable(payload, index uint64) error {
 	if err != nil {
 		return err
 	}
-	b.frameOf = make(map[uint64]FrameIndex)
+	b.frameOf = make(map[uint64]frameIndex)
 	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) {
 		if f := readFrame(c); c.Err() == nil {
 			b.frameOf[key] = b.p.Stacks.addFrame(f)
@@ -273,7 +261,7 @@ func (b *sectionDecoder) readRecords(payload, index uint64) error {
 func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 	rec := Record{GUID: guid}
 	stackSize := 4
-	if b.r.info.Version <= 2 {
+	if b.r.Version <= 2 {
 		stackSize = 8
 	}
 	n := c.Count(c.U64("number of alloc sites"), stackSize+b.mibSize, "number of alloc sites")
@@ -290,7 +278,7 @@ func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 		rec.AllocSites = append(rec.AllocSites, AllocSite{stack, b.mib(stack, off, data)})
 	}
 	callSize := stackSize
-	if b.r.info.Version >= 4 {
+	if b.r.Version >= 4 {
 		callSize += 8
 	}
 	n = c.Count(c.U64("number of call sites"), callSize, "number of call sites")
@@ -299,7 +287,7 @@ func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 	}
 	for range n {
 		site := CallSite{Stack: b.readStack(c)}
-		if b.r.info.Version >= 4 {
+		if b.r.Version >= 4 {
 			if k := c.Count(c.U64("number of callees"), 8, "number of callees"); k > 0 {
 				site.Callees = make([]uint64, k)
 				for i := range site.Callees {
@@ -318,7 +306,7 @@ func (b *sectionDecoder) readRecord(c *cursor.Cursor, guid uint64) {
 // readStack reads a stack of a record (STACK in layout.go).
 func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	at := c.Offset()
-	switch b.r.info.Version {
+	switch b.r.Version {
 	case 0, 1:
 		return b.stackOfIDs(c, c.Count(c.U64("number of frames"), 8, "number of frames"))
 	case 2:
@@ -336,9 +324,9 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	return b.array.stack(c, at, id, &b.p.Stacks)
 }
 
-// mib decodes a MIB, or returns that of the last site with the same stack if their bytes
-// are equal.
-func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex {
+// mib returns the index of the decoded MIB: the index of the last MIB with the same stack if
+// their bytes are equal, else a new one.
+func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) uint32 {
 	if need := b.p.Stacks.numNodes() + 1; need > len(b.seen) {
 		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)
 	}
@@ -346,12 +334,12 @@ func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) MIBIndex 
 	if s.off != 0 && bytes.Equal(b.r.file[s.off:s.off+int64(len(data))], data) {
 		return s.mib
 	}
-	m := MIB{Fields: b.schema}
-	for _, f := range b.r.info.Fields {
+	m := MIB{Fields: b.r.Schema}
+	for _, f := range b.r.fields {
 		m.put(f, f.read(data))
 		data = data[f.size():]
 	}
 	b.p.MIBs = append(b.p.MIBs, m)
-	*s = seenMIB{off, MIBIndex(len(b.p.MIBs) - 1)}
+	*s = seenMIB{off, uint32(len(b.p.MIBs) - 1)}
 	return s.mib
 }

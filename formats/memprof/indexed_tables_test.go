@@ -14,7 +14,7 @@ import (
 // data-access block of version 4 is an error with its place in the file.
 func TestHostileTables(t *testing.T) {
 	p := &Profile{MIBs: []MIB{{Fields: HotColdSchema, AllocCount: 1}}}
-	stack := p.Stacks.addStack([]FrameIndex{p.Stacks.addFrame(Frame{GUID: 7})})
+	stack := p.Stacks.addStack([]frameIndex{p.Stacks.addFrame(Frame{GUID: 7})})
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{stack, 0}}}}
 	p.DataAccess = &DataAccess{
 		Records: []DataAccessRecord{
@@ -23,7 +23,7 @@ func TestHostileTables(t *testing.T) {
 		},
 		ColdSymbols: []string{"c"}, ColdHashes: []uint64{6, 8},
 	}
-	v0 := writeSection(t, p, WriteOptions{Version: Version0}, 0)
+	v0 := writeSection(t, p, WriteOptions{Version: -1}, 0)
 	v2 := writeSection(t, p, WriteOptions{Version: 2}, 0)
 	v4 := writeSection(t, p, WriteOptions{Version: 4}, 0)
 	word := func(file []byte, at int) int { return int(le.Uint64(file[at:])) }

@@ -10,9 +10,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// Version0 stands for section version 0 in [WriteOptions].
-const Version0 = -1
-
 // defaultVersion is the version of the section that LLVM 20 to 22 write unless
 // told otherwise. clang 19 and later read it, if the file around it allows.
 const defaultVersion = 3
@@ -20,8 +17,14 @@ const defaultVersion = 3
 // WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata
 // 22 does by default.
 type WriteOptions struct {
-	// Version is 1 to 4, Version0, or 0 for 3, which LLVM 20 to 22 write unless told otherwise.
+	// Version is 1 to 4, or -1 for version 0. 0 means 3, which LLVM 20 to 22 write by
+	// default.
 	Version int
+	// IndexedVersion, if not 0, is the version of the indexed profile around the section.
+	// A Version of 0 then means the newest section version that the compilers reading this
+	// indexed version can read: 0 before indexed version 12, else 3, or 4 from indexed
+	// version 13 on if the profile has data that version 3 cannot hold.
+	IndexedVersion uint32
 	// Schema has the fields to write. A field that a MIB lacks is written as
 	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
 	// known of all contexts.
@@ -35,14 +38,16 @@ type WriteOptions struct {
 // complete checks the options and replaces zeros with defaults.
 func (o *WriteOptions) complete(p *Profile) error {
 	version := o.Version
-	switch version {
-	case 0:
-		version = defaultVersion
-	case Version0:
+	switch {
+	case version == -1, version == 0 && o.IndexedVersion > 0 && o.IndexedVersion < 12: // LLVM 15 to 18
 		version = 0
+	case version == 0 && o.IndexedVersion >= 13 && (p.hasCallees() || !p.DataAccess.empty()):
+		version = 4
+	case version == 0:
+		version = defaultVersion
 	}
-	if version < 0 || version > IndexedVersionMax {
-		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", IndexedVersionMax).
+	if version < 0 || version > SectionVersionMax {
+		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", SectionVersionMax).
 			Unsupported()
 	}
 	o.Version = version
@@ -70,34 +75,39 @@ func (o *WriteOptions) complete(p *Profile) error {
 // it is written front to back, and only the arrays of versions 3 and 4 are held in
 // memory.
 type Section struct {
+	Size int64    // in bytes
+	Lost []string // the data of the profile that the section cannot hold, in words
+
 	p       *Profile
 	version int
 	llvm    int
-	fields  []Field
+	fields  []field
 	mibSize int
 	depth   []uint32 // by StackIndex: number of frames
 
 	records table
 	frames  table        // v0–v2
 	stacks  table        // v2
-	ids     []uint64     // by FrameIndex: frame ids
-	order   []FrameIndex // v3, v4: frames in the order of the array
+	ids     []uint64     // by frameIndex: frame ids
+	order   []frameIndex // v3, v4: frames in the order of the array
 	array   []uint32     // v3, v4: the stack array
 	stackAt []uint32     // v3, v4, by StackIndex: index in array
 	data    []byte       // v4: data-access block
 	mibs    []byte       // encoded; nil if they are large
 	stackID []uint64     // v2, by StackIndex
 
-	offsets []uint64 // of the header
+	offsets []int64 // of the header, from the start of the section; 0 for a missing part
 }
 
 // table is the arrangement of a hash table.
 type table struct {
-	entries        []int    // in order of insertion
-	hashes         []uint64 // of entries
-	chains         *hashtable.Chains
-	payload, index int64 // file offsets, set by place
-	buckets        []uint64
+	entries []int    // in order of insertion
+	hashes  []uint64 // of entries
+	chains  *hashtable.Chains
+	// The offsets of the parts and of each bucket, from the start of the section; 0 for an
+	// empty bucket.
+	payload, index int64
+	buckets        []int64
 }
 
 // newTable arranges entries with the given hashes. With restore they are in the order
@@ -120,8 +130,7 @@ func newTable(hashes []uint64, restore bool) table {
 	return t
 }
 
-// NewSection arranges p in a section. Call [Section.Place], which returns its end,
-// before [Section.Write].
+// NewSection arranges p in a section. It fails if the section cannot hold a hash table.
 func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -129,7 +138,7 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	if err := opt.complete(p); err != nil {
 		return nil, err
 	}
-	s := &Section{p: p, version: opt.Version, llvm: opt.LLVMRelease, fields: opt.Schema.Fields()}
+	s := &Section{p: p, version: opt.Version, llvm: opt.LLVMRelease, fields: slices.Collect(opt.Schema.all())}
 	s.mibSize = mibSize(s.fields)
 	s.depth = p.Stacks.depths()
 	hashes := make([]uint64, len(p.Records))
@@ -153,32 +162,20 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 		}
 		s.stacks = newTable(hashes, p.bucketOrder)
 	}
-	if s.version == 4 && !p.DataAccess.Empty() {
+	if s.version == 4 && !p.DataAccess.empty() {
 		s.data = p.DataAccess.appendBlock(nil)
 	}
-	return s, nil
-}
-
-// Loses describes, in words, the data of the profile that the section cannot hold.
-func (s *Section) Loses() []string {
-	var lost []string
-	if s.version < 4 {
-		if !s.p.DataAccess.Empty() {
-			lost = append(lost, "data-access profile")
-		}
-		if s.p.hasCallees() {
-			lost = append(lost, "callees of call sites")
-		}
+	if s.version < 4 && !p.DataAccess.empty() {
+		s.Lost = append(s.Lost, "data-access profile")
 	}
-	if s.p.hasHistograms() {
-		lost = append(lost, "access histograms")
+	if s.version < 4 && p.hasCallees() {
+		s.Lost = append(s.Lost, "callees of call sites")
 	}
-	return lost
+	if p.hasHistograms() {
+		s.Lost = append(s.Lost, "access histograms")
+	}
+	return s, s.placeParts()
 }
-
-// NeedsVersion4 reports whether the profile has callees of call sites or a data-access
-// profile, which older versions of the section cannot hold.
-func (p *Profile) NeedsVersion4() bool { return p.hasCallees() || !p.DataAccess.Empty() }
 
 func (p *Profile) hasCallees() bool {
 	return slices.ContainsFunc(p.Records, func(r Record) bool {
@@ -190,11 +187,10 @@ func (p *Profile) hasHistograms() bool {
 	return slices.ContainsFunc(p.MIBs, func(m MIB) bool { return len(m.Histogram) > 0 })
 }
 
-// Place puts the section at an offset of the file, a multiple of eight, and
-// returns the offset of its end. It fails if a table cannot be represented.
-func (s *Section) Place(offset int64) (int64, error) {
-	at := offset + int64(headerSize(uint32(s.version), len(s.fields)))
-	var err error
+// placeParts computes the offsets of all parts and the size of the section.
+func (s *Section) placeParts() (err error) {
+	at := int64(headerSize(s.version, len(s.fields)))
+	defer func() { s.Size = at }()
 	place := func(t *table, size func(entry int) int) {
 		if err == nil {
 			at, err = t.place(at, size)
@@ -203,36 +199,35 @@ func (s *Section) Place(offset int64) (int64, error) {
 	if s.version <= 2 {
 		place(&s.records, s.recordItemSize)
 		place(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
-		s.offsets = []uint64{uint64(s.records.index), uint64(s.frames.payload), uint64(s.frames.index)}
+		s.offsets = []int64{s.records.index, s.frames.payload, s.frames.index}
 		if s.version == 2 {
 			place(&s.stacks, func(i int) int {
 				return hashtable.ImpliedItemSize(8, 8*int(s.depth[s.p.Stacks.whole[i]]))
 			})
-			s.offsets = append(s.offsets, uint64(s.stacks.payload), uint64(s.stacks.index))
+			s.offsets = append(s.offsets, s.stacks.payload, s.stacks.index)
 		}
-		return at, err
+		return err
 	}
 	at += int64(frameSize * len(s.order))
 	stacks := at
 	at += 4 * int64(len(s.array))
 	place(&s.records, s.recordItemSize)
-	s.offsets = []uint64{uint64(stacks), uint64(s.records.payload), uint64(s.records.index)}
+	s.offsets = []int64{stacks, s.records.payload, s.records.index}
 	if s.version == 4 {
 		if s.data == nil {
 			s.offsets = append(s.offsets, 0)
 		} else {
-			s.offsets = append(s.offsets, uint64(at))
+			s.offsets = append(s.offsets, at)
 			at += int64(len(s.data))
 		}
 	}
-	return at, err
+	return err
 }
 
-// place computes the offsets of the buckets of a table whose payload begins at the given
-// offset.
+// place computes the offsets of the buckets of a table whose payload begins at an offset.
 func (t *table) place(at int64, size func(entry int) int) (end int64, err error) {
 	t.payload = at
-	t.buckets = make([]uint64, t.chains.NumBuckets())
+	t.buckets = make([]int64, t.chains.NumBuckets())
 	for b := range t.buckets {
 		start, n := at, 0
 		for i := range t.chains.Bucket(b) {
@@ -246,7 +241,7 @@ func (t *table) place(at int64, size func(entry int) int) (end int64, err error)
 			return 0, flaw.In("memprof").Field("entries in one bucket of a hash table").Got(n).
 				Wantf("at most %d", math.MaxUint16).Unsupported()
 		}
-		t.buckets[b] = uint64(start)
+		t.buckets[b] = start
 		at += hashtable.BucketHeaderSize
 	}
 	t.index = at + int64(cursor.PadTo(uint64(at), 8))
@@ -281,9 +276,9 @@ func (s *Section) recordSize(r *Record) int {
 	return n
 }
 
-// Write writes the section for the offset given to [Section.Place].
-func (s *Section) Write(w io.Writer) error {
-	o := output{w: w}
+// Write writes the section for an offset of the file, a multiple of eight.
+func (s *Section) Write(w io.Writer, offset int64) error {
+	o := output{w: w, offset: offset}
 	s.encodeMIBs()
 	s.header(&o)
 	if s.version <= 2 {
@@ -295,12 +290,12 @@ func (s *Section) Write(w io.Writer) error {
 		return o.flush()
 	}
 	for _, f := range s.order {
-		o.buf = appendFrame(o.buf, s.p.Stacks.frames[f])
-		o.full()
+		o.buf = appendFrame(o.buf, s.p.Stacks.Frames[f])
+		o.flushIfLarge()
 	}
 	for _, e := range s.array {
 		o.buf = le.AppendUint32(o.buf, e)
-		o.full()
+		o.flushIfLarge()
 	}
 	o.table(&s.records, s.recordItem)
 	o.buf = append(o.buf, s.data...)
@@ -312,11 +307,11 @@ func (s *Section) header(o *output) {
 		o.buf = le.AppendUint64(o.buf, uint64(s.version))
 	}
 	for _, v := range s.offsets {
-		o.buf = le.AppendUint64(o.buf, v)
+		o.appendOffset(v)
 	}
 	if s.version >= 4 {
 		o.buf = le.AppendUint32(o.buf, numSummaryFields)
-		sum := s.p.written()
+		sum := s.p.writtenSummary()
 		for _, v := range sum.fields() {
 			o.buf = le.AppendUint64(o.buf, *v)
 		}
@@ -363,7 +358,7 @@ func (s *Section) appendMIB(dst []byte, m *MIB) []byte {
 	return dst
 }
 
-// encodeMIBs encodes all MIBs if few of their fields are written: most are written several
+// encodeMIBs encodes all MIBs if the schema has few fields. Most MIBs are written several
 // times, each time from memory that no cache holds any more.
 func (s *Section) encodeMIBs() {
 	const small = 32
@@ -389,7 +384,7 @@ func (s *Section) appendStack(dst []byte, i StackIndex) []byte {
 }
 
 func (s *Section) appendFrameIDs(dst []byte, i StackIndex) []byte {
-	for f := range s.p.Stacks.Walk(i) {
+	for f := range s.p.Stacks.walk(i) {
 		dst = le.AppendUint64(dst, s.ids[f])
 	}
 	return dst
@@ -399,7 +394,7 @@ func (s *Section) frameItem(dst []byte, i int) []byte {
 	dst = le.AppendUint64(dst, 8)
 	dst = le.AppendUint64(dst, frameSize)
 	dst = le.AppendUint64(dst, s.ids[i])
-	return appendFrame(dst, s.p.Stacks.frames[i])
+	return appendFrame(dst, s.p.Stacks.Frames[i])
 }
 
 func (s *Section) stackItem(dst []byte, i int) []byte {
@@ -412,6 +407,7 @@ func (s *Section) stackItem(dst []byte, i int) []byte {
 // An output buffers bytes and writes them in large pieces.
 type output struct {
 	w       io.Writer
+	offset  int64 // in the file, of the first byte written
 	buf     []byte
 	written int64
 	err     error
@@ -419,7 +415,7 @@ type output struct {
 
 const outputPiece = 1 << 16
 
-func (o *output) full() {
+func (o *output) flushIfLarge() {
 	if len(o.buf) >= outputPiece {
 		o.flush()
 	}
@@ -434,9 +430,16 @@ func (o *output) flush() error {
 	return o.err
 }
 
+// appendOffset appends the offset in the file of the byte at a position of the output, or 0.
+func (o *output) appendOffset(position int64) {
+	if position != 0 {
+		position += o.offset
+	}
+	o.buf = le.AppendUint64(o.buf, uint64(position))
+}
+
 // table writes a hash table. item appends an entry without its hash.
 func (o *output) table(t *table, item func(dst []byte, entry int) []byte) {
-	start := o.written + int64(len(o.buf)) - t.payload // of file offset 0
 	for b, at := range t.buckets {
 		if at == 0 {
 			continue
@@ -445,15 +448,15 @@ func (o *output) table(t *table, item func(dst []byte, entry int) []byte) {
 		for i := range t.chains.Bucket(b) {
 			o.buf = le.AppendUint64(o.buf, t.hashes[i])
 			o.buf = item(o.buf, t.entries[i])
-			o.full()
+			o.flushIfLarge()
 		}
 	}
-	pad := t.index - (o.written + int64(len(o.buf)) - start)
+	pad := t.index - (o.written + int64(len(o.buf)))
 	o.buf = append(o.buf, make([]byte, pad)...)
 	o.buf = le.AppendUint64(o.buf, uint64(len(t.buckets)))
 	o.buf = le.AppendUint64(o.buf, uint64(len(t.entries)))
 	for _, at := range t.buckets {
-		o.buf = le.AppendUint64(o.buf, at)
-		o.full()
+		o.appendOffset(at)
+		o.flushIfLarge()
 	}
 }

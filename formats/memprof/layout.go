@@ -49,8 +49,9 @@ package memprof
 // The text is strings joined by 0x01: symbols, file names and cold symbols in
 // the order of their first use, then the cold symbols again.
 const (
-	// IndexedVersionMax is the newest version of the section, read and written.
-	IndexedVersionMax = 4
+	// SectionVersionMax is the newest version of the memprof section of indexed profiles
+	// that the package reads and writes.
+	SectionVersionMax = 4
 
 	// minHeaderSize0 is the size of version 0's header, and so the least value of
 	// its first word, an offset.
@@ -64,10 +65,10 @@ const (
 )
 
 // headerOffsets is the number of offsets in the header of each version.
-var headerOffsets = [IndexedVersionMax + 1]int{3, 3, 5, 3, 4}
+var headerOffsets = [SectionVersionMax + 1]int{3, 3, 5, 3, 4}
 
 // headerSize is the number of bytes of a section up to the end of its schema.
-func headerSize(version uint32, fields int) int {
+func headerSize(version, fields int) int {
 	n := 8 * headerOffsets[version]
 	if version >= 1 {
 		n += 8
@@ -78,8 +79,8 @@ func headerSize(version uint32, fields int) int {
 	return n + 8 + 8*fields
 }
 
-// mibSize is the number of bytes that the fields of a schema take.
-func mibSize(fields []Field) int {
+// mibSize is the number of bytes of a MIB with the fields of a schema.
+func mibSize(fields []field) int {
 	n := 0
 	for _, f := range fields {
 		n += f.size()

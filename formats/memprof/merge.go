@@ -17,12 +17,6 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// Added says what one input contributed.
-type Added struct {
-	Records int // of functions
-	Cut     int // contexts with a sum that outgrew its field and was cut
-}
-
 // A Merger merges heap profiles. It does no I/O and keeps one accumulator, however many
 // inputs there are.
 //
@@ -38,15 +32,15 @@ type Merger struct {
 	opt    MergeOptions
 	inputs int      // number of inputs that are not empty
 	only   *Profile // the only input so far, of weight 1
-	own    bool     // nobody else uses it
+	own    bool     // nobody else uses only
 
 	stacks  Stacks
 	records numbering[uint64] // GUIDs of functions
-	allocs  sites[MIBIndex]
+	allocs  sites[uint32]
 	first   []int32 // by StackIndex: the first of its alloc sites, plus 1
 	calls   sites[calleeList]
 	mibs    []MIB
-	uses    []uint32 // by MIBIndex: number of sites
+	uses    []uint32 // by uint32: number of sites
 	scratch []int32
 	names   map[uint64]string
 	sources map[uint64]SourceLocation
@@ -61,25 +55,24 @@ func NewMerger(opt MergeOptions) *Merger { return &Merger{opt: opt} }
 
 // AddProfile merges p with the given weight, at least 1. The Merger may keep p:
 // it must not be changed afterwards. name is used in errors and warnings.
-func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) error {
 	if weight == 0 {
-		return Added{}, noWeight(name)
+		return noWeight(name)
 	}
 	if err := p.validate(); err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
-	added := Added{Records: len(p.Records)}
 	if p.Empty() {
-		return added, nil
+		return nil
 	}
 	m.inputs++
 	if m.inputs == 1 && weight == 1 {
 		m.only = p
-		return added, nil
+		return nil
 	}
 	m.addOnly()
-	added.Cut = m.add(name, p, weight, false)
-	return added, nil
+	m.add(name, p, weight, false)
+	return nil
 }
 
 func noWeight(name string) error {
@@ -100,7 +93,7 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 		return nil, err
 	case only, opt.KeepNames, len(p.contexts) == 0:
 		heap := s.profile()
-		_, err = m.AddProfile(p.Name, heap, weight)
+		err = m.AddProfile(p.Name, heap, weight)
 		m.own = m.only == heap
 		return &s.about, err
 	}
@@ -122,8 +115,8 @@ func (m *Merger) addOnly() {
 	m.add("", p, 1, m.own)
 }
 
-// Merge adds the inputs of another Merger to m and leaves the other unusable.
-// There is always a place for what it holds: the error is nil.
+// Merge adds the inputs of another Merger to m and leaves the other unusable. The error is
+// always nil.
 func (m *Merger) Merge(o *Merger) error {
 	switch {
 	case o.inputs == 0:

@@ -58,11 +58,11 @@ func (m *Merger) build() *Profile {
 	return p
 }
 
-// orderedSite is a site's place in the order of the result.
+// An orderedSite is a site with the keys that order the result.
 type orderedSite struct {
 	record int32
 	stack  StackIndex
-	number int32 // among the accumulator's
+	number int32 // in the accumulator
 }
 
 // orderSites orders sites by the position of their function, then by stack.
@@ -78,7 +78,7 @@ func orderSites(keys []uint64, position []int32, stacks []StackIndex) []orderedS
 	return out
 }
 
-// sitesOf returns how many of the first of the ordered sites belong to the record.
+// sitesOf returns how many sites at the start of the ordered sites belong to the record.
 func sitesOf(s []orderedSite, record int32) int {
 	n := 0
 	for n < len(s) && s[n].record == record {
@@ -87,8 +87,8 @@ func sitesOf(s []orderedSite, record int32) int {
 	return n
 }
 
-// canonical adds to to, which is empty, the used stacks and their callers, sorted by
-// their frames from the outermost on, and their frames, sorted by their fields. It
+// canonical adds the used stacks and their callers to the empty Stacks to, sorted by their
+// frames from the outermost on, and the frames of these stacks, sorted by their fields. It
 // returns the index in to of each stack of s.
 func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 	through := make([]uint32, len(s.nodes.list)+1)
@@ -98,23 +98,23 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 			through[s.nodes.list[i-1].caller()] = 1
 		}
 	}
-	wanted := make([]bool, len(s.frames))
+	wanted := make([]bool, len(s.Frames))
 	for i, n := range s.nodes.list {
 		if through[i+1] > 0 {
 			wanted[n.frame()] = true
 		}
 	}
-	order := make([]FrameIndex, 0, len(s.frames))
+	order := make([]frameIndex, 0, len(s.Frames))
 	for i, w := range wanted {
 		if w {
-			order = append(order, FrameIndex(i))
+			order = append(order, frameIndex(i))
 		}
 	}
-	slices.SortFunc(order, func(a, b FrameIndex) int { return s.frames[a].compare(s.frames[b]) })
-	rank := make([]uint32, len(s.frames))
+	slices.SortFunc(order, func(a, b frameIndex) int { return s.Frames[a].compare(s.Frames[b]) })
+	rank := make([]uint32, len(s.Frames))
 	for i, f := range order {
 		rank[f] = uint32(i)
-		to.addFrame(s.frames[f])
+		to.addFrame(s.Frames[f])
 	}
 	tree := s.children(through, rank)
 	out := make([]StackIndex, len(s.nodes.list)+1)
@@ -125,7 +125,7 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 		todo = todo[:len(todo)-1]
 		if node != 0 {
 			n := s.nodes.list[node-1]
-			out[node] = to.push(out[n.caller()], FrameIndex(rank[n.frame()]))
+			out[node] = to.push(out[n.caller()], frameIndex(rank[n.frame()]))
 		}
 		group := tree.callees(node)
 		for i := len(group) - 1; i >= 0; i-- {

@@ -62,7 +62,7 @@ func TestMergeFixtures(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 			for i, in := range picked {
-				if _, err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
+				if err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -77,7 +77,7 @@ func TestMergeFixtures(t *testing.T) {
 			if got := content(t, mergeAll(t, picked)); got != content(t, p) {
 				t.Errorf("%v: workers change the result", picks)
 			}
-			for version := Version0; version <= IndexedVersionMax; version++ {
+			for version := -1; version <= SectionVersionMax; version++ {
 				s := writeSection(t, p, WriteOptions{Version: version, Schema: p.KnownFields()}, 0)
 				again, err := readWhole(s)
 				if err != nil {
@@ -99,7 +99,7 @@ func TestAddRaw(t *testing.T) {
 		sum, whole := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 		add := func(name string, p *Profile, weight uint64) {
 			for _, m := range []*Merger{sum, whole} {
-				if _, err := m.AddProfile(name, p, weight); err != nil {
+				if err := m.AddProfile(name, p, weight); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -112,7 +112,7 @@ func TestAddRaw(t *testing.T) {
 			}
 			raw, b, weight := f.read(t, RawOptions{LLVMCompat: compat}), openBinaries(t, f.program), uint64(1+n%3)
 			p, about := symbolizeRaw(t, raw, b, opt)
-			if _, err := whole.AddProfile(f.name, p, weight); err != nil {
+			if err := whole.AddProfile(f.name, p, weight); err != nil {
 				t.Fatal(err)
 			}
 			got, err := sum.AddRaw(raw, b, opt, weight)

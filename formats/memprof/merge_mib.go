@@ -31,19 +31,19 @@ func (m *MIB) follow(later *MIB) (overflow bool) {
 // unknownCPU is the CPU id that the runtime records before it can determine CPUs.
 const unknownCPU = math.MaxUint32
 
-// merge merges, weight times, the MIB of the same context in another process, or of
-// another stack of addresses in this one. It adds sums (AllocCount, Total…, Num…,
+// merge merges, weight times, a MIB of the same context: from another process, or from
+// another stack of addresses in the same process. It adds sums (AllocCount, Total…, Num…,
 // histogram buckets) and takes the least minimum, the greatest maximum and the latest
 // timestamps. A CPU or data type that differs becomes unknown (2^32-1 and 0). A field
-// that one of the two lacks is unknown in the result, because a partial sum would be
-// wrong. AccessHistogram becomes 0.
+// that m or o lacks is unknown in the result, because a partial sum would be wrong.
+// AccessHistogram becomes 0.
 //
 // The rule is associative and commutative, and merging with weight w equals merging w
 // times. merge reports whether a sum saturated.
 func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	c := *o
-	c.keep(m.Fields)
-	m.keep(o.Fields)
+	c.keepFields(m.Fields)
+	m.keepFields(o.Fields)
 	of := overflowing{}
 	m.join(&c, weight, total|coincidence|least|greatest, &of)
 	m.AllocTimestamp = max(m.AllocTimestamp, c.AllocTimestamp)
@@ -74,8 +74,8 @@ func (m *MIB) scale(weight uint64) (overflow bool) {
 	return overflow
 }
 
-// keep marks the fields that are not in s as unknown.
-func (m *MIB) keep(s Schema) {
+// keepFields marks the fields that are not in s as unknown.
+func (m *MIB) keepFields(s Schema) {
 	if m.Fields&^s == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (m *MIB) keep(s Schema) {
 		m.put(f, 0)
 	}
 	m.Fields &= s
-	if !m.Fields.Has(accessHistogramSize) {
+	if !m.Fields.has(accessHistogramSize) {
 		m.Histogram = nil
 	}
 }
@@ -104,8 +104,8 @@ func (m *MIB) join(n *MIB, weight uint64, rules rule, o *overflowing) {
 }
 
 // joinHistogram adds histograms bucket by bucket; the result has the size of the longer
-// one. If the buckets of one are unknown, so are those of the result. m's buckets are
-// its own; n is neither changed nor retained.
+// histogram. If the buckets of m or n are unknown, the buckets of the result are unknown. The
+// buckets of m may be changed; n is neither changed nor retained.
 func (m *MIB) joinHistogram(n *MIB, weight uint64, o *overflowing) {
 	known := int(m.AccessHistogramSize) == len(m.Histogram) && int(n.AccessHistogramSize) == len(n.Histogram)
 	m.AccessHistogramSize = max(m.AccessHistogramSize, n.AccessHistogramSize)

@@ -28,8 +28,8 @@ func (s *sites[T]) append(key uint64, value T) int32 {
 	return s.keys.append(key)
 }
 
-// at returns the number of a key, which gets the value if it is new.
-func (s *sites[T]) at(key uint64, value T) int32 {
+// numberOf returns the number of a key, which gets the value if it is new.
+func (s *sites[T]) numberOf(key uint64, value T) int32 {
 	if n := s.keys.find(key); n >= 0 {
 		return n
 	}
@@ -39,7 +39,7 @@ func (s *sites[T]) at(key uint64, value T) int32 {
 // An allocSite is an alloc site of an input.
 type allocSite struct {
 	function int32 // in the accumulator
-	mib      MIBIndex
+	mib      uint32
 }
 
 // A calleeList is a sorted list of distinct callees.
@@ -56,11 +56,11 @@ func (l calleeList) unite(callees []uint64) calleeList {
 }
 
 // addAllocSites merges the alloc sites of an input with one call stack, and returns how
-// many sums saturated. It sorts the sites. If own is true, mibs are the first ones of the sum and
-// may stay where they are.
+// many sums saturated. It sorts the sites. If own is true, mibs are the first MIBs of the
+// sum and may stay where they are.
 //
-// Most stacks have the same sites in all inputs. They are added together and therefore
-// found without a hash table.
+// Most stacks have the same sites in all inputs, so the merger numbers the sites of a stack
+// one after the other and finds them again without a hash table.
 func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, weight uint64, own bool) (cut int) {
 	slices.SortFunc(in, func(a, b allocSite) int { return cmp.Compare(a.function, b.function) })
 	if n := int(stack) + 1 - len(m.first); n > 0 {
@@ -74,7 +74,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 		switch {
 		case i > 0 && a.function == in[i-1].function:
 			numbers = append(numbers, numbers[i-1])
-			own = false // this site would add to a MIB that others have yet to read
+			own = false // this site would add to a MIB that other sites have yet to read
 			continue
 		case isNew:
 			numbers = append(numbers, m.allocs.append(key, noMIB))
@@ -82,7 +82,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 		case int(next) < len(m.allocs.keys.list) && m.allocs.keys.list[next] == key:
 			numbers = append(numbers, next)
 		default:
-			numbers = append(numbers, m.allocs.at(key, noMIB))
+			numbers = append(numbers, m.allocs.numberOf(key, noMIB))
 		}
 		next++
 	}
@@ -109,15 +109,15 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 	return cut
 }
 
-const noMIB = ^MIBIndex(0)
+const noMIB = ^uint32(0)
 
-// addMIB adds a MIB to that of some sites, noMIB if they have none yet, and returns the
-// place of the sum.
-func (m *Merger) addMIB(have MIBIndex, sites int, in *MIB, weight uint64) (sum MIBIndex, overflow bool) {
+// addMIB adds a MIB to the sum that some sites have, noMIB if they have none yet, and
+// returns the index of the new sum.
+func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uint32, overflow bool) {
 	if have != noMIB && int(m.uses[have]) == sites {
 		return have, m.mibs[have].merge(in, weight)
 	}
-	sum = MIBIndex(len(m.mibs))
+	sum = uint32(len(m.mibs))
 	m.uses = append(m.uses, uint32(sites))
 	if have == noMIB {
 		m.mibs = append(m.mibs, *in)
@@ -136,13 +136,14 @@ func (m *Merger) addMIB(have MIBIndex, sites int, in *MIB, weight uint64) (sum M
 
 // addCallSite merges a call site.
 func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64) {
-	to := &m.calls.values[m.calls.at(siteKey(function, stack), nil)]
+	to := &m.calls.values[m.calls.numberOf(siteKey(function, stack), nil)]
 	*to = to.unite(callees)
 }
 
-// add accumulates p, and returns the number of contexts with sums that were cut. If own is
-// true, the sum is empty and takes the stacks and MIBs of p over.
-func (m *Merger) add(name string, p *Profile, weight uint64, own bool) (cut int) {
+// add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of
+// p.
+func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
+	cut := 0
 	var stacks []StackIndex
 	if own {
 		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
@@ -151,7 +152,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64, own bool) (cut int)
 		stacks = m.stacks.addAll(&p.Stacks)
 	}
 	functions := make([]int32, len(p.Records))
-	ends := make([]uint32, len(stacks)+1) // by stack: where its sites end among the sorted ones
+	ends := make([]uint32, len(stacks)+1) // by stack: the end of its sites in sorted
 	for i := range p.Records {
 		r := &p.Records[i]
 		functions[i], _ = m.records.add(r.GUID)
@@ -182,7 +183,6 @@ func (m *Merger) add(name string, p *Profile, weight uint64, own bool) (cut int)
 	m.addSources(p.Names, p.Sources)
 	cut += m.addDataAccess(p.DataAccess, weight)
 	m.warn(name, cut)
-	return cut
 }
 
 // addSums accumulates the sums of another Merger.
@@ -221,7 +221,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	called := make([]uint8, len(s.found)) // by PC: which of its frames are call sites
 	mib := make([]MIB, 1)
 	cut := 0
-	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
+	s.eachContext(func(c *rawContext, ids []int32, stack StackIndex) {
 		leaf := ids[0]
 		if leaves[leaf] == nil {
 			leaves[leaf] = m.allocating(s, leaf)
@@ -246,7 +246,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 			frames = frames[1:]
 		}
 		for _, f := range frames {
-			function, _ := m.records.add(s.out.Stacks.Frame(f).GUID)
+			function, _ := m.records.add(s.out.Stacks.Frames[f].GUID)
 			m.addCallSite(function, stack, nil)
 		}
 	}
@@ -254,11 +254,11 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	m.warn(s.raw.Name, cut)
 }
 
-// allocating returns the alloc sites of a context that allocates at a PC: in the function
-// that allocates and those that it is inlined into.
+// allocating returns the alloc sites of a context that allocates at a PC: one in the
+// function that allocates and one in each function that it is inlined into.
 func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	for _, f := range s.chain(leaf) {
-		frame := s.out.Stacks.Frame(f)
+		frame := s.out.Stacks.Frames[f]
 		function, _ := m.records.add(frame.GUID)
 		if site := (allocSite{function: function}); !slices.Contains(sites, site) {
 			sites = append(sites, site)
@@ -270,7 +270,7 @@ func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	return sites
 }
 
-// addSources adds names and places of functions.
+// addSources adds names and source lines of functions.
 func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLocation) {
 	if m.names == nil {
 		m.names = make(map[uint64]string)
@@ -299,13 +299,13 @@ func (m *Merger) warn(name string, cut int) {
 // addAll adds the frames and stacks of o, and returns the index in s of each stack of
 // o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
-	if len(s.frames) == 0 && s.numNodes() == 0 {
-		s.frames, s.frameIndex = slices.Clone(o.frames), maps.Clone(o.frameIndex)
+	if len(s.Frames) == 0 && s.numNodes() == 0 {
+		s.Frames, s.frameIndex = slices.Clone(o.Frames), maps.Clone(o.frameIndex)
 		s.nodes.list = slices.Clone(o.nodes.list)
 		return s.indexes()
 	}
-	frames := make([]FrameIndex, len(o.frames))
-	for i, f := range o.frames {
+	frames := make([]frameIndex, len(o.Frames))
+	for i, f := range o.Frames {
 		frames[i] = s.addFrame(f)
 	}
 	stacks := make([]StackIndex, o.numNodes()+1)

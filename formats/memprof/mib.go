@@ -3,18 +3,17 @@ package memprof
 import (
 	"iter"
 	"math/bits"
-	"slices"
 	"unsafe"
 )
 
-// Field is one field of a [MIB], by its number in the file formats (Meta of
-// LLVM's MIBEntryDef.inc).
-type Field int
+// A field is a field of a [MIB], by its number in the file formats (Meta of LLVM's
+// MIBEntryDef.inc).
+type field int
 
-// The fields with LLVM's names, in the order of the raw format.
+// The fields, in the order of the raw format.
 const (
-	allocCount Field = iota + 1
-	TotalAccessCount
+	allocCount field = iota + 1
+	totalAccessCount
 	minAccessCount
 	maxAccessCount
 	totalSize
@@ -56,16 +55,16 @@ const (
 	other // see MIB.merge and MIB.follow
 )
 
-// fieldTraits describe every field: name and size in bytes as in the formats, its
-// place in a MIB, and how it is merged.
+// fieldTraits lists for every field its name and size in bytes in the formats, its offset
+// in a MIB, and how it is merged.
 var fieldTraits = [numFields]struct {
-	name  string
-	size  int
-	place uintptr
-	rule  rule
+	name   string
+	size   int
+	offset uintptr
+	rule   rule
 }{
 	allocCount:                 {"AllocCount", 4, unsafe.Offsetof(MIB{}.AllocCount), total},
-	TotalAccessCount:           {"TotalAccessCount", 8, unsafe.Offsetof(MIB{}.TotalAccessCount), total},
+	totalAccessCount:           {"TotalAccessCount", 8, unsafe.Offsetof(MIB{}.TotalAccessCount), total},
 	minAccessCount:             {"MinAccessCount", 8, unsafe.Offsetof(MIB{}.MinAccessCount), least},
 	maxAccessCount:             {"MaxAccessCount", 8, unsafe.Offsetof(MIB{}.MaxAccessCount), greatest},
 	totalSize:                  {"TotalSize", 8, unsafe.Offsetof(MIB{}.TotalSize), total},
@@ -94,7 +93,7 @@ var fieldTraits = [numFields]struct {
 }
 
 // String returns LLVM's name of the field.
-func (f Field) String() string {
+func (f field) String() string {
 	if f < allocCount || f > accessHistogram {
 		return "unknown field"
 	}
@@ -102,13 +101,13 @@ func (f Field) String() string {
 }
 
 // size returns the number of bytes of the field in the formats, 4 or 8.
-func (f Field) size() int { return fieldTraits[f].size }
+func (f field) size() int { return fieldTraits[f].size }
 
 // largest returns the largest value that the field holds.
-func (f Field) largest() uint64 { return 1<<(8*f.size()) - 1 }
+func (f field) largest() uint64 { return 1<<(8*f.size()) - 1 }
 
 // read decodes the field at the start of b.
-func (f Field) read(b []byte) uint64 {
+func (f field) read(b []byte) uint64 {
 	if f.size() == 8 {
 		return le.Uint64(b)
 	}
@@ -116,14 +115,15 @@ func (f Field) read(b []byte) uint64 {
 }
 
 // append encodes a value of the field.
-func (f Field) append(dst []byte, v uint64) []byte {
+func (f field) append(dst []byte, v uint64) []byte {
 	if f.size() == 8 {
 		return le.AppendUint64(dst, v)
 	}
 	return le.AppendUint32(dst, uint32(v))
 }
 
-// Schema is a set of fields, bit n for field n.
+// Schema is a set of fields of a [MIB]: bit n stands for the field with number n in LLVM's
+// MIBEntryDef.inc.
 type Schema uint32
 
 const (
@@ -137,17 +137,24 @@ const (
 	HotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
 )
 
-// Has reports whether the schema has field f.
-func (s Schema) Has(f Field) bool { return s&(1<<f) != 0 }
+// has reports whether the schema has field f.
+func (s Schema) has(f field) bool { return s&(1<<f) != 0 }
 
-// Fields returns the fields in ascending order.
-func (s Schema) Fields() []Field { return slices.Collect(s.all()) }
+// Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their
+// numbers.
+func (s Schema) Fields() []string {
+	names := []string{}
+	for f := range s.all() {
+		names = append(names, f.String())
+	}
+	return names
+}
 
 // all iterates over the fields in ascending order.
-func (s Schema) all() iter.Seq[Field] {
-	return func(yield func(Field) bool) {
+func (s Schema) all() iter.Seq[field] {
+	return func(yield func(field) bool) {
 		for ; s != 0; s &= s - 1 {
-			if !yield(Field(bits.TrailingZeros32(uint32(s)))) {
+			if !yield(field(bits.TrailingZeros32(uint32(s)))) {
 				return
 			}
 		}
@@ -197,28 +204,30 @@ type MIB struct {
 	Histogram []uint64
 }
 
-// at returns the place of a field, a uint32 or uint64 as its size says.
-func (m *MIB) at(f Field) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(m), fieldTraits[f].place) }
+// pointer returns a pointer to a field, a uint32 or uint64.
+func (m *MIB) pointer(f field) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(m), fieldTraits[f].offset)
+}
 
 // get returns the value of a field.
-func (m *MIB) get(f Field) uint64 {
+func (m *MIB) get(f field) uint64 {
 	if f.size() == 8 {
-		return *(*uint64)(m.at(f))
+		return *(*uint64)(m.pointer(f))
 	}
-	return uint64(*(*uint32)(m.at(f)))
+	return uint64(*(*uint32)(m.pointer(f)))
 }
 
 // put sets a field, cut to its size.
-func (m *MIB) put(f Field, v uint64) {
+func (m *MIB) put(f field, v uint64) {
 	if f.size() == 8 {
-		*(*uint64)(m.at(f)) = v
+		*(*uint64)(m.pointer(f)) = v
 	} else {
-		*(*uint32)(m.at(f)) = uint32(v)
+		*(*uint32)(m.pointer(f)) = uint32(v)
 	}
 }
 
 // set is put for a field that is known from then on.
-func (m *MIB) set(f Field, v uint64) {
+func (m *MIB) set(f field, v uint64) {
 	m.put(f, v)
 	m.Fields |= 1 << f
 }

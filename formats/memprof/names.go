@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// callBytes is the distance of the addresses that are looked up: a call on
-	// the targets of MemProf has at least as many bytes.
+	// callBytes is the distance between addresses that are looked up. On the targets of
+	// MemProf, a call has at least this size.
 	callBytes = 4
 	// maxNamedAddresses bounds how many addresses of a program are looked up.
 	maxNamedAddresses = 16 << 20
@@ -29,8 +29,8 @@ func (b *Binaries) NameFunctions(p *Profile) error {
 	for i := range p.Records {
 		unknown[p.Records[i].GUID] = true
 	}
-	for i := range p.Stacks.NumFrames() {
-		unknown[p.Stacks.Frame(FrameIndex(i)).GUID] = true
+	for _, f := range p.Stacks.Frames {
+		unknown[f.GUID] = true
 	}
 	for id := range p.Names {
 		delete(unknown, id)
@@ -52,7 +52,7 @@ func (b *Binaries) NameFunctions(p *Profile) error {
 	return nil
 }
 
-// nameFunctions adds names to a profile and removes their functions from unknown.
+// nameFunctions adds names to a profile and removes the named functions from unknown.
 func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	ranges, err := p.codeOf(to, unknown)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64]
 	any := false
 	for s := range symbols {
 		any = true
-		if id := GUID(s.Name); unknown[id] {
+		if id := guidOf(s.Name); unknown[id] {
 			to.Names[id] = guid.Canonical(s.Name)
 			pieces = append(pieces, piece{s.Addr, max(s.Size, 1)})
 			delete(unknown, id)

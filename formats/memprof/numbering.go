@@ -11,11 +11,11 @@ import (
 // that holds numbers only: a map takes a seventh longer. Package internal/numbering is for
 // keys of any type.
 //
-// A value whose upper half is its own number is found without the table. So are most
-// call stacks, whose last frame follows that of their callers; see [stackNode].
+// A value whose upper half is its own number is found without the table. That holds for most
+// call stacks, see [stackNode].
 type numbering[K ~uint64] struct {
 	list    []K
-	entered int     // how many of the list are in the table, unless they need not be
+	entered int     // how many values of the list the table takes into account
 	slots   []int32 // index in list plus 1; 0 if empty
 	used    int     // of the slots
 	// seed randomizes the hashes, so that a hostile file cannot force collisions. No
@@ -23,7 +23,7 @@ type numbering[K ~uint64] struct {
 	seed [2]uint64
 }
 
-// home returns the slot where a value is, unless others are there.
+// home returns the slot of a value, unless other values occupy it.
 func (t *numbering[K]) home(v K) int {
 	hi, lo := bits.Mul64(uint64(v)^t.seed[0], t.seed[1])
 	return int(hi^lo) & (len(t.slots) - 1)
@@ -37,7 +37,7 @@ func (t *numbering[K]) add(v K) (n int32, isNew bool) {
 	return t.append(v), true
 }
 
-// append numbers a value that is new. It enters the table when a value is looked up.
+// append numbers a value that is new. The next lookup enters the value into the table.
 func (t *numbering[K]) append(v K) int32 {
 	if n := len(t.list); n == cap(t.list) {
 		t.list = append(make([]K, 0, max(64, n+n/2)), t.list...)
@@ -46,8 +46,8 @@ func (t *numbering[K]) append(v K) int32 {
 	return int32(len(t.list) - 1)
 }
 
-// enter puts the values that were appended into the table.
-func (t *numbering[K]) enter() {
+// enterAppended enters the values that were appended into the table.
+func (t *numbering[K]) enterAppended() {
 	for i, v := range t.list[t.entered:] {
 		if uint64(v)>>32 != uint64(t.entered+i) {
 			t.used++
@@ -81,7 +81,7 @@ func (t *numbering[K]) direct(v K) int32 {
 // find returns the number of a value, -1 if it has none.
 func (t *numbering[K]) find(v K) int32 {
 	if t.entered < len(t.list) {
-		t.enter()
+		t.enterAppended()
 	}
 	if n := t.direct(v); n >= 0 || len(t.slots) == 0 {
 		return n
@@ -94,11 +94,11 @@ func (t *numbering[K]) find(v K) int32 {
 	return t.slots[i] - 1
 }
 
-// findAll finds several values, so that the processor waits for the memory of all of them
-// at the same time.
+// findAll finds several values, so that the processor waits for the memory of all values at
+// the same time.
 func (t *numbering[K]) findAll(values []K, numbers []int32) {
 	if t.entered < len(t.list) {
-		t.enter()
+		t.enterAppended()
 	}
 	for i, v := range values {
 		if numbers[i] = t.direct(v); numbers[i] < 0 && len(t.slots) > 0 {

@@ -2,16 +2,17 @@ package memprof
 
 import "github.com/profuse-pgo/profuse/internal/llvm/guid"
 
-// GUID returns the 64-bit identity of a function: the first eight bytes, read
-// as little-endian, of the MD5 of its canonical linkage name.
-func GUID(name string) uint64 { return guid.Of(guid.Canonical(name)) }
+// guidOf returns the GUID of a function, given by its linkage name.
+func guidOf(name string) uint64 { return guid.Of(guid.Canonical(name)) }
 
 // Frame is one level of a call stack, inlined calls being levels of their own.
 type Frame struct {
-	GUID       uint64 // of the function, see [GUID]
-	LineOffset uint32 // line minus that of the function's declaration, modulo 2^32
+	// GUID identifies the function: the first eight bytes, read as little-endian, of the
+	// MD5 of its canonical linkage name.
+	GUID       uint64
+	LineOffset uint32 // line minus the line of the function's declaration, modulo 2^32
 	Column     uint32 // 0 if unknown
-	Inline     bool   // the function is inlined into that of the next frame (IsInlineFrame)
+	Inline     bool   // the function is inlined into the function of the next frame (IsInlineFrame)
 }
 
 // An AllocSite is an allocation context in the record of a function: the call stack and
@@ -19,9 +20,9 @@ type Frame struct {
 // and, if that is inlined, in all functions it is inlined into.
 type AllocSite struct {
 	Stack StackIndex // from the allocation to the outermost caller
-	// MIB is the index in Profile.MIBs. Sites of one context, in the functions
-	// of its inlined frames, may share it.
-	MIB MIBIndex
+	// MIB is an index in Profile.MIBs. The sites of one context, in the functions of
+	// its inlined frames, may share a MIB.
+	MIB uint32
 }
 
 // CallSite is a call in a function that is part of some context, but not its
@@ -40,11 +41,9 @@ type Record struct {
 	CallSites  []CallSite
 }
 
-// MIBIndex is an index in Profile.MIBs.
-type MIBIndex uint32
-
 // A Profile is a symbolized heap profile in memory, independent of versions. Records are
-// in the order in which their functions first occurred: for a file, its order.
+// in the order in which their functions first occurred; a profile from a file keeps the
+// file's order.
 type Profile struct {
 	Stacks  Stacks // frames and call stacks, each once
 	MIBs    []MIB
@@ -54,19 +53,18 @@ type Profile struct {
 	// Names has the canonical linkage names of functions by GUID, where known.
 	// Indexed files and YAML do not contain names.
 	Names map[uint64]string
-	// Sources has the places where functions begin, by GUID, where known; the
+	// Sources has the source lines where functions begin, by GUID, where known. The
 	// line is 0 if only the file is known. Names and Sources are set together.
 	Sources map[uint64]SourceLocation
 
-	// bucketOrder: records, frames and stacks stand in the order of a file's
-	// hash tables. Writing restores an order of insertion that leads to it.
+	// bucketOrder: records, frames and stacks are in the order of a file's hash
+	// tables. Writing restores an order of insertion that leads to this order.
 	bucketOrder bool
-	// summary is what the file says of itself; nil if it does not.
-	summary *summary
+	summary     *Summary // as the file stores it; nil without one
 }
 
 // Empty reports whether the profile has no data; a nil profile is empty.
-func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.Empty() }
+func (p *Profile) Empty() bool { return p == nil || len(p.Records) == 0 && p.DataAccess.empty() }
 
 // DataAccess is a profile of accesses to static data (memprof::DataAccessProfData).
 type DataAccess struct {
@@ -77,8 +75,8 @@ type DataAccess struct {
 	ColdHashes  []uint64
 }
 
-// Empty reports whether the profile has no data; a nil profile is empty.
-func (d *DataAccess) Empty() bool {
+// empty reports whether the profile has no data; a nil profile is empty.
+func (d *DataAccess) empty() bool {
 	return d == nil || len(d.Records) == 0 && len(d.ColdSymbols) == 0 && len(d.ColdHashes) == 0
 }
 
@@ -90,7 +88,7 @@ type DataAccessRecord struct {
 	Locations   []SourceLocation
 }
 
-// A SourceLocation is the place where data is defined or a function begins.
+// A SourceLocation is the source line where data is defined or a function begins.
 type SourceLocation struct {
 	File string
 	Line uint32

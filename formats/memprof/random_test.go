@@ -20,19 +20,19 @@ type shapeOf struct {
 // of programs do.
 func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 	p := &Profile{}
-	frames := make([]FrameIndex, max(sh.frames, 1))
+	frames := make([]frameIndex, max(sh.frames, 1))
 	for i := range frames {
 		frames[i] = p.Stacks.addFrame(Frame{
-			GUID: GUID(fmt.Sprint("function", rng.IntN(len(frames)))), LineOffset: rng.Uint32N(70000) >> rng.IntN(16),
+			GUID: guidOf(fmt.Sprint("function", rng.IntN(len(frames)))), LineOffset: rng.Uint32N(70000) >> rng.IntN(16),
 			Column: rng.Uint32N(100), Inline: rng.IntN(3) == 0,
 		})
 		if sh.small {
 			frames[i] = p.Stacks.addFrame(Frame{GUID: uint64(i), LineOffset: uint32(i * i), Inline: i%3 == 0})
 		}
 	}
-	var stacks [][]FrameIndex
+	var stacks [][]frameIndex
 	stack := func() StackIndex {
-		var s []FrameIndex
+		var s []frameIndex
 		for range rng.IntN(sh.depth + 1) {
 			s = append(s, frames[rng.IntN(len(frames))])
 		}
@@ -57,7 +57,7 @@ func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 		}
 		seen[r.GUID] = true
 		for range rng.IntN(sh.sites + 1) {
-			r.AllocSites = append(r.AllocSites, AllocSite{stack(), MIBIndex(len(p.MIBs))})
+			r.AllocSites = append(r.AllocSites, AllocSite{stack(), uint32(len(p.MIBs))})
 			p.MIBs = append(p.MIBs, randomMIB(rng, sh))
 		}
 		for range rng.IntN(sh.sites + 1) {
@@ -83,7 +83,7 @@ func randomMIB(rng *rand.Rand, sh shapeOf) MIB {
 		schema = Schema(rng.Uint32()) & FullSchema
 	}
 	var m MIB
-	for _, f := range schema.Fields() {
+	for f := range schema.all() {
 		v := rng.Uint64() >> (8 * rng.IntN(8))
 		if sh.maxValue > 0 {
 			v %= sh.maxValue + 1

@@ -52,7 +52,7 @@ func (t *stackTable) find(hint int, id uint64) int {
 	return int(t.ids.find(id))
 }
 
-// readMIBs reads the MIBs of a dump and merges them with those of previous dumps.
+// readMIBs reads the MIBs of a dump and merges them with the MIBs of earlier dumps.
 func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, error) {
 	l := &rawLayouts[version]
 	n := c.Count(c.U64("number of MIBs"), 8+l.mib, "number of MIBs")
@@ -101,7 +101,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 // indexContexts indexes the contexts of previous dumps. Most files have one dump and
 // need no index.
 func (r *rawReader) indexContexts() {
-	if len(r.p.Dumps) == 0 {
+	if len(r.p.dumps) == 0 {
 		return
 	}
 	if r.index == nil {
@@ -128,7 +128,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	var later MIB
 	p.readMIB(ctx, &later)
 	m := &p.merged[c.merged]
-	m.keep(later.Fields)
+	m.keepFields(later.Fields)
 	overflow := m.follow(&later)
 	if !r.opt.LLVMCompat {
 		// The counts of coincidences within later dumps are as valid as those

@@ -58,7 +58,7 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 		if err := out.validate(); err != nil {
 			t.Error(err)
 		}
-		if about.Contexts != p.NumContexts() || len(out.MIBs) > about.Contexts-about.Dropped {
+		if about.Contexts != p.NumContexts || len(out.MIBs) > about.Contexts-about.Dropped {
 			t.Errorf("%d measurements of %+v", len(out.MIBs), about)
 		}
 	}
@@ -69,12 +69,12 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 	t.Helper()
 	mibs, at := 0, int64(0)
-	for _, d := range p.Dumps {
-		if d.Offset != at || d.Version < RawVersionMin || d.Version > RawVersionMax {
+	for _, d := range p.dumps {
+		if d.offset != at || d.version < rawVersionMin || d.version > RawVersionMax {
 			t.Errorf("dump %+v, want it at %d", d, at)
 		}
-		at += int64(d.Size)
-		mibs += d.NumMIBs
+		at += int64(d.size)
+		mibs += d.numMIBs
 	}
 	if at != int64(len(data)) {
 		t.Errorf("dumps of %d bytes in a file of %d", at, len(data))
@@ -91,8 +91,8 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 			t.Errorf("histogram of %d buckets, want %d", len(c.MIB.Histogram), c.MIB.AccessHistogramSize)
 		}
 	}
-	if len(seen) != p.NumContexts() || len(seen) > mibs {
-		t.Errorf("%d contexts, %d announced, of %d MIBs", len(seen), p.NumContexts(), mibs)
+	if len(seen) != p.NumContexts || len(seen) > mibs {
+		t.Errorf("%d contexts, %d announced, of %d MIBs", len(seen), p.NumContexts, mibs)
 	}
 	sorted := slices.Clone(p.Segments)
 	slices.SortFunc(sorted, func(a, b Segment) int {
@@ -118,7 +118,7 @@ func TestRawTruncation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range data {
-			between := slices.ContainsFunc(whole.Dumps[1:], func(d RawDump) bool { return d.Offset == int64(n) })
+			between := slices.ContainsFunc(whole.dumps[1:], func(d rawDump) bool { return d.offset == int64(n) })
 			if exerciseRaw(t, data[:n:n], programs) != between {
 				t.Errorf("%s cut at %d: readable %t", name, n, !between)
 			}
@@ -190,8 +190,8 @@ func TestRawManyDumps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Dumps) != 120_001 || len(p.Segments) != 40_000 {
-		t.Errorf("%d dumps, %d segments", len(p.Dumps), len(p.Segments))
+	if len(p.dumps) != 120_001 || len(p.Segments) != 40_000 {
+		t.Errorf("%d dumps, %d segments", len(p.dumps), len(p.Segments))
 	}
 	for len(first.segments) <= maxSegments {
 		i := uint64(len(first.segments))

@@ -29,8 +29,9 @@ import (
 //	         u64 StackId | MIB | AccessHistogramSize × u16                      v5
 //	stack    u64 StackId | u64 NumPCs | NumPCs × u64
 //
-// The MIB is the first fields of [MIB], in their order and width: those up to
-// DataTypeId in v1, to MaxLifetimeAccessDensity in v2 and v3, all since v4.
+// The MIB is the first fields of [MIB], in their order and width: the fields up to
+// DataTypeId in v1, the fields up to MaxLifetimeAccessDensity in v2 and v3, and all fields
+// since v4.
 const (
 	rawMagic        = 0xff<<56 | 'm'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'r'<<8 | 0x81
 	rawMagicSwapped = 0x81<<56 | 'r'<<48 | 'f'<<40 | 'o'<<32 | 'r'<<24 | 'p'<<16 | 'm'<<8 | 0xff
@@ -42,9 +43,8 @@ const (
 	rawStackHeader = 16
 	maxBuildID     = 32
 
-	// RawVersionMin and RawVersionMax bound the raw versions that ReadRaw reads:
-	// those of LLVM 14 to 22.
-	RawVersionMin = 1
+	rawVersionMin = 1 // of LLVM 14
+	// RawVersionMax is the newest raw version that ReadRaw reads, of LLVM 22.
 	RawVersionMax = 5
 )
 

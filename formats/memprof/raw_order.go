@@ -6,20 +6,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// llvm-profdata visits the frames of a raw profile in the order of a hash map of its
-// stacks. The order is visible in section version 2 only, in the order of frames within
-// a bucket.
+// llvm-profdata visits the frames of a raw profile in the order of a hash map of the stacks.
+// This order shows only in section version 2, as the order of frames within a bucket.
 
 // noteStacks records the order in which llvm-profdata adds the stacks of a dump to its
 // map.
 func (r *rawReader) noteStacks(t stackTable) {
 	p := r.p
 	ids := t.ids.list
-	if len(p.Dumps) == 0 {
+	if len(p.dumps) == 0 {
 		p.stackIDs = ids
 		return
 	}
-	// llvm-profdata reads a later dump into a map of its own first.
+	// llvm-profdata first reads a later dump into another map.
 	if r.stacksSeen == nil {
 		r.stacksSeen = make(map[uint64]bool, len(p.stackIDs))
 		for _, id := range p.stackIDs {
@@ -38,7 +37,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 // symbolizes their stacks.
 func (p *RawProfile) llvmOrder() []int32 {
 	order := llvmorder.DenseMap(p.stackIDs, 0, llvmorder.Mixed)
-	if len(p.Dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
+	if len(p.dumps) == 1 && len(p.stackIDs) == len(p.contexts) {
 		if slices.EqualFunc(p.contexts, p.stackIDs, func(c rawContext, id uint64) bool { return c.id == id }) {
 			return order // the runtime writes stacks in the order of MIBs
 		}

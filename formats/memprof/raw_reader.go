@@ -27,24 +27,28 @@ type RawOptions struct {
 
 // A RawProfile is a raw profile: the measurements of one process, not symbolized.
 type RawProfile struct {
-	Name     string
-	Dumps    []RawDump // in the order of the file
-	Segments []Segment // of all dumps, each once
+	Name        string
+	Version     int // of the last dump
+	NumDumps    int
+	NumContexts int
+	Segments    []Segment // of all dumps, each once
+	// BuildIDs are the distinct build ids of the process's program, which is the first,
+	// and libraries. nil stands for programs and libraries without a build id.
+	BuildIDs [][]byte
 
 	data     []byte
+	dumps    []rawDump    // in the order of the file
 	contexts []rawContext // by first appearance of their MIB
-	merged   []MIB        // of those that have several
+	merged   []MIB        // of contexts that have several
 	stackIDs []uint64     // see noteStacks; nil without LLVMCompat
 }
 
-// RawDump is the header of one dump.
-type RawDump struct {
-	Offset      int64 // in the file, in bytes
-	Version     int
-	Size        uint64 // in bytes (TotalSize)
-	NumSegments int
-	NumMIBs     int
-	NumStacks   int
+// A rawDump is the extent of a dump.
+type rawDump struct {
+	offset  int64 // in the file, in bytes
+	version int
+	size    uint64 // in bytes (TotalSize)
+	numMIBs int
 }
 
 // A Segment is a mapping of code in the process.
@@ -75,8 +79,8 @@ type rawContext struct {
 	merged int32 // index in merged, or -1
 }
 
-// IsRaw reports whether data begins like a raw MemProf profile, including those of data
-// accesses, which ReadRaw refuses.
+// IsRaw reports whether data begins like a raw MemProf profile, or like a raw profile of
+// data accesses, which ReadRaw refuses.
 func IsRaw(data []byte) bool {
 	if len(data) < 8 {
 		return false
@@ -94,7 +98,7 @@ const maxRawFile = 8 << 30
 // ReadRaw reads a raw profile of any number of dumps from data, which must not change
 // while the profile is in use: contexts are decoded on demand. name is for errors.
 //
-// ReadRaw validates the whole file, and checks sizes against that of the file before it
+// ReadRaw validates the whole file, and checks sizes against the size of the file before it
 // allocates memory. Errors are *[profile.FormatError].
 func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	if len(data) == 0 {
@@ -109,19 +113,16 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	for off := int64(0); off < int64(len(data)); {
 		d, err := r.dump(off)
 		if err != nil {
-			return nil, flaw.InFile(inDump(err, len(r.p.Dumps)), name)
+			return nil, flaw.InFile(inDump(err, len(r.p.dumps)), name)
 		}
-		r.p.Dumps = append(r.p.Dumps, d)
-		off += int64(d.Size)
+		r.p.dumps = append(r.p.dumps, d)
+		r.p.Version = d.version
+		off += int64(d.size)
 	}
+	r.p.NumDumps, r.p.NumContexts = len(r.p.dumps), len(r.p.contexts)
+	r.p.collectBuildIDs()
 	return r.p, nil
 }
-
-// Version returns the version of the last dump.
-func (p *RawProfile) Version() int { return p.Dumps[len(p.Dumps)-1].Version }
-
-// NumContexts returns the number of contexts.
-func (p *RawProfile) NumContexts() int { return len(p.contexts) }
 
 // Contexts iterates over the contexts in the order of the file.
 func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
@@ -161,25 +162,24 @@ type rawReader struct {
 	p       *RawProfile
 	opt     RawOptions
 	byStart []int32          // the segments by their addresses
-	index   map[uint64]int32 // contexts of the dumps before by StackId
+	index   map[uint64]int32 // by StackId: index of the context of an earlier dump
 
 	stacksSeen map[uint64]bool // see noteStacks
 }
 
 // dump reads the dump at an offset of the file.
-func (r *rawReader) dump(start int64) (RawDump, error) {
-	d := RawDump{Offset: start}
+func (r *rawReader) dump(start int64) (rawDump, error) {
+	d := rawDump{offset: start}
 	h, err := readRawHeader(r.p.data, start)
 	if err != nil {
 		return d, err
 	}
-	d.Version, d.Size = h.version, h.size
+	d.version, d.size = h.version, h.size
 	l := &rawLayouts[h.version]
 	segments, err := readSegments(h.section(r.p.data, "segments", h.segments, h.mibs), l)
 	if err != nil {
 		return d, err
 	}
-	d.NumSegments = len(segments)
 	if err := r.addSegments(segments, start+int64(h.segments)); err != nil {
 		return d, err
 	}
@@ -187,11 +187,10 @@ func (r *rawReader) dump(start int64) (RawDump, error) {
 	if err != nil {
 		return d, err
 	}
-	d.NumStacks = len(stacks.stacks)
 	if r.opt.LLVMCompat {
 		r.noteStacks(stacks)
 	}
-	d.NumMIBs, err = r.readMIBs(h.section(r.p.data, "MIBs", h.mibs, h.stacks), h.version, stacks)
+	d.numMIBs, err = r.readMIBs(h.section(r.p.data, "MIBs", h.mibs, h.stacks), h.version, stacks)
 	return d, err
 }
 
@@ -221,9 +220,9 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 		return nil, flaw.At(section, start).Field("header").Gotf("cut off after %d bytes", len(rest)).
 			Wantf("%d bytes", rawHeaderSize).Because(llvmerr.HeapTruncated)
 	}
-	if version < RawVersionMin || version > RawVersionMax {
+	if version < rawVersionMin || version > RawVersionMax {
 		return nil, flaw.At(section, start+8).Field("Version").Got(version).
-			Wantf("%d to %d", RawVersionMin, RawVersionMax).Because(llvmerr.HeapVersion)
+			Wantf("%d to %d", rawVersionMin, RawVersionMax).Because(llvmerr.HeapVersion)
 	}
 	h.version = int(version)
 	switch left := uint64(len(rest)); {
@@ -323,7 +322,7 @@ const maxSegments = 1 << 16
 // libraries may be loaded or unloaded between dumps.
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
-	if r.opt.LLVMCompat && len(p.Dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
+	if r.opt.LLVMCompat && len(p.dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
 		return flaw.At("segments", off).Field("segments").Got("others than in the dump before").
 			Want("the same").Because(llvmerr.HeapSegments)
 	}
@@ -344,9 +343,9 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if o.End <= s.Start || s.End <= o.Start {
 				continue
 			}
-			// Segments of one dump overlap in damaged files only; those of
-			// several dumps if these are of different processes, or if one
-			// library replaced another.
+			// Segments of one dump overlap in damaged files only. Segments of
+			// several dumps also overlap if the dumps are of different
+			// processes, or if one library replaced another.
 			cause, want := llvmerr.HeapSegments, "the same, or apart: dumps of one process"
 			if other >= before {
 				cause, want = llvmerr.HeapMalformed, "apart"

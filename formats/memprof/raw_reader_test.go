@@ -38,12 +38,12 @@ func TestRawVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := b.dumps[0]
-			if p.Version() != int(version) || !cmp.Equal(p.Segments, d.segments) {
-				t.Errorf("version %d, segments %+v", p.Version(), p.Segments)
+			if p.Version != int(version) || !cmp.Equal(p.Segments, d.segments) {
+				t.Errorf("version %d, segments %+v", p.Version, p.Segments)
 			}
 			known := map[uint64]int{1: 18, 2: 25, 3: 25, 4: 27, 5: 27}[version]
 			contexts := contextsOf(p)
-			if len(contexts) != 2 || p.NumContexts() != 2 {
+			if len(contexts) != 2 || p.NumContexts != 2 {
 				t.Fatalf("%d contexts", len(contexts))
 			}
 			for i, c := range contexts {
@@ -58,7 +58,7 @@ func TestRawVersions(t *testing.T) {
 					if f == accessHistogramSize {
 						want = uint64(5 - i)
 					}
-					if got := c.MIB.get(f); got != want || !c.MIB.Fields.Has(f) {
+					if got := c.MIB.get(f); got != want || !c.MIB.Fields.has(f) {
 						t.Errorf("%s is %d, want %d", f, got, want)
 					}
 				}
@@ -113,8 +113,8 @@ func TestSeveralDumps(t *testing.T) {
 		if compat {
 			segments = 2
 		}
-		if len(p.Dumps) != 2 || p.Dumps[1].Offset != int64(len(first.bytes())) || len(p.Segments) != segments {
-			t.Errorf("dumps %+v, %d segments", p.Dumps, len(p.Segments))
+		if len(p.dumps) != 2 || p.dumps[1].offset != int64(len(first.bytes())) || len(p.Segments) != segments {
+			t.Errorf("dumps %+v, %d segments", p.dumps, len(p.Segments))
 		}
 		contexts := contextsOf(p)
 		if len(contexts) != 3 || contexts[0].MIB.AllocCount != 10 || contexts[2].StackID != 300 || contexts[2].MIB.AllocCount != 9 {
@@ -267,7 +267,7 @@ func TestRawSamples(t *testing.T) {
 				t.Errorf("%s: context %+v", c.name, x)
 			}
 		}
-		got := []int{p.Version(), len(p.Dumps), len(p.Segments), p.NumContexts(), buckets}
+		got := []int{p.Version, len(p.dumps), len(p.Segments), p.NumContexts, buckets}
 		if want := []int{c.version, c.dumps, c.segments, c.contexts, c.buckets}; !slices.Equal(got, want) {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
 		}

@@ -43,7 +43,7 @@ func compareSection(t *testing.T, raw *RawProfile, program string, file []byte, 
 	if bytes.Equal(got, want) {
 		return
 	}
-	if opt.LLVMRelease <= 19 && (opt.Version == Version0 || opt.Version == 1 || opt.Version == 2) {
+	if opt.LLVMRelease <= 19 && (opt.Version == -1 || opt.Version == 1 || opt.Version == 2) {
 		// Items of a bucket stand in another order: the same bytes otherwise.
 		if len(got) == len(want) && byteSums(got) == byteSums(want) && sameUntilFrames(got, want) {
 			return
@@ -98,7 +98,7 @@ func TestSectionsAreLLVMs(t *testing.T) {
 						t.Parallel()
 						opt := WriteOptions{Version: version, LLVMRelease: llvm}
 						if version == 0 {
-							opt.Version = Version0
+							opt.Version = -1
 						}
 						if full {
 							opt.Schema = FullSchema
@@ -122,7 +122,7 @@ func TestSectionsOfFixtures(t *testing.T) {
 		}
 		opt := WriteOptions{LLVMRelease: tools[0]}
 		if f.version == 2 {
-			opt.Version = Version0
+			opt.Version = -1
 		}
 		t.Run(f.name, func(t *testing.T) {
 			file := readFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")

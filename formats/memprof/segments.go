@@ -2,6 +2,7 @@ package memprof
 
 import (
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -36,19 +37,19 @@ func (p placements) find(pc uint64) *placement {
 	return &p[i]
 }
 
-// place maps the programs to the segments of the process.
+// placePrograms maps the programs to the segments of the process.
 //
 // Since raw version 3 it matches build ids. Before, it matches the file offset and the
 // size of segments, which finds programs given by name only, and only if no other
 // segment of the process has the same offset and size.
-func (p *RawProfile) place(b *Binaries) (placements, error) {
-	if p.Version() < 3 {
+func (p *RawProfile) placePrograms(b *Binaries) (placements, error) {
+	if p.Version < 3 {
 		return p.placeByOffset(b)
 	}
 	var out placements
 	for i := range p.Segments {
 		s := &p.Segments[i]
-		prog, err := b.find(s.BuildID)
+		prog, err := b.findProgram(s.BuildID)
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 func (p *RawProfile) missingProgram() error {
 	var text strings.Builder
 	text.WriteString("\nPath to profiled binary is empty, expected binary with one of the following build ids:\n")
-	for _, id := range p.BuildIDs() {
-		text.WriteString("\n BuildId: " + llvmID(id))
+	for _, id := range p.BuildIDs {
+		text.WriteString("\n BuildId: " + cmp.Or(hex.EncodeToString(id), "<None>"))
 	}
 	return flaw.In("segments").InFile(p.Name).Field("program").Got("not given").
 		Want("the one with build id " + p.mainID()).Because(&llvmerr.HeapError{Text: text.String(), Class: profile.ErrMismatch})
@@ -116,24 +117,21 @@ func (p *RawProfile) mainID() string {
 	if len(p.Segments) == 0 {
 		return "not known: there are no segments"
 	}
-	if p.Version() < 3 {
-		return fmt.Sprintf("not known in version %d", p.Version())
+	if p.Version < 3 {
+		return fmt.Sprintf("not known in version %d", p.Version)
 	}
 	return idString(p.Segments[0].BuildID)
 }
 
-// BuildIDs returns the distinct build ids of the process's program, which is the first,
-// and libraries. nil stands for those without a build id.
-func (p *RawProfile) BuildIDs() [][]byte {
-	var out [][]byte
+// collectBuildIDs sets BuildIDs.
+func (p *RawProfile) collectBuildIDs() {
 	seen := make(map[string]bool)
 	for _, s := range p.Segments {
 		if !seen[string(s.BuildID)] {
 			seen[string(s.BuildID)] = true
-			out = append(out, s.BuildID)
+			p.BuildIDs = append(p.BuildIDs, s.BuildID)
 		}
 	}
-	return out
 }
 
 // placeByOffset places programs in the segments of raw versions 1 and 2.
@@ -143,7 +141,7 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 			return nil, p.missingProgram()
 		}
 		return nil, flaw.In("segments").InFile(p.Name).Field("program").
-			Gotf("to be looked for, but version %d has no build ids", p.Version()).Want("given by name").
+			Gotf("to be looked for, but version %d has no build ids", p.Version).Want("given by name").
 			Mismatch()
 	}
 	var out placements
@@ -176,9 +174,9 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 // pageSize is the page size of x86-64, the only target of raw versions 1 and 2.
 const pageSize = 4096
 
-// mappingOf returns the mapping of a program's segment of code; nil if the process did
-// not have it. A separate debug file has lost the file offset of the segment, so for
-// one mappingOf compares sizes only.
+// mappingOf returns the mapping of a program's segment of code; nil if the process did not
+// map the segment. A separate debug file does not contain the file offset of the segment;
+// for such a file mappingOf compares sizes only.
 func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment, error) {
 	first := code.Addr - code.Addr%pageSize
 	size := (code.Addr - first + code.MemSize + pageSize - 1) &^ (pageSize - 1)
@@ -202,9 +200,9 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 		Got(len(found)).Want("one").Mismatch()
 }
 
-// placeLLVM maps the one program that llvm-profdata takes as llvm-profdata does:
-// addresses after a segment's start up to its end are relocated, and addresses in all
-// other segments are looked up in the program unchanged.
+// placeLLVM maps one program like llvm-profdata: it relocates addresses after the start of
+// the program's segment up to its end, and looks all other addresses up in the program
+// unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
 		return flaw.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).
@@ -213,7 +211,7 @@ func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	if len(b.files) == 0 {
 		return nil, p.missingProgram()
 	}
-	if p.Version() < 3 {
+	if p.Version < 3 {
 		return p.placeByOffset(b) // LLVM 22 does not read these
 	}
 	prog := b.files[0]

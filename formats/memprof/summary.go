@@ -1,8 +1,8 @@
 package memprof
 
-// summary counts the contexts of a profile by their temperature
+// Summary counts the contexts of a profile by their temperature
 // (memprof::MemProfSummary).
-type summary struct {
+type Summary struct {
 	NumContexts     uint64
 	NumColdContexts uint64
 	NumHotContexts  uint64
@@ -13,20 +13,20 @@ type summary struct {
 }
 
 // fields returns the fields in the order of the file.
-func (s *summary) fields() [numSummaryFields]*uint64 {
+func (s *Summary) fields() [numSummaryFields]*uint64 {
 	return [...]*uint64{
 		&s.NumContexts, &s.NumColdContexts, &s.NumHotContexts,
 		&s.MaxColdTotalSize, &s.MaxWarmTotalSize, &s.MaxHotTotalSize,
 	}
 }
 
-func (s *summary) add(m *MIB, t Thresholds) {
+func (s *Summary) addContext(m *MIB, t Thresholds) {
 	s.NumContexts++
 	switch t.Classify(m) {
-	case Cold:
+	case cold:
 		s.NumColdContexts++
 		s.MaxColdTotalSize = max(s.MaxColdTotalSize, m.TotalSize)
-	case Hot:
+	case hot:
 		s.NumHotContexts++
 		s.MaxHotTotalSize = max(s.MaxHotTotalSize, m.TotalSize)
 	default:
@@ -34,16 +34,22 @@ func (s *summary) add(m *MIB, t Thresholds) {
 	}
 }
 
-// summarize computes the summary. Like compilers it treats stacks that differ in inline
-// flags only as one context; the first of them counts.
-func (p *Profile) summarize(t Thresholds) summary { return p.count(t, p.Stacks.contexts()) }
+// Summary returns the summary that the file stores (version 4), or computes it with the
+// default thresholds. Like compilers, it counts stacks that differ in inline flags only as
+// one context, with the MIB of the first.
+func (p *Profile) Summary() Summary {
+	if p.summary != nil {
+		return *p.summary
+	}
+	return p.countContexts(p.Stacks.contexts())
+}
 
-// written counts contexts as the writer of version 4 does, to which marks of
-// inlining make a difference.
-func (p *Profile) written() summary { return p.count(DefaultThresholds, nil) }
+// writtenSummary returns the summary that LLVM writes in version 4, for which stacks that
+// differ in inline flags are different contexts.
+func (p *Profile) writtenSummary() Summary { return p.countContexts(nil) }
 
-// count summarizes the contexts, given by stack, or the stacks themselves.
-func (p *Profile) count(t Thresholds, contexts []StackIndex) (s summary) {
+// countContexts summarizes the contexts, given by stack; without contexts each stack is one.
+func (p *Profile) countContexts(contexts []StackIndex) (s Summary) {
 	seen := make([]bool, p.Stacks.numNodes()+1)
 	for _, rec := range p.Records {
 		for _, site := range rec.AllocSites {
@@ -53,7 +59,7 @@ func (p *Profile) count(t Thresholds, contexts []StackIndex) (s summary) {
 			}
 			if !seen[c] {
 				seen[c] = true
-				s.add(&p.MIBs[site.MIB], t)
+				s.addContext(&p.MIBs[site.MIB], DefaultThresholds)
 			}
 		}
 	}
@@ -67,8 +73,8 @@ func (s *Stacks) contexts() []StackIndex {
 	first := make([]StackIndex, len(s.nodes.list)+1)      // by index in flagless
 	toFlagless := make([]StackIndex, len(s.nodes.list)+1) // by index in s
 	out := make([]StackIndex, len(s.nodes.list)+1)
-	frames := make([]FrameIndex, len(s.frames))
-	for i, f := range s.frames {
+	frames := make([]frameIndex, len(s.Frames))
+	for i, f := range s.Frames {
 		f.Inline = false
 		frames[i] = flagless.addFrame(f)
 	}

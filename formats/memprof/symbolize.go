@@ -13,11 +13,10 @@ import (
 // SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for
 // most uses.
 type SymbolizeOptions struct {
-	// LLVMCompat does what llvm-profdata 22 does: it symbolizes the first program
-	// only, without libraries, and keeps a context for each stack of addresses and
-	// a call site for each address, even if several have the same frames. It ignores missing
-	// or damaged debug information and passes it to Warn; otherwise it is an error, which
-	// names a missing .dwo file.
+	// LLVMCompat symbolizes like llvm-profdata 22: the first program only, without
+	// libraries, with a context for each stack of addresses and a call site for each
+	// address, even if several have the same frames. Missing or damaged debug
+	// information goes to Warn; otherwise it is an error, which names a missing .dwo file.
 	LLVMCompat bool
 	// KeepNames fills Profile.Names and Profile.Sources.
 	KeepNames bool
@@ -25,7 +24,7 @@ type SymbolizeOptions struct {
 	Warn func(profile.Warning)
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
 	// saturated.
-	Overflow func(MIBIndex)
+	Overflow func(uint32)
 	// Adding, if not nil, is called when [Merger.AddRaw] begins to add to the sum. A fault
 	// in the memory of the raw profile then leaves part of it there.
 	Adding func()
@@ -38,12 +37,12 @@ type Coverage struct {
 	// as allocations within libraries.
 	Dropped int
 	PCs     int // distinct addresses
-	// Outside counts the addresses in programs and libraries that were not found,
-	// Unknown those without debug information or in MemProf's runtime. Call stacks
-	// lack these calls.
+	// Outside counts the addresses in programs and libraries that were not found.
+	// Unknown counts the addresses without debug information or in MemProf's runtime.
+	// Call stacks lack the calls at both.
 	Outside, Unknown int
-	Programs         []ProgramUse // found programs and libraries
-	Missing          []ProgramUse // missing ones, in the order of their segments
+	Programs         []ProgramUse // programs and libraries that were found
+	Missing          []ProgramUse // programs and libraries that were not found, in the order of their segments
 }
 
 // A ProgramUse is a program or library of the process.
@@ -71,8 +70,8 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 	return s.profile(), &s.about, nil
 }
 
-// symbolizer looks up the addresses of a raw profile. Nothing fails after that. ordered says
-// that the order of the result shows.
+// symbolizer returns a symbolizer with the frames of all addresses of the raw profile; its
+// further steps cannot fail. ordered asks for llvm-profdata's order.
 func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool) (*symbolizer, error) {
 	s := &symbolizer{raw: p, opt: opt, out: new(Profile)}
 	s.about.Contexts = len(p.contexts)
@@ -80,7 +79,7 @@ func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool)
 	if opt.LLVMCompat {
 		s.places, err = p.placeLLVM(b)
 	} else {
-		s.places, err = p.place(b)
+		s.places, err = p.placePrograms(b)
 	}
 	if err == nil {
 		s.warnOfMain(b)
@@ -102,11 +101,11 @@ type symbolizer struct {
 	out    *Profile
 
 	pcs    numbering[uint64]
-	ids    []uint16     // numbers of the PCs of the contexts to come; nil if there are too many
+	ids    []uint16     // numbers of the PCs of the remaining contexts; nil if there are too many
 	found  []StackIndex // by distinct PC: in the chains of its program
 	of     []*program   // by distinct PC
 	chains []chain      // by distinct PC
-	arena  []FrameIndex
+	arena  []frameIndex
 }
 
 // A chain is the inlined frames at a PC: a part of the arena, innermost first. It is
@@ -244,8 +243,8 @@ func (s *symbolizer) warn(err error) {
 	}
 }
 
-// collect numbers the distinct PCs by first appearance, in the order of llvm-profdata if
-// that shows.
+// collect numbers the distinct PCs by first appearance; with ordered and LLVMCompat, in the
+// order in which llvm-profdata visits them.
 func (s *symbolizer) collect(ordered bool) {
 	contexts, total := s.raw.contexts, 0
 	for i := range contexts {
@@ -259,7 +258,7 @@ func (s *symbolizer) collect(ordered bool) {
 			rank[i] = uint32(k)
 		}
 	}
-	var first []uint64 // by number: where llvm-profdata finds the PC first
+	var first []uint64 // by number: where llvm-profdata first finds the PC
 	for i := range contexts {
 		at := uint64(0)
 		if rank != nil {
@@ -286,7 +285,7 @@ func (s *symbolizer) collect(ordered bool) {
 	}
 }
 
-// renumber orders the distinct PCs.
+// renumber orders the distinct PCs by the given keys.
 func (s *symbolizer) renumber(by []uint64) {
 	old := s.pcs.list
 	order := make([]int32, len(old))

@@ -16,7 +16,7 @@ type program struct {
 
 	mu     sync.Mutex
 	chains Stacks                // of inlined frames
-	addrs  map[uint64]StackIndex // 0 for addresses without frames, or to be omitted
+	addrs  map[uint64]StackIndex // 0 for addresses without frames or in MemProf's runtime
 	guids  map[string]uint64     // by linkage name
 	names  map[uint64]string     // canonical names by GUID
 	starts map[uint64]SourceLocation
@@ -36,12 +36,12 @@ func (p *program) hasDebug() bool {
 
 // executable returns the segments of code.
 func (p *program) executable() []symbolize.Segment {
-	return slices.DeleteFunc(p.file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })
+	return slices.DeleteFunc(slices.Clone(p.file.Segments), func(s symbolize.Segment) bool { return !s.Executable })
 }
 
-// lookup returns for each address a stack of p.chains, 0 if it has no frames. With
-// lenient it caches and returns what it could read in spite of missing or damaged debug
-// information.
+// lookup returns for each address a stack of p.chains, 0 for an address without frames. With
+// lenient it returns an error about missing or damaged debug information together with the
+// stacks that it could read.
 func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 	var problem error
 	if len(missing) > 0 {
 		found := make([]StackIndex, len(missing))
-		var chain []FrameIndex
+		var chain []frameIndex
 		problem = p.file.Batch(missing, func(i int, frames []symbolize.Frame) {
 			found[i], chain = p.addChain(frames, chain)
 		})
@@ -73,7 +73,7 @@ func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
 }
 
 // addChain adds the frames to p.chains. It returns scratch for the next call.
-func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (StackIndex, []FrameIndex) {
+func (p *program) addChain(frames []symbolize.Frame, scratch []frameIndex) (StackIndex, []frameIndex) {
 	if len(frames) == 0 || frames[0].Function == "" || isRuntimeFile(frames[0].File) {
 		return 0, scratch
 	}
@@ -88,8 +88,8 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []FrameIndex) (Stac
 	return p.chains.addStack(scratch), scratch
 }
 
-// noteStart records where a function begins; of several functions of one name, the
-// first.
+// noteStart records the source line where a function begins; the first function of a name
+// counts.
 func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
 	if _, ok := p.starts[guid]; !ok && f.File != "" {
 		p.starts[guid] = SourceLocation{f.File, f.StartLine}
@@ -105,7 +105,7 @@ func (p *program) guid(name string) uint64 {
 	}
 	g, ok := p.guids[name]
 	if !ok {
-		g = GUID(name)
+		g = guidOf(name)
 		p.guids[name] = g
 		if _, ok := p.names[g]; !ok {
 			p.names[g] = guid.Canonical(name)
@@ -128,18 +128,17 @@ func isRuntimeFile(path string) bool {
 func (p *program) length(stack StackIndex) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for range p.chains.Walk(stack) {
+	for range p.chains.walk(stack) {
 		n++
 	}
 	return n
 }
 
 // export adds the frames of a stack of p.chains to a profile, and appends their indexes.
-func (p *program) export(dst []FrameIndex, stack StackIndex, out *Profile) []FrameIndex {
+func (p *program) export(dst []frameIndex, stack StackIndex, out *Profile) []frameIndex {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.chains.Walk(stack) {
-		f := p.chains.Frame(i)
+	for f := range p.chains.Walk(stack) {
 		if out.Names != nil {
 			out.Names[f.GUID] = p.names[f.GUID]
 			if at, ok := p.starts[f.GUID]; ok {

@@ -10,22 +10,23 @@ type recordBuilder struct {
 	callers functionTable
 	sites   [][]int32   // by index in callers: PCs of call sites
 	sited   []siteState // by PC
-	mibs    []MIBIndex  // by stack, plus 1; without LLVMCompat
+	mibs    []uint32    // by stack, plus 1; without LLVMCompat
 }
 
-// together is how many contexts are followed at the same time.
+// together is the number of contexts that follow advances at the same time.
 const together = 16
 
-// A pathOf is the way of a context's stack into the tree of all stacks, from its outermost
-// frame inwards.
-type pathOf struct {
-	ids        []int32    // the PCs that have frames, leaf first
-	at         StackIndex // how far it goes
-	call, next int        // the next frame: of which of the ids, where in the arena; call is -1 after the last
+// A stackPath is the progress of a context's stack in the tree of all stacks, from the
+// outermost frame inwards.
+type stackPath struct {
+	ids  []int32    // the PCs that have frames, leaf first
+	at   StackIndex // the node reached
+	call int        // index in ids of the call with the next frame; -1 after the last frame
+	next int        // index in the arena of the next frame
 }
 
-// step goes on to the next frame.
-func (p *pathOf) step(s *symbolizer) {
+// step advances to the next frame.
+func (p *stackPath) step(s *symbolizer) {
 	if p.next > s.chains[p.ids[p.call]].start {
 		p.next--
 		return
@@ -35,7 +36,8 @@ func (p *pathOf) step(s *symbolizer) {
 	}
 }
 
-// nextPC returns the number of the PC at the start of b, the next of all contexts.
+// nextPC returns the number of the PC at the start of b. Calls take the PCs of all contexts
+// in order.
 func (s *symbolizer) nextPC(b []byte) int32 {
 	if len(s.ids) == 0 {
 		return s.pcs.find(le.Uint64(b))
@@ -45,16 +47,16 @@ func (s *symbolizer) nextPC(b []byte) int32 {
 	return int32(id)
 }
 
-// follow starts the paths of contexts and goes on as far as the tree has them already. Each
-// step needs the result of the one before and memory that is in no cache, so it takes a step
-// of all of them at a time.
-func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
+// follow starts the paths of contexts and advances them through the nodes that the tree
+// already has. Each step needs the result of the previous step and memory that is in no
+// cache, so follow advances all paths by one step at a time.
+func (s *symbolizer) follow(contexts []rawContext, paths []stackPath) {
 	nodes := &s.out.Stacks.nodes
-	var active [together]*pathOf
+	var active [together]*stackPath
 	n := 0
 	for i := range contexts {
 		p := &paths[i]
-		*p = pathOf{ids: p.ids[:0]}
+		*p = stackPath{ids: p.ids[:0]}
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
 			if id := s.nextPC(pcs); id >= 0 && s.chains[id].len() > 0 {
 				p.ids = append(p.ids, id)
@@ -89,21 +91,20 @@ func (s *symbolizer) follow(contexts []rawContext, paths []pathOf) {
 	}
 }
 
-// A siteState says in which functions of its frames a PC is already recorded as a call
-// site.
+// A siteState says which functions at a PC already have a call site for the PC.
 type siteState uint8
 
 const (
 	notSited   siteState = iota
-	outerSited           // in all but the innermost, which allocates
+	outerSited           // all but the innermost, which allocates
 	allSited
 )
 
-// each calls use with every context that has frames: its PCs that have some, leaf first,
-// and its stack.
-func (s *symbolizer) each(use func(c *rawContext, ids []int32, stack StackIndex)) {
+// eachContext calls use with every context that has frames, with its PCs that have frames,
+// leaf first, and with its stack.
+func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack StackIndex)) {
 	s.importChains()
-	paths := make([]pathOf, together)
+	paths := make([]stackPath, together)
 	for contexts := range slices.Chunk(s.raw.contexts, together) {
 		s.follow(contexts, paths)
 		for i := range contexts {
@@ -125,7 +126,7 @@ func (s *symbolizer) profile() *Profile {
 	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.found))}
 	n := len(s.raw.contexts)
 	s.out.MIBs = make([]MIB, 0, n+n/16) // the next profile has a few more
-	s.each(func(c *rawContext, ids []int32, stack StackIndex) {
+	s.eachContext(func(c *rawContext, ids []int32, stack StackIndex) {
 		s.out.Stacks.markWhole(stack)
 		if site, ok := b.measure(c, stack); ok {
 			b.addAllocSites(ids[0], site)
@@ -149,7 +150,7 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 	}
 	if !b.opt.LLVMCompat {
 		if n := int(stack) + 1 - len(b.mibs); n > 0 {
-			b.mibs = append(b.mibs, make([]MIBIndex, max(n, len(b.mibs)/2))...)
+			b.mibs = append(b.mibs, make([]uint32, max(n, len(b.mibs)/2))...)
 		}
 		if i := b.mibs[stack]; i > 0 {
 			if out.MIBs[i-1].merge(&m, 1) && b.opt.Overflow != nil {
@@ -159,30 +160,30 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 		}
 	}
 	out.MIBs = append(out.MIBs, m)
-	i := MIBIndex(len(out.MIBs))
+	i := uint32(len(out.MIBs))
 	if !b.opt.LLVMCompat {
 		b.mibs[stack] = i
 	}
 	return AllocSite{stack, i - 1}, true
 }
 
-// addAllocSites records a context in the function that allocates and those it
-// is inlined into.
+// addAllocSites records a context in the function that allocates and in each function that
+// this one is inlined into.
 func (b *recordBuilder) addAllocSites(leaf int32, site AllocSite) {
 	for _, f := range b.chain(leaf) {
-		r := b.record(f)
+		r := b.recordOf(f)
 		// A function inlined into itself has the context once.
 		if n := len(r.AllocSites); b.opt.LLVMCompat || n == 0 || r.AllocSites[n-1] != site {
 			r.AllocSites = append(r.AllocSites, site)
 		}
-		if !b.out.Stacks.Frame(f).Inline {
+		if !b.out.Stacks.Frames[f].Inline {
 			return
 		}
 	}
 }
 
-// record returns the record of a frame's function, and adds it if it is missing.
-func (b *recordBuilder) record(f FrameIndex) *Record {
+// recordOf returns the record of a frame's function, and adds it if it is missing.
+func (b *recordBuilder) recordOf(f frameIndex) *Record {
 	guid := b.guid(f)
 	i, added := b.records.index(f, guid)
 	if added {
@@ -204,7 +205,7 @@ func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 		b.sited[id] = outerSited
 	case state == outerSited:
 		// The function may be inlined into itself.
-		if !slices.ContainsFunc(frames[1:], func(f FrameIndex) bool { return b.guid(f) == b.guid(frames[0]) }) {
+		if !slices.ContainsFunc(frames[1:], func(f frameIndex) bool { return b.guid(f) == b.guid(frames[0]) }) {
 			b.noteCalls(id, frames[:1])
 		}
 		b.sited[id] = allSited
@@ -215,7 +216,7 @@ func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 }
 
 // noteCalls records a call site once in each of the functions.
-func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
+func (b *recordBuilder) noteCalls(id int32, frames []frameIndex) {
 	for _, f := range frames {
 		i, added := b.callers.index(f, b.guid(f))
 		if added {
@@ -228,11 +229,11 @@ func (b *recordBuilder) noteCalls(id int32, frames []FrameIndex) {
 }
 
 // chain returns the frames at a PC, innermost first.
-func (s *symbolizer) chain(id int32) []FrameIndex {
+func (s *symbolizer) chain(id int32) []frameIndex {
 	return s.arena[s.chains[id].start:s.chains[id].end]
 }
 
-func (b *recordBuilder) guid(f FrameIndex) uint64 { return b.out.Stacks.Frame(f).GUID }
+func (b *recordBuilder) guid(f frameIndex) uint64 { return b.out.Stacks.Frames[f].GUID }
 
 // addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
@@ -277,12 +278,12 @@ func estimateDensities(m *MIB) {
 // functionTable numbers functions by first appearance.
 type functionTable struct {
 	guids   numbering[uint64]
-	byFrame []int32 // the same by frame, plus 1; 0 if not looked up yet
+	byFrame []int32 // by frame: number of its function plus 1; 0 if not looked up yet
 }
 
 // index returns the number of a frame's function. added reports whether it is
 // new.
-func (t *functionTable) index(f FrameIndex, guid uint64) (i int32, added bool) {
+func (t *functionTable) index(f frameIndex, guid uint64) (i int32, added bool) {
 	if n := int(f) + 1 - len(t.byFrame); n > 0 {
 		t.byFrame = append(t.byFrame, make([]int32, n)...)
 	}

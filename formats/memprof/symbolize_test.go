@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/profuse-pgo/profuse/internal/blake3"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -61,7 +60,7 @@ func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symb
 			var chain []Frame
 			for _, f := range frames {
 				if f.Function != "" {
-					chain = append(chain, Frame{GUID(f.Function), f.Line - f.StartLine, f.Column, f.IsInlined})
+					chain = append(chain, Frame{guidOf(f.Function), f.Line - f.StartLine, f.Column, f.IsInlined})
 				}
 			}
 			if len(chain) > 0 {
@@ -108,7 +107,7 @@ func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
 	text := func(i StackIndex) string {
 		var b strings.Builder
 		for f := range p.Stacks.Walk(i) {
-			b.WriteString(frameText(p.Stacks.Frame(f)))
+			b.WriteString(frameText(f))
 		}
 		return b.String()
 	}
@@ -173,7 +172,7 @@ func TestSymbolize(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			raw := f.read(t, RawOptions{})
 			file := openProgram(t, f.program)
-			code := slices.DeleteFunc(file.Segments(), func(s symbolize.Segment) bool { return !s.Executable })[0]
+			code := slices.DeleteFunc(slices.Clone(file.Segments), func(s symbolize.Segment) bool { return !s.Executable })[0]
 			e := symbolizeObviously(t, raw, func(s Segment) (*symbolize.File, uint64) {
 				switch {
 				case f.version >= 3 && bytes.Equal(s.BuildID, file.BuildID):
@@ -200,7 +199,7 @@ func TestSymbolize(t *testing.T) {
 			if err := p.validate(); err != nil {
 				t.Error(err)
 			}
-			if about.Contexts != raw.NumContexts() || about.PCs != about.Outside+about.Programs[0].PCs || about.Programs[0].File != f.program {
+			if about.Contexts != raw.NumContexts || about.PCs != about.Outside+about.Programs[0].PCs || about.Programs[0].File != f.program {
 				t.Errorf("coverage %+v", about)
 			}
 		})
@@ -252,7 +251,7 @@ func TestVersion1(t *testing.T) {
 	p, _ := symbolizeRaw(t, old.read(t, RawOptions{}), openBinaries(t, old.program), SymbolizeOptions{})
 	for i := range p.MIBs {
 		m := &p.MIBs[i]
-		if m.Fields.Has(dataTypeID) || m.DataTypeID != 0 || m.Fields.Has(maxLifetimeAccessDensity) {
+		if m.Fields.has(dataTypeID) || m.DataTypeID != 0 || m.Fields.has(maxLifetimeAccessDensity) {
 			t.Errorf("fields %b", m.Fields)
 		}
 		n := float64(m.AllocCount)
@@ -289,7 +288,7 @@ func TestLibrary(t *testing.T) {
 	if len(about.Programs) != 2 || missing == 0 || missing != about.Outside {
 		t.Errorf("programs %+v, missing %+v", about.Programs, about.Missing)
 	}
-	if got := p.Names[GUID("_Z4makei")]; got != "_Z4makei" {
+	if got := p.Names[guidOf("_Z4makei")]; got != "_Z4makei" {
 		t.Errorf("name of make: %q", got)
 	}
 	without, _ := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
@@ -297,7 +296,7 @@ func TestLibrary(t *testing.T) {
 		t.Error("names are kept unasked")
 	}
 	make := func(p *Profile) bool {
-		return slices.ContainsFunc(p.Records, func(r Record) bool { return r.GUID == GUID("_Z4makei") && len(r.AllocSites) > 0 })
+		return slices.ContainsFunc(p.Records, func(r Record) bool { return r.GUID == guidOf("_Z4makei") && len(r.AllocSites) > 0 })
 	}
 	if !make(p) || make(without) {
 		t.Errorf("the library allocates: %t with it, %t without", make(p), make(without))
@@ -357,7 +356,7 @@ func TestDeepInlining(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	b := openBinaries(t, f.program)
 	prog := b.files[0]
-	chain := make([]FrameIndex, 2000)
+	chain := make([]frameIndex, 2000)
 	for i := range chain {
 		chain[i] = prog.chains.addFrame(Frame{GUID: uint64(i), Inline: i+1 < len(chain)})
 	}
@@ -389,7 +388,7 @@ func TestAddressesOfSegments(t *testing.T) {
 	b := openBinaries(t, f.program)
 	raw := f.read(t, RawOptions{})
 	start, end := raw.Segments[0].Start, raw.Segments[0].End
-	exact, err := raw.place(b)
+	exact, err := raw.placePrograms(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,11 +425,10 @@ func TestAddressesOfSegments(t *testing.T) {
 // (memprof::computeFullStackId).
 func (s *Stacks) contextID(i StackIndex) uint64 {
 	var buf []byte
-	for f := range s.Walk(i) {
-		frame := s.frames[f]
+	for frame := range s.Walk(i) {
 		buf = le.AppendUint64(buf, frame.GUID)
 		buf = le.AppendUint32(buf, frame.LineOffset)
 		buf = le.AppendUint32(buf, frame.Column)
 	}
-	return blake3.Sum64(buf)
+	return hash64(buf)
 }

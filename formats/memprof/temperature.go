@@ -1,29 +1,5 @@
 package memprof
 
-// Temperature is how an allocation context is used, as compilers see it
-// (llvm::AllocationType).
-type Temperature int
-
-const (
-	// Warm blocks are neither cold nor hot; compilers call them "notcold".
-	Warm Temperature = iota
-	// Cold blocks live long and are rarely accessed.
-	Cold
-	// Hot blocks are accessed often.
-	Hot
-)
-
-// String returns "warm", "cold" or "hot".
-func (t Temperature) String() string {
-	switch t {
-	case Cold:
-		return "cold"
-	case Hot:
-		return "hot"
-	}
-	return "warm"
-}
-
 // Thresholds classify contexts by averages over their blocks.
 type Thresholds struct {
 	// ColdAccessDensity is the accesses per byte and second of lifetime below
@@ -36,24 +12,31 @@ type Thresholds struct {
 	// which blocks are hot
 	// (-memprof-min-ave-lifetime-access-density-hot-threshold).
 	HotAccessDensity uint32
-	// UseHot distinguishes hot contexts from warm ones, as clang 17 to 19 do, and
-	// later releases with -memprof-use-hot-hints.
+	// UseHot tells hot contexts from other contexts that are not cold. Clang 17 to 19
+	// always do so, later releases with -memprof-use-hot-hints.
 	UseHot bool
 }
 
-// DefaultThresholds are those of clang 20 to 22.
+// DefaultThresholds are the default limits of clang 20 to 22.
 var DefaultThresholds = Thresholds{ColdAccessDensity: 0.05, ColdLifetime: 200, HotAccessDensity: 1000}
 
-// Classify returns the temperature of a context (memprof::getAllocType), computed in
-// single precision like the compiler. Unknown fields count as zero, as in files; a
-// context without allocations is not cold.
-func (t Thresholds) Classify(m *MIB) Temperature {
+// Compilers' words for the temperature of a context (llvm::AllocationType).
+const (
+	notCold = "notcold"
+	cold    = "cold" // long-lived and rarely accessed
+	hot     = "hot"
+)
+
+// Classify returns the temperature of a context in the compiler's word: "notcold", "cold"
+// or "hot" (memprof::getAllocType). It computes in single precision, like the compiler.
+// Unknown fields count as zero, as in files; a context without allocations is not cold.
+func (t Thresholds) Classify(m *MIB) string {
 	density := float32(float32(m.TotalLifetimeAccessDensity)/float32(m.AllocCount)) / 100
 	switch lifetime := float32(m.TotalLifetime) / float32(m.AllocCount); {
 	case density < t.ColdAccessDensity && lifetime >= float32(t.ColdLifetime)*1000:
-		return Cold
+		return cold
 	case t.UseHot && density > float32(t.HotAccessDensity):
-		return Hot
+		return hot
 	}
-	return Warm
+	return notCold
 }

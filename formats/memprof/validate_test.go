@@ -52,7 +52,7 @@ func TestValidate(t *testing.T) {
 				Records:     []DataAccessRecord{{Symbol: "s"}, {Hash: 5}},
 				ColdSymbols: []string{"c"}, ColdHashes: []uint64{6},
 			}}
-			stack := p.Stacks.addStack([]FrameIndex{p.Stacks.addFrame(Frame{GUID: 7}), p.Stacks.addFrame(Frame{GUID: 8})})
+			stack := p.Stacks.addStack([]frameIndex{p.Stacks.addFrame(Frame{GUID: 7}), p.Stacks.addFrame(Frame{GUID: 8})})
 			p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{stack, 0}}, CallSites: []CallSite{{Stack: stack}}}}
 			if err := p.validate(); err != nil {
 				t.Fatalf("before: %v", err)
@@ -66,7 +66,7 @@ func TestValidate(t *testing.T) {
 				t.Error("a section is made of it")
 			}
 			want.File = "in"
-			_, err := NewMerger(MergeOptions{}).AddProfile("in", p, 1)
+			err := NewMerger(MergeOptions{}).AddProfile("in", p, 1)
 			if got := formatError(t, err, profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("merged: got  %+v\nwant %+v", got, want)
 			}

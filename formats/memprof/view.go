@@ -25,9 +25,9 @@ type ViewOptions struct {
 //
 // Stacks are the allocation contexts, innermost function first. They have the following
 // values, if known of all contexts, and a label with the compiler's word for the
-// temperature: "notcold", "cold" or "hot". Functions are those of the records; their IDs
-// are GUIDs. Lines are lines of the source files if the sources of all functions are
-// known, and otherwise relative to the function's first line.
+// temperature: "notcold", "cold" or "hot". Functions are the functions that have records;
+// their IDs are GUIDs. Lines are lines of the source files if the sources of all functions
+// are known, and otherwise relative to the function's first line.
 //
 //	alloc_space              TotalSize
 //	alloc_objects            AllocCount
@@ -50,7 +50,7 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 
 // omitted names the data of the profile that its view does not show.
 func (p *Profile) omitted() (omits []string) {
-	if !p.DataAccess.Empty() {
+	if !p.DataAccess.empty() {
 		omits = append(omits, "the data-access profile")
 	}
 	if p.hasCallees() {
@@ -66,17 +66,17 @@ func (p *Profile) omitted() (omits []string) {
 type view struct {
 	p      *Profile
 	opt    ViewOptions
-	frames func() []profile.Frame // by FrameIndex
+	frames func() []profile.Frame // by frameIndex
 }
 
 // hasSources reports whether the profile has the sources of all its functions.
 func (v *view) hasSources() bool {
-	for i := range v.p.Stacks.frames {
-		if _, ok := v.p.Sources[v.p.Stacks.frames[i].GUID]; !ok {
+	for i := range v.p.Stacks.Frames {
+		if _, ok := v.p.Sources[v.p.Stacks.Frames[i].GUID]; !ok {
 			return false
 		}
 	}
-	return len(v.p.Stacks.frames) > 0
+	return len(v.p.Stacks.Frames) > 0
 }
 
 // symbol names a function.
@@ -94,9 +94,9 @@ func (v *view) symbol(guid uint64) profile.Symbol {
 func (v *view) resolve() []profile.Frame {
 	lines := v.hasSources()
 	symbols := make(map[uint64]profile.Symbol)
-	frames := make([]profile.Frame, len(v.p.Stacks.frames))
+	frames := make([]profile.Frame, len(v.p.Stacks.Frames))
 	for i := range frames {
-		src := &v.p.Stacks.frames[i]
+		src := &v.p.Stacks.Frames[i]
 		s, ok := symbols[src.GUID]
 		if !ok {
 			s = v.symbol(src.GUID)
@@ -134,11 +134,11 @@ func (v *view) Stacks() []profile.StackSet { return []profile.StackSet{v.allocat
 // viewValues are the values of a context.
 var viewValues = [...]struct {
 	profile.ValueType
-	field Field
+	field field
 }{
 	{profile.ValueType{Name: "alloc_space", Unit: profile.Bytes}, totalSize},
 	{profile.ValueType{Name: "alloc_objects", Unit: profile.Count}, allocCount},
-	{profile.ValueType{Name: "access_count", Unit: profile.Count}, TotalAccessCount},
+	{profile.ValueType{Name: "access_count", Unit: profile.Count}, totalAccessCount},
 	{profile.ValueType{Name: "lifetime", Unit: profile.Milliseconds}, totalLifetime},
 	{profile.ValueType{Name: "lifetime_access_density", Unit: profile.Count}, totalLifetimeAccessDensity},
 	{profile.ValueType{Name: "min_size", Unit: profile.Bytes, Combine: profile.Min}, minSize},
@@ -159,9 +159,9 @@ func (v *view) allocations() profile.StackSet {
 		},
 	}
 	known := v.p.KnownFields()
-	var fields []Field
+	var fields []field
 	for i := range viewValues {
-		if known.Has(viewValues[i].field) || viewValues[i].field == totalSize {
+		if known.has(viewValues[i].field) || viewValues[i].field == totalSize {
 			set.Values = append(set.Values, viewValues[i].ValueType)
 			fields = append(fields, viewValues[i].field)
 		}
@@ -171,14 +171,14 @@ func (v *view) allocations() profile.StackSet {
 		var s profile.Stack
 		for c := range v.p.Contexts() {
 			s.Frames, s.Values = s.Frames[:0], s.Values[:0]
-			for f := range v.p.Stacks.Walk(c.Stack) {
+			for f := range v.p.Stacks.walk(c.Stack) {
 				s.Frames = append(s.Frames, frames[f])
 			}
 			for _, f := range fields {
 				s.Values = append(s.Values, c.MIB.get(f))
 			}
 			s.Labels = append(s.Labels[:0], profile.Label{
-				Key: profile.LabelTemperature, Value: limits.Classify(c.MIB).CompilerWord(),
+				Key: profile.LabelTemperature, Value: limits.Classify(c.MIB),
 			})
 			if !yield(&s) {
 				return
@@ -186,15 +186,6 @@ func (v *view) allocations() profile.StackSet {
 		}
 	}
 	return set
-}
-
-// CompilerWord returns what compilers call the temperature: "notcold", "cold"
-// or "hot".
-func (t Temperature) CompilerWord() string {
-	if t == Warm {
-		return "notcold"
-	}
-	return t.String()
 }
 
 func (v *view) Edges() iter.Seq[*profile.Edge] { return func(func(*profile.Edge) bool) {} }

@@ -121,36 +121,6 @@ func TestViewOmits(t *testing.T) {
 	}
 }
 
-// TestRandomizeHotness: the first numbers of the C library's generator, and what
-// they make of sites.
-func TestRandomizeHotness(t *testing.T) {
-	for seed, want := range map[uint32][]uint32{
-		1: {1804289383, 846930886, 1681692777}, 0: {1804289383}, 42: {71876166, 708592740, 1483128881},
-	} {
-		r := newLibcRand(seed)
-		for i, w := range want {
-			if got := r.next(); got != w {
-				t.Errorf("seed %d, number %d: %d, want %d", seed, i, got, w)
-			}
-		}
-	}
-	f := rawFixtureNamed(t, "clang22-pie")
-	p, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{})
-	p.RandomizeHotness(7)
-	seen := make(map[Temperature]int)
-	for _, r := range p.Records {
-		for _, a := range r.AllocSites {
-			seen[DefaultThresholds.Classify(&p.MIBs[a.MIB])]++
-		}
-	}
-	if seen[Cold] < 3 || seen[Warm] < 3 || len(seen) != 2 {
-		t.Errorf("temperatures %v", seen)
-	}
-	if err := p.validate(); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestCheckRaw: real raw profiles are sound, and what cannot be is found.
 func TestCheckRaw(t *testing.T) {
 	for _, f := range rawFixtures(t) {
@@ -160,7 +130,7 @@ func TestCheckRaw(t *testing.T) {
 	}
 	d := dumpBuild{version: 5, segments: []Segment{{Start: 0x1000, End: 0x2000}}}
 	m := mibBuild{id: 1}
-	for f, v := range map[Field]uint64{totalSize: 10, minSize: 9, maxSize: 8} {
+	for f, v := range map[field]uint64{totalSize: 10, minSize: 9, maxSize: 8} {
 		m.fields[f-1] = v
 	}
 	d.mibs, d.stacks = []mibBuild{m}, []stackBuild{{1, []uint64{0x1100}}}

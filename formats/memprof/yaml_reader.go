@@ -52,7 +52,7 @@ type yamlReader struct {
 	s      *llvmyaml.Scanner
 	p      *Profile
 	index  map[uint64]int // by GUID: index in Records
-	frames []FrameIndex   // scratch: a stack
+	frames []frameIndex   // scratch: a stack
 }
 
 var (
@@ -83,7 +83,7 @@ func (r *yamlReader) document() {
 	}, documentKeys...)
 }
 
-// record reads one record and adds it to that of the same function.
+// record reads one record and adds it to the record of the same function, if there is one.
 func (r *yamlReader) record() {
 	var rec Record
 	r.s.Fields(recordKeys, func(key string) {
@@ -116,7 +116,7 @@ func (r *yamlReader) allocSite() AllocSite {
 		case keyCallstack:
 			site.Stack = r.stack()
 		case keyMIB:
-			site.MIB = MIBIndex(len(r.p.MIBs))
+			site.MIB = uint32(len(r.p.MIBs))
 			r.p.MIBs = append(r.p.MIBs, r.mib())
 		}
 	})
@@ -194,7 +194,7 @@ func (r *yamlReader) guid(field string) uint64 {
 		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
 			Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
-		id, name := GUID(text), guid.Canonical(text)
+		id, name := guidOf(text), guid.Canonical(text)
 		if _, known := r.p.Names[id]; !known {
 			if r.p.Names == nil {
 				r.p.Names = make(map[uint64]string)

@@ -108,7 +108,7 @@ func TestYAMLUnitesRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Records) != 1 || len(p.Records[0].AllocSites) != 2 || p.Names[GUID("f")] != "f" {
+	if len(p.Records) != 1 || len(p.Records[0].AllocSites) != 2 || p.Names[guidOf("f")] != "f" {
 		t.Errorf("records %+v, names %v", p.Records, p.Names)
 	}
 }
@@ -137,11 +137,7 @@ func TestYAMLQuotes(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	var got bytes.Buffer
-	if err := WriteShow(&got, readSection(t, file)); err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != want {
-		t.Error(diffLine(got.String(), want))
+	if got := showText(t, readSection(t, file)); got != want {
+		t.Error(diffLine(got, want))
 	}
 }

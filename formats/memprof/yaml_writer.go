@@ -67,8 +67,8 @@ type yamlPrinter struct {
 	out output
 }
 
-// full writes what was printed if that is much.
-func (y *yamlPrinter) full() {
+// flushIfLarge writes the printed text if it is long.
+func (y *yamlPrinter) flushIfLarge() {
 	if len(y.Buf) >= outputPiece {
 		y.flush()
 	}
@@ -132,7 +132,7 @@ func (y *yamlPrinter) records(p *Profile) {
 			y.Item()
 			y.frames(p, keyCallstack, a.Stack)
 			y.mib(&p.MIBs[a.MIB])
-			y.full()
+			y.flushIfLarge()
 		}
 		if len(r.CallSites) > 0 {
 			y.Parent(4, keyCallSites)
@@ -144,7 +144,7 @@ func (y *yamlPrinter) records(p *Profile) {
 			if len(c.Callees) > 0 {
 				y.flow(8, keyCallees, len(c.Callees), func(i int) { y.hex(c.Callees[i]) })
 			}
-			y.full()
+			y.flushIfLarge()
 		}
 	}
 }
@@ -157,8 +157,7 @@ func (y *yamlPrinter) frames(p *Profile, k string, i StackIndex) {
 		return
 	}
 	y.Parent(8, k)
-	for f := range p.Stacks.Walk(i) {
-		frame := p.Stacks.frames[f]
+	for frame := range p.Stacks.Walk(i) {
 		line := len(y.Buf)
 		y.Text(indent + "{ " + keyFunction + ": ")
 		y.hex(frame.GUID)
@@ -181,14 +180,14 @@ func (y *yamlPrinter) mib(m *MIB) {
 	}
 	y.Parent(8, keyMIB)
 	for f := allocCount; f <= accessHistogram; f++ {
-		if m.Fields.Has(f) {
+		if m.Fields.has(f) {
 			y.Decimal(10, f.String(), m.get(f))
 		}
 	}
 }
 
 func (y *yamlPrinter) dataAccess(d *DataAccess) {
-	if d.Empty() {
+	if d.empty() {
 		return
 	}
 	y.Parent(0, keyDataAccess)
@@ -214,14 +213,14 @@ func (y *yamlPrinter) dataAccess(d *DataAccess) {
 			y.string(10, keyFileName, l.File)
 			y.Decimal(10, keyLine, uint64(l.Line))
 		}
-		y.full()
+		y.flushIfLarge()
 	}
 	if len(d.ColdSymbols) > 0 {
 		y.Parent(2, keyColdSymbols)
 		for _, s := range slices.Sorted(slices.Values(d.ColdSymbols)) {
 			y.Text("    - ")
 			y.quoted(s)
-			y.full()
+			y.flushIfLarge()
 		}
 	}
 	if len(d.ColdHashes) > 0 {

@@ -30,7 +30,7 @@ func BenchmarkAddRaw(b *testing.B) {
 			b.SetBytes(int64(len(raws[0])))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if _, err := m.AddRaw("raw", raws[i%len(raws)], 1); err != nil {
+				if err := m.AddRaw("raw", raws[i%len(raws)], 1); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -85,7 +85,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 							for i := w; i < files; i += workers {
 								data, err := readInto(buf, filepath.Join(dir, strconv.Itoa(i)))
 								if err == nil && merge {
-									_, err = fork.AddRaw("raw", data, 1)
+									err = fork.AddRaw("raw", data, 1)
 								}
 								if err != nil {
 									b.Error(err)
@@ -131,19 +131,19 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	yaml, err := appendYAML(nil, p, YAMLOptions{})
+	yaml, err := appendYAML(nil, p, WriteOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, in := range []struct {
 		name string
 		data []byte
-	}{{"map", mapped}, {"mip", mipOf(b, p, MIPOptions{})}, {"yaml", yaml}} {
+	}{{"map", mapped}, {"mip", mipOf(b, p, WriteOptions{})}, {"yaml", yaml}} {
 		b.Run(in.name, func(b *testing.B) {
 			b.SetBytes(int64(len(in.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Read("input", in.data, ReaderOptions{}); err != nil {
+				if _, err := Read("input", in.data, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -25,21 +25,15 @@ type BinaryInfo struct {
 	HasRawSection bool
 }
 
-// BinaryOptions adjust [FindMap]. The zero value is right for most uses.
-type BinaryOptions struct {
-	// Arch selects the architecture of a fat Mach-O file. It is ignored for other
-	// files.
-	Arch string
-}
-
 // FindMap finds the map in a linked binary held in data: the section __llvm_mipmap of an
 // ELF or Mach-O file, fat ones included. It returns a dumped map unchanged. name is for
-// errors. The map may alias data.
+// errors. arch selects the architecture of a fat Mach-O file and is ignored for other files;
+// "" accepts any. The map may alias data.
 //
 // Object files are refused: only linking gives the map its addresses.
-func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
+func FindMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) {
 	if object.IsImage(data) {
-		m, info, err := findMap(name, data, opt)
+		m, info, err := findMap(name, data, arch)
 		return m, info, flaw.InFile(err, name)
 	}
 	h, err := parseHeader(data)
@@ -54,8 +48,8 @@ func FindMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, e
 }
 
 // findMap finds the map in an ELF or Mach-O file.
-func findMap(name string, data []byte, opt BinaryOptions) ([]byte, BinaryInfo, error) {
-	im, err := object.Parse(name, data, opt.Arch)
+func findMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) {
+	im, err := object.Parse(name, data, arch)
 	if err != nil {
 		return nil, BinaryInfo{}, err
 	}

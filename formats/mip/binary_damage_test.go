@@ -8,9 +8,6 @@ import (
 	"debug/macho"
 	"encoding/binary"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,10 +29,10 @@ type damage struct {
 	found   string // the beginning of it
 }
 
-func checkDamage(t *testing.T, opt BinaryOptions, all []damage) {
+func checkDamage(t *testing.T, arch string, all []damage) {
 	t.Helper()
 	for _, d := range all {
-		m, _, err := FindMap("file", d.data, opt)
+		m, _, err := FindMap("file", d.data, arch)
 		var fe *profile.FormatError
 		if m != nil || !errors.As(err, &fe) || profile.ClassOf(fe) != d.class || fe.File != "file" || fe.Section != d.section ||
 			fe.Offset != d.offset || fe.Record != d.record || fe.Field != d.field || !strings.HasPrefix(fe.Got, d.found) || fe.Want == "" {
@@ -74,7 +71,7 @@ func TestDamagedELF(t *testing.T) {
 	const typeAt, offsetAt, sizeAt = 4, 24, 32                           // in a section header
 	manySections := put(count, 2, 0)
 	copy(manySections[le.Uint64(whole[tableAt:])+sizeAt:], "\xff\xff\xff\xff\xff\xff\xff\x0f")
-	checkDamage(t, BinaryOptions{}, []damage{
+	checkDamage(t, "", []damage{
 		{"ident cut", whole[:10], profile.ErrTruncated, "ELF header", 0, -1, "header", "cut off after 10 bytes"},
 		{"header cut", whole[:0x30], profile.ErrTruncated, "ELF header", 0x30, -1, "flags", "cut off after 0 bytes"},
 		{"class", put(elf.EI_CLASS, 1, 7), profile.ErrCorrupt, "ELF header", elf.EI_CLASS, -1, "class", "7"},
@@ -140,7 +137,7 @@ func TestCompressedMap(t *testing.T) {
 		le.PutUint64(data[header+8:], uint64(elf.SHF_COMPRESSED))
 		le.PutUint64(data[header+24:], uint64(len(whole)))
 		le.PutUint64(data[header+32:], uint64(len(contents)))
-		got, _, err := FindMap("file", data, BinaryOptions{})
+		got, _, err := FindMap("file", data, "")
 		var fe *profile.FormatError
 		switch {
 		case tc.class == nil:
@@ -164,7 +161,7 @@ func TestDamagedMachO(t *testing.T) {
 	}
 	const header, segment = 32, 72 + 80
 	section := header + 72
-	checkDamage(t, BinaryOptions{}, []damage{
+	checkDamage(t, "", []damage{
 		{"header cut", whole[:18], profile.ErrTruncated, "Mach-O header", 16, -1, "number of load commands", "cut off after 2 bytes"},
 		{"commands cut", whole[:40], profile.ErrTruncated, "Mach-O header", header, -1, "length of the load commands", "176 bytes"},
 		{"object", put(12, 1), profile.ErrUnsupported, "header", -1, -1, "type", "an object file"},
@@ -179,7 +176,7 @@ func TestDamagedMachO(t *testing.T) {
 	})
 	fat := smallFat(t)
 	nothing := append(bytes.Clone(fat[:28]), make([]byte, len(fat)-28)...)
-	checkDamage(t, BinaryOptions{}, []damage{
+	checkDamage(t, "", []damage{
 		{"fat header cut", fat[:20], profile.ErrTruncated, "fat header", 8, -1, "number of architectures", "1"},
 		{"fat without files", append(bytes.Clone(fat[:7]), 0), profile.ErrMismatch, "fat header", -1, -1, "architecture", "not chosen"},
 		{"file of another kind", nothing, profile.ErrUnsupported, "arm64", 28, -1, "magic", "0x0"},
@@ -196,7 +193,7 @@ func TestArchitectures(t *testing.T) {
 		data := smallMachO(t)
 		le.PutUint32(data[4:], cpu[0])
 		le.PutUint32(data[8:], cpu[1])
-		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Arch != want || err != nil {
+		if _, info, err := FindMap("file", data, ""); info.Arch != want || err != nil {
 			t.Errorf("CPU type %#x, subtype %#x: %s, %v, want %s", cpu[0], cpu[1], info.Arch, err, want)
 		}
 	}
@@ -206,7 +203,7 @@ func TestArchitectures(t *testing.T) {
 	} {
 		data := bytes.Clone(fixture(t, "all.elf"))
 		le.PutUint16(data[18:], uint16(machine))
-		if _, info, err := FindMap("file", data, BinaryOptions{}); info.Arch != want || err != nil {
+		if _, info, err := FindMap("file", data, ""); info.Arch != want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", machine, info.Arch, err, want)
 		}
 	}
@@ -220,7 +217,7 @@ func TestArchitectures(t *testing.T) {
 		if tc.pie {
 			le.PutUint32(data[24:], macho.FlagPIE)
 		}
-		if _, info, err := FindMap("file", data, BinaryOptions{}); cmp.Or(info.Type, "unknown") != tc.want || (err != nil) != (tc.want == "debug") {
+		if _, info, err := FindMap("file", data, ""); cmp.Or(info.Type, "unknown") != tc.want || (err != nil) != (tc.want == "debug") {
 			t.Errorf("file type %d: %s, %v, want %s", tc.kind, info.Type, err, tc.want)
 		}
 	}
@@ -228,35 +225,8 @@ func TestArchitectures(t *testing.T) {
 
 // TestNoMap: a file of MIP that is no map, and one that is nothing, say so.
 func TestNoMap(t *testing.T) {
-	checkDamage(t, BinaryOptions{}, []damage{
+	checkDamage(t, "", []damage{
 		{"raw profile", unhex(t, goldenRaw), profile.ErrMismatch, "header", fileTypeAt, -1, "FileType", ".mipraw"},
 		{"text", []byte("text"), profile.ErrUnrecognized, "header", 0, -1, "magic", "74 65 78 74"},
 	})
-}
-
-func TestFindBuildID(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "app.mip")
-	if id, err := FindBuildID(path); id != nil || err != nil {
-		t.Errorf("without a file: %x, %v", id, err)
-	}
-	for text, want := range map[string]string{"build-id 01ab\n": "\x01\xab", "build-id 0\n": "", "\n\n": ""} {
-		if err := os.WriteFile(path+BuildIDSuffix, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		id, err := FindBuildID(path)
-		var fe *profile.FormatError
-		if string(id) != want || want == "" && (!errors.As(err, &fe) || fe.File != path+BuildIDSuffix || fe.Line == 0 || fe.Section != "build id") {
-			t.Errorf("%q: %x, %v", text, id, err)
-		}
-	}
-	if err := os.Remove(path + BuildIDSuffix); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path+BuildIDSuffix, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	var pe *fs.PathError
-	if id, err := FindBuildID(path); id != nil || !errors.As(err, &pe) {
-		t.Errorf("a folder: %x, %v", id, err)
-	}
 }

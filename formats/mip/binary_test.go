@@ -16,7 +16,7 @@ import (
 )
 
 func TestFindMapFixture(t *testing.T) {
-	m, info, err := FindMap("all.elf", fixture(t, "all.elf"), BinaryOptions{})
+	m, info, err := FindMap("all.elf", fixture(t, "all.elf"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestFindMapFixture(t *testing.T) {
 		len(info.BuildID) != 20 || !info.HasRawSection {
 		t.Errorf("info %+v", info)
 	}
-	dumped, info, err := FindMap("all.mipmap", m, BinaryOptions{})
+	dumped, info, err := FindMap("all.mipmap", m, "")
 	if err != nil || !bytes.Equal(dumped, m) || info.Format != "" || info.PointerSize != 8 {
 		t.Errorf("dumped map: info %+v, error %v", info, err)
 	}
@@ -68,9 +68,9 @@ func (w workshop) bytes(name string) []byte {
 
 // checkMap compares the map found in a binary with what objcopy dumps and the
 // addresses of its functions with the symbol table.
-func (w workshop) checkMap(file string, opt BinaryOptions, dumped []byte, symbols string) BinaryInfo {
+func (w workshop) checkMap(file, arch string, dumped []byte, symbols string) BinaryInfo {
 	w.t.Helper()
-	m, info, err := FindMap(file, w.bytes(file), opt)
+	m, info, err := FindMap(file, w.bytes(file), arch)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestFindMapELF(t *testing.T) {
 			if strings.HasPrefix(tt.name, "z") {
 				dumped = elfContents(t, w.bytes(tt.name))
 			}
-			info := w.checkMap(tt.name, BinaryOptions{}, dumped, w.run("llvm-nm", tt.name))
+			info := w.checkMap(tt.name, "", dumped, w.run("llvm-nm", tt.name))
 			if info.Type != tt.typ || info.PointerSize != 8 || tt.id != (info.BuildID != nil) && tt.id {
 				t.Errorf("info %+v", info)
 			}
@@ -136,16 +136,16 @@ func TestFindMapELF(t *testing.T) {
 		})
 	}
 	w.run("clang", "-c", "-o", "table.o", w.src("table.all.s"))
-	if _, _, err := FindMap("table.o", w.bytes("table.o"), BinaryOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+	if _, _, err := FindMap("table.o", w.bytes("table.o"), ""); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("object file: %v", err)
 	}
 	w.run("llvm-objcopy", "--remove-section=__llvm_mipmap", "pie", "bare")
-	if _, info, err := FindMap("bare", w.bytes("bare"), BinaryOptions{}); !errors.Is(err, profile.ErrMismatch) || info.BuildID == nil {
+	if _, info, err := FindMap("bare", w.bytes("bare"), ""); !errors.Is(err, profile.ErrMismatch) || info.BuildID == nil {
 		t.Errorf("without a map: info %+v, error %v", info, err)
 	}
 	w.run("llvm-objcopy", "--only-keep-debug", "pie", "debug")
-	if m, _, err := FindMap("debug", w.bytes("debug"), BinaryOptions{}); err == nil {
-		if _, err := Read("debug", m, ReaderOptions{}); err != nil {
+	if m, _, err := FindMap("debug", w.bytes("debug"), ""); err == nil {
+		if _, err := Read("debug", m, nil); err != nil {
 			t.Errorf("debug file: %v", err)
 		}
 	}
@@ -181,61 +181,29 @@ func TestFindMapMachO(t *testing.T) {
 		w.run("ld64.lld", "-dylib", "-arch", arch, "-platform_version", "macos", "13", "13", "-o", lib, object)
 		w.run("llvm-objcopy", "--dump-section=__DATA,__llvm_mipmap="+arch+".mipmap", lib, "copied")
 		dumped[arch], symbols[arch] = w.bytes(arch+".mipmap"), w.run("llvm-nm", lib)
-		info := w.checkMap(lib, BinaryOptions{}, dumped[arch], symbols[arch])
+		info := w.checkMap(lib, "", dumped[arch], symbols[arch])
 		if info.Format != "Mach-O" || info.Arch != arch || info.Type != "shared" || len(info.BuildID) != 16 {
 			t.Errorf("info %+v", info)
 		}
 		if uuid := strings.ReplaceAll(w.run("llvm-objdump", "--macho", "--private-headers", lib), "-", ""); !strings.Contains(strings.ToLower(uuid), fmt.Sprintf("uuid %x", info.BuildID)) {
 			t.Errorf("build id %x is not the UUID of %s", info.BuildID, lib)
 		}
-		if _, _, err := FindMap(object, w.bytes(object), BinaryOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, _, err := FindMap(object, w.bytes(object), ""); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("object file: %v", err)
 		}
 	}
 	for _, fat := range [][]string{{"fat"}, {"fat64", "-fat64"}} {
 		w.run("llvm-lipo", append(append([]string{"-create", "-output", fat[0]}, fat[1:]...), files...)...)
 		for arch := range dumped {
-			w.checkMap(fat[0], BinaryOptions{Arch: arch}, dumped[arch], symbols[arch])
+			w.checkMap(fat[0], arch, dumped[arch], symbols[arch])
 		}
 		for _, arch := range []string{"", "armv7"} {
-			_, _, err := FindMap(fat[0], w.bytes(fat[0]), BinaryOptions{Arch: arch})
+			_, _, err := FindMap(fat[0], w.bytes(fat[0]), arch)
 			if !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "arm64, x86_64") && !strings.Contains(err.Error(), "x86_64, arm64") {
 				t.Errorf("%s, architecture %q: %v", fat[0], arch, err)
 			}
 		}
 	}
 	w.run("llvm-lipo", "-create", "-output", "one", files[0])
-	w.checkMap("one", BinaryOptions{}, dumped["arm64"], symbols["arm64"])
-}
-
-func TestBuildID(t *testing.T) {
-	id := []byte{0x01, 0xab, 0xff}
-	var b bytes.Buffer
-	if err := WriteBuildID(&b, id); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != "build-id 01abff\n" {
-		t.Errorf("wrote %q", got)
-	}
-	for _, tt := range []struct {
-		in    string
-		class error
-	}{
-		{b.String(), nil},
-		{"# comment\r\nfuture x\r\n  build-id 01ABFF \r\nbuild-id 00\n", nil},
-		{"", profile.ErrTruncated},
-		{"build-id\n", profile.ErrCorrupt},
-		{"build-id 01a\n", profile.ErrCorrupt},
-		{"build-id zz\n", profile.ErrCorrupt},
-		{strings.Repeat("x", 1<<20), profile.ErrTruncated},
-		{"build-id " + strings.Repeat("00", maxBuildID+1), profile.ErrCorrupt},
-	} {
-		got, err := readBuildID(strings.NewReader(tt.in))
-		if !errors.Is(err, tt.class) || err == nil && !bytes.Equal(got, id) {
-			t.Errorf("%q: %x, error %v; want class %v", tt.in[:min(20, len(tt.in))], got, err, tt.class)
-		}
-	}
-	if err := WriteBuildID(&b, nil); err == nil {
-		t.Error("an empty build id was written")
-	}
+	w.checkMap("one", "", dumped["arm64"], symbols["arm64"])
 }

@@ -77,8 +77,8 @@ func variants(t testing.TB, p *Profile) []variant {
 		{name: "raw A", data: rawA(t, p), raw: true},
 		{name: "mip A", data: mipIn(p, generationA, layoutA)},
 		{name: "mip A with length", data: mipIn(p, generationA, layoutDocument)},
-		{name: "mip B", data: mipOf(t, p, MIPOptions{})},
-		{name: "mip by the document", data: mipOf(t, p, MIPOptions{DocumentLayout: true})},
+		{name: "mip B", data: mipOf(t, p, WriteOptions{})},
+		{name: "mip by the document", data: mipOf(t, p, WriteOptions{DocumentLayout: true})},
 		{name: "mip B narrow", data: mipIn(p, generationB, layoutA)},
 		{name: "mip B with length", data: mipIn(p, generationB, mipLayout{wide: true, namesByLength: true})},
 		{name: "yaml", data: []byte(yamlOf(t, p))},
@@ -153,8 +153,8 @@ func wantDetected(t *testing.T, v variant) {
 	if got, ok := Detect(v.data); !ok || got != want {
 		t.Errorf("%s: detected %v, %v", v.name, got, ok)
 	}
-	r, err := NewReader("v", v.data, ReaderOptions{})
-	if err != nil || r.Info().Format != want {
+	r, err := NewReader("v", v.data, nil)
+	if err != nil || r.Info.Format != want {
 		t.Errorf("%s: %v", v.name, err)
 	}
 }
@@ -162,10 +162,10 @@ func wantDetected(t *testing.T, v variant) {
 // TestWide: addresses beyond 32 bits need wide records.
 func TestWide(t *testing.T) {
 	p := &Profile{Type: FunctionCoverage, Functions: []Function{{Name: "f", RawOffset: 32, Address: -1 << 40}}}
-	if diff := cmp.Diff(p, read(t, mipOf(t, p, MIPOptions{}))); diff != "" {
+	if diff := cmp.Diff(p, read(t, mipOf(t, p, WriteOptions{}))); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := appendMIP(nil, p, MIPOptions{DocumentLayout: true}); err == nil {
+	if _, err := appendMIP(nil, p, WriteOptions{DocumentLayout: true}); err == nil {
 		t.Error("written with 32 bits")
 	}
 	m, err := appendMap(nil, p, mapOptions{RawSectionOffset: 1 << 50})

@@ -1,7 +1,7 @@
 // Package mip reads, merges and writes MIP (Machine IR Profile) files: the raw profiles
 // of instrumented programs (.mipraw), the maps that list a program's functions (.mipmap),
-// merged profiles (.mip) and their YAML form. LLVM never accepted MIP; the format is that
-// of the code of review D104060 and its later branches.
+// merged profiles (.mip) and their YAML form. LLVM never accepted MIP; the package follows
+// the code of review D104060 and its later branches.
 //
 // # First calls
 //
@@ -15,7 +15,7 @@
 // Two generations of the format have version number 8. The package reads generation A
 // (24-byte header), and reads and writes generation B (32-byte header, as in the
 // document), for 32-bit and 64-bit targets. The .mip that the code of generation B writes
-// differs from the document; [MIPOptions] also offers the document's layout. Profiles in
+// differs from the document; [WriteOptions] also offers the document's layout. Profiles in
 // memory do not depend on the generation.
 //
 // # Call edges

@@ -11,17 +11,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A CallEdge counts the calls of a function from one place.
+// A CallEdge counts the calls of a function from one call site.
 //
 // The counts are estimates: the runtime samples the calls of a function, and each sample
-// stands for the calls around it. A tail call has the place of the last ordinary call
+// stands for the calls around it. A tail call has the call site of the last ordinary call
 // before it.
 type CallEdge struct {
 	// Source is the return address minus the start of the raw section, usually
 	// negative (SectionRelativeSourceAddress); 0 for calls from outside of the
 	// program or library.
 	Source int32
-	// Weight is the number of calls, of all runs together.
+	// Weight is the number of calls in all runs together.
 	Weight uint64
 }
 
@@ -38,7 +38,7 @@ type Call struct {
 }
 
 // Calls returns the call edges of all functions, grouped by callee, in the order of the
-// profile and of places.
+// profile and then of call sites.
 func (p *Profile) Calls() []Call {
 	n := 0
 	for i := range p.Functions {
@@ -61,8 +61,8 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls, grouped by caller, in the order of places, as edges that
-// newEdge makes. symbol returns the symbol of a function by its index.
+// viewEdges yields the calls as edges that newEdge makes, grouped by caller, in the order of
+// call sites. symbol returns the symbol of a function by its index.
 func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, newEdge func() *profile.Edge, yield func(*profile.Edge) bool) {
 	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
 	slices.SortStableFunc(calls, func(a, b Call) int {
@@ -127,7 +127,7 @@ func (r *codeRanges) caller(source int32) int {
 	return i
 }
 
-// checkEdges returns an error unless the call edges are sorted and their places distinct.
+// checkEdges returns an error unless the call sites of the edges are in ascending order.
 func (f *Function) checkEdges(i int) error {
 	if uint64(len(f.CallEdges)) > math.MaxUint32 {
 		return flaw.In("functions").InRecord(i).Field("number of call edges").Got(len(f.CallEdges)).
@@ -179,13 +179,13 @@ func (s edgeSums) fill(functions []Function) {
 	}
 }
 
-// A mover translates call sites in the functions of one profile to those of the profile
+// A mover translates call sites in the functions of one profile to call sites in the profile
 // merged into, which may be of a later build.
 type mover struct {
 	from   []Function
 	ranges *codeRanges // nil if nothing has moved
 	to     []Function
-	target []int // as of Merger.match
+	target []int // see Merger.match
 	lost   int   // edges whose call site no longer exists
 }
 

@@ -34,18 +34,18 @@ const edgesRet = `
 
 func edgesRun(t testing.TB) *Profile {
 	t.Helper()
-	r, err := NewReader("ret", unhex(t, edgesRet), ReaderOptions{})
+	r, err := NewReader("ret", unhex(t, edgesRet), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := r.Info(); in.Format != FormatRet || in.PointerSize != 8 || in.Type != edgesType {
+	if in := r.Info; in.Format != FormatRet || in.PointerSize != 8 || in.Type != edgesType {
 		t.Errorf("info %+v", in)
 	}
 	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Add(r, 1); err != nil {
+	if err := m.Add(r, 1); err != nil {
 		t.Fatal(err)
 	}
 	return m.Profile()
@@ -92,7 +92,7 @@ func TestReturnAddresses(t *testing.T) {
 func TestEdgesGolden(t *testing.T) {
 	p := edgesRun(t)
 	record := unhex(t, "03000000 10ffffff 0600000000000000 20ffffff 0200000000000000 50ffffff 0300000000000000")
-	if !strings.Contains(string(mipOf(t, p, MIPOptions{})), string(record)) {
+	if !strings.Contains(string(mipOf(t, p, WriteOptions{})), string(record)) {
 		t.Errorf("the .mip has no % x", record)
 	}
 	yaml := yamlOf(t, p)
@@ -106,7 +106,7 @@ func TestEdgesGolden(t *testing.T) {
 `; !strings.Contains(yaml, want) {
 		t.Errorf("the YAML has no %s:\n%s", want, yaml)
 	}
-	for _, data := range [][]byte{mipOf(t, p, MIPOptions{}), mipOf(t, p, MIPOptions{DocumentLayout: true}), []byte(yaml)} {
+	for _, data := range [][]byte{mipOf(t, p, WriteOptions{}), mipOf(t, p, WriteOptions{DocumentLayout: true}), []byte(yaml)} {
 		if diff := cmp.Diff(p, read(t, data)); diff != "" {
 			t.Error(diff)
 		}
@@ -133,7 +133,7 @@ func TestReturnAddressesRejected(t *testing.T) {
 		{"raw without them", good[:len(good)-44], profile.ErrTruncated, "return addresses is missing"},
 		{"raw with some", good[:len(good)-1], profile.ErrTruncated, "cut off after 3 bytes"},
 	} {
-		r, err := NewReader("f", tt.data, ReaderOptions{})
+		r, err := NewReader("f", tt.data, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -141,7 +141,7 @@ func TestReturnAddressesRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Add(r, 1)
+		err = m.Add(r, 1)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
@@ -161,9 +161,9 @@ func TestDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader("ret", data, ReaderOptions{})
+	r, err := NewReader("ret", data, nil)
 	if err == nil {
-		_, err = m.Add(r, 1)
+		err = m.Add(r, 1)
 	}
 	if err != nil || len(warned) != 1 || !strings.Contains(warned[0], "about 9 calls") {
 		t.Errorf("error %v, warnings %q", err, warned)
@@ -194,7 +194,7 @@ func TestMovedEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		warned = nil
-		if _, err := m.AddProfile("old", old, 1); err != nil {
+		if err := m.AddProfile("old", old, 1); err != nil {
 			t.Fatal(err)
 		}
 		p := m.Profile()

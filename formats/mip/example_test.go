@@ -15,11 +15,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mapped, info, err := mip.FindMap("all.elf", program, mip.BinaryOptions{})
+	mapped, info, err := mip.FindMap("all.elf", program, "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	empty, err := mip.Read("all.elf", mapped, mip.ReaderOptions{})
+	empty, err := mip.Read("all.elf", mapped, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, err := m.AddRaw(name, data, 1); err != nil {
+		if err := m.AddRaw(name, data, 1); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -57,12 +57,12 @@ func ExampleWriteYAML() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := mip.Read("counts.mip", data, mip.ReaderOptions{})
+	p, err := mip.Read("counts.mip", data, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	p.Functions = p.Functions[:1]
-	if err := mip.WriteYAML(os.Stdout, p, mip.YAMLOptions{}); err != nil {
+	if err := mip.WriteYAML(os.Stdout, p, mip.WriteOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -19,11 +19,11 @@ func TestFullDisk(t *testing.T) {
 	p := edgesRun(t)
 	run := edgesMap()
 	for name, write := range map[string]func(io.Writer) error{
-		"mip":      func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) },
-		"document": func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{DocumentLayout: true}) },
+		"mip":      func(w io.Writer) error { return WriteMIP(w, p, WriteOptions{}) },
+		"document": func(w io.Writer) error { return WriteMIP(w, p, WriteOptions{DocumentLayout: true}) },
 		"map":      func(w io.Writer) error { return writeMap(w, p, mapOptions{}) },
 		"raw":      func(w io.Writer) error { return writeRaw(w, run, rawOptions{}) },
-		"yaml":     func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) },
+		"yaml":     func(w io.Writer) error { return WriteYAML(w, p, WriteOptions{}) },
 	} {
 		fulldisk.Check(t, name, write)
 	}
@@ -78,11 +78,11 @@ func TestNothingWritten(t *testing.T) {
 func TestStopReading(t *testing.T) {
 	p := edgesRun(t)
 	for _, v := range variants(t, p) {
-		r, err := NewReader("f", v.data, ReaderOptions{})
+		r, err := NewReader("f", v.data, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", v.name, err)
 		}
-		if fileType := r.Info().Format; fileType == FormatRaw || fileType == FormatRet {
+		if fileType := r.Info.Format; fileType == FormatRaw || fileType == FormatRet {
 			continue
 		}
 		whole := read(t, v.data)
@@ -111,7 +111,7 @@ func TestYAMLEdges(t *testing.T) {
 	yaml := yamlOf(t, edgesRun(t))
 	for _, to := range []string{"0xFFFFFF10", "0xFFFFFF00"} {
 		bad := strings.Replace(yaml, "Address: 0xFFFFFF20", "Address: "+to, 1)
-		_, err := Read("y", []byte(bad), ReaderOptions{})
+		_, err := Read("y", []byte(bad), nil)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || fe.Line == 0 || !strings.Contains(err.Error(), "want ascending addresses") {
 			t.Errorf("%s: %v", to, err)
@@ -133,7 +133,7 @@ func TestRetOfAnotherKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.AddRaw("f", data, 1)
+	err = m.AddRaw("f", data, 1)
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || !strings.Contains(err.Error(), "return addresses is missing") {
 		t.Errorf("%+v", err)

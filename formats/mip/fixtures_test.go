@@ -84,7 +84,7 @@ func TestFixtures(t *testing.T) {
 			if diff := cmp.Diff(mergePlain(base, runs...), both); diff != "" {
 				t.Error(diff)
 			}
-			if got := mipOf(t, both, MIPOptions{}); !bytes.Equal(got, fixture(t, tt.kind+".mip")) {
+			if got := mipOf(t, both, WriteOptions{}); !bytes.Equal(got, fixture(t, tt.kind+".mip")) {
 				t.Errorf("%s.mip differs", tt.kind)
 			}
 			// A process writes its section as it is: so does the raw writer.

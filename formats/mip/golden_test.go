@@ -119,7 +119,7 @@ func unhex(t testing.TB, digits string) []byte {
 
 func read(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p, err := Read("input", data, ReaderOptions{})
+	p, err := Read("input", data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 		t.Fatal(err)
 	}
 	for _, raw := range raws {
-		if _, err := m.AddRaw("raw", raw, 1); err != nil {
+		if err := m.AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,14 +143,14 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 
 func yamlOf(t testing.TB, p *Profile) string {
 	t.Helper()
-	b, err := appendYAML(nil, p, YAMLOptions{})
+	b, err := appendYAML(nil, p, WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-func mipOf(t testing.TB, p *Profile, opt MIPOptions) []byte {
+func mipOf(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	t.Helper()
 	b, err := appendMIP(nil, p, opt)
 	if err != nil {
@@ -166,17 +166,17 @@ func TestFunctionCoverage(t *testing.T) {
 	if got := yamlOf(t, p); got != goldenYAML {
 		t.Errorf("got %s", got)
 	}
-	if got := mipOf(t, p, MIPOptions{}); !bytes.Equal(got, unhex(t, goldenMIP)) {
+	if got := mipOf(t, p, WriteOptions{}); !bytes.Equal(got, unhex(t, goldenMIP)) {
 		t.Errorf(".mip:\n% x", got)
 	}
-	if got := mipOf(t, p, MIPOptions{DocumentLayout: true}); !bytes.Equal(got, unhex(t, goldenDocument)) {
+	if got := mipOf(t, p, WriteOptions{DocumentLayout: true}); !bytes.Equal(got, unhex(t, goldenDocument)) {
 		t.Errorf(".mip by the document:\n% x", got)
 	}
 }
 
 // TestYAMLIdentity is the reference's yaml.test: YAML to .mip and back.
 func TestYAMLIdentity(t *testing.T) {
-	file := mipOf(t, read(t, []byte(goldenYAML)), MIPOptions{})
+	file := mipOf(t, read(t, []byte(goldenYAML)), WriteOptions{})
 	if got := yamlOf(t, read(t, file)); got != goldenYAML {
 		t.Errorf("got %s", got)
 	}
@@ -190,11 +190,11 @@ func TestGenerationA(t *testing.T) {
 	if got := yamlOf(t, p); got != want {
 		t.Errorf("got %s", got)
 	}
-	r, err := NewReader("map", unhex(t, goldenMapA), ReaderOptions{})
+	r, err := NewReader("map", unhex(t, goldenMapA), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := r.Info(); i.Generation != generationA || i.Version != 7 || i.Format != FormatMap {
+	if i := r.Info; i.Generation != generationA || i.Version != 7 || i.Format != FormatMap {
 		t.Errorf("info %+v", i)
 	}
 	// Generation A's YAML has a scalar for the type.
@@ -207,7 +207,7 @@ func TestGenerationA(t *testing.T) {
 // TestGoldenFiles: the writers give back the files that were read.
 func TestGoldenFiles(t *testing.T) {
 	p := read(t, unhex(t, goldenMIP))
-	if got := mipOf(t, p, MIPOptions{}); !bytes.Equal(got, unhex(t, goldenMIP)) {
+	if got := mipOf(t, p, WriteOptions{}); !bytes.Equal(got, unhex(t, goldenMIP)) {
 		t.Errorf(".mip:\n% x", got)
 	}
 	if got := yamlOf(t, read(t, unhex(t, goldenDocument))); got != goldenYAML {
@@ -258,12 +258,12 @@ func TestCFGSignature(t *testing.T) {
 }
 
 // appendMIP appends to dst what [WriteMIP] writes.
-func appendMIP(dst []byte, p *Profile, opt MIPOptions) ([]byte, error) {
+func appendMIP(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
 	return appendWritten(dst, p, opt, WriteMIP)
 }
 
 // appendYAML appends to dst what [WriteYAML] writes.
-func appendYAML(dst []byte, p *Profile, opt YAMLOptions) ([]byte, error) {
+func appendYAML(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
 	return appendWritten(dst, p, opt, WriteYAML)
 }
 

@@ -62,7 +62,7 @@ func TestRejected(t *testing.T) {
 		{"mip: trailing bytes", append(unhex(t, goldenMIP), 0), profile.ErrCorrupt, "end of the file is 1 bytes later", nil},
 		{"mip: raw offset", patched(t, goldenMIP, 0x33, 0x80), profile.ErrCorrupt, "RawProfileDataOffset is 0x80000020, want at least 0x18", nil},
 	} {
-		_, err := Read("f", tt.data, ReaderOptions{})
+		_, err := Read("f", tt.data, nil)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
 			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
@@ -127,7 +127,7 @@ func mergeIntoNamed(name string, base *Profile, raw []byte) (*Profile, error) {
 		return nil, err
 	}
 	p := m.Profile()
-	_, err = m.AddRaw(name, raw, 1)
+	err = m.AddRaw(name, raw, 1)
 	return p, err
 }
 
@@ -141,7 +141,7 @@ func TestLongRaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1); err != nil {
+		if err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1); err != nil {
 			t.Fatal(err)
 		}
 		if len(warned) != want {
@@ -170,10 +170,10 @@ func TestUnwritable(t *testing.T) {
 		"raw offset": with(func(f *Function) { f.RawOffset = 8 }),
 		"far away":   with(func(f *Function) { f.RawOffset = 1 << 31 }),
 	} {
-		_, errMIP := appendMIP(nil, p, MIPOptions{})
+		_, errMIP := appendMIP(nil, p, WriteOptions{})
 		_, errMap := appendMap(nil, p, mapOptions{})
 		_, errRaw := appendRaw(nil, p, rawOptions{})
-		_, errYAML := appendYAML(nil, p, YAMLOptions{})
+		_, errYAML := appendYAML(nil, p, WriteOptions{})
 		_, errMerge := NewMerger(p, MergeOptions{})
 		for _, err := range []error{errMIP, errMap, errRaw, errYAML, errMerge} {
 			if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) {
@@ -212,7 +212,7 @@ func TestWarnings(t *testing.T) {
 		{"file type", []byte(strings.Replace(goldenYAML, "[ .mip ]", "[ .mipmap, 64 bit ]", 1)), "f: YAML line 3: File Type is 0x14, want [ .mip ]"},
 	} {
 		said := ""
-		if _, err := NewReader("f", tt.data, ReaderOptions{Warn: func(w profile.Warning) { said += w.String() }}); err != nil {
+		if _, err := NewReader("f", tt.data, func(w profile.Warning) { said += w.String() }); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if said == "" != (tt.says == "") || !strings.Contains(said, tt.says) {
@@ -229,10 +229,10 @@ func TestWriters(t *testing.T) {
 		write func(io.Writer) error
 		want  []byte
 	}{
-		"mip":  {func(w io.Writer) error { return WriteMIP(w, p, MIPOptions{}) }, unhex(t, goldenMIP)},
+		"mip":  {func(w io.Writer) error { return WriteMIP(w, p, WriteOptions{}) }, unhex(t, goldenMIP)},
 		"map":  {func(w io.Writer) error { return writeMap(w, p, mapOptions{RawSectionOffset: -0x160}) }, unhex(t, goldenMap)},
 		"raw":  {func(w io.Writer) error { return writeRaw(w, p, rawOptions{}) }, unhex(t, goldenRaw)},
-		"yaml": {func(w io.Writer) error { return WriteYAML(w, p, YAMLOptions{}) }, []byte(goldenYAML)},
+		"yaml": {func(w io.Writer) error { return WriteYAML(w, p, WriteOptions{}) }, []byte(goldenYAML)},
 	} {
 		var b bytes.Buffer
 		if err := w.write(&b); err != nil || !bytes.Equal(b.Bytes(), w.want) {

@@ -78,7 +78,7 @@ func (m *allocMeter) read(t *testing.T, what string, size int) {
 
 // readAny reads data as what it is: into a profile, or merged into base.
 func readAny(base *Profile, data []byte) error {
-	r, err := NewReader("hostile", data, ReaderOptions{})
+	r, err := NewReader("hostile", data, nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func readAny(base *Profile, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.Add(r, 1); err != nil {
+	if err := m.Add(r, 1); err != nil {
 		return err
 	}
 	m.Profile()
@@ -154,13 +154,13 @@ func TestSplices(t *testing.T) {
 func TestHostileBinaries(t *testing.T) {
 	seeds := [][]byte{fixture(t, "all.elf"), smallMachO(t), smallFat(t)}
 	for _, seed := range seeds {
-		if _, _, err := FindMap("binary", seed, BinaryOptions{}); err != nil {
+		if _, _, err := FindMap("binary", seed, ""); err != nil {
 			t.Fatal(err)
 		}
 		meter := newAllocMeter()
 		for n := range seed {
 			meter.read(t, "binary", n)
-			_, _, err := FindMap("binary", seed[:n:n], BinaryOptions{})
+			_, _, err := FindMap("binary", seed[:n:n], "")
 			checkError(t, "binary", err)
 		}
 		data := bytes.Clone(seed)
@@ -171,7 +171,7 @@ func TestHostileBinaries(t *testing.T) {
 			for bit := range 8 {
 				data[i] ^= 1 << bit
 				meter.read(t, "binary", len(data))
-				_, _, err := FindMap("binary", data, BinaryOptions{})
+				_, _, err := FindMap("binary", data, "")
 				checkError(t, "binary", err)
 				data[i] ^= 1 << bit
 			}
@@ -217,7 +217,7 @@ func TestFindMapReal(t *testing.T) {
 	if err != nil || !object.IsImage(data) {
 		t.Skip("the test's own binary is not ELF or Mach-O")
 	}
-	if _, _, err := FindMap("self", data, BinaryOptions{}); !errors.Is(err, profile.ErrMismatch) {
+	if _, _, err := FindMap("self", data, ""); !errors.Is(err, profile.ErrMismatch) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -225,12 +225,12 @@ func TestFindMapReal(t *testing.T) {
 // checkRewritten: what can be read can be written as .mip in both layouts, as
 // a map and as YAML, and read again as the same.
 func checkRewritten(t *testing.T, data []byte) {
-	p, err := Read("fuzz", data, ReaderOptions{})
+	p, err := Read("fuzz", data, nil)
 	checkError(t, "fuzz", err)
 	if err != nil {
 		return
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		t.Fatalf("read as invalid: %v", err)
 	}
 	same := func(what string, want *Profile, file []byte, err error) {
@@ -241,7 +241,7 @@ func checkRewritten(t *testing.T, data []byte) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		q, err := Read(what, file, ReaderOptions{})
+		q, err := Read(what, file, nil)
 		if err != nil {
 			t.Fatalf("reading what was written: %v", err)
 		}
@@ -249,15 +249,15 @@ func checkRewritten(t *testing.T, data []byte) {
 			t.Fatalf("%s (-want +got)\n%s", what, cmp.Diff(want, q))
 		}
 	}
-	file, err := appendMIP(nil, p, MIPOptions{})
+	file, err := appendMIP(nil, p, WriteOptions{})
 	same("mip", p, file, err)
-	again, err := appendMIP(nil, p, MIPOptions{})
+	again, err := appendMIP(nil, p, WriteOptions{})
 	if err != nil || !bytes.Equal(file, again) {
 		t.Fatalf("written again with other bytes, error %v", err)
 	}
-	file, err = appendMIP(nil, p, MIPOptions{DocumentLayout: true})
+	file, err = appendMIP(nil, p, WriteOptions{DocumentLayout: true})
 	same("document", p, file, err)
-	file, err = appendYAML(nil, p, YAMLOptions{})
+	file, err = appendYAML(nil, p, WriteOptions{})
 	same("yaml", p, file, err)
 	empty := withoutCounts(p)
 	if !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.RawOffset < headerSizeB }) {
@@ -323,7 +323,7 @@ func FuzzRaw(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, mapped, raw []byte) {
-		base, err := Read("map", mapped, ReaderOptions{})
+		base, err := Read("map", mapped, nil)
 		if err != nil {
 			return
 		}
@@ -356,7 +356,7 @@ func mergeInto(base *Profile, raws ...[]byte) (*Profile, error) {
 		return nil, err
 	}
 	for _, raw := range raws {
-		if _, err := m.AddRaw("raw", raw, 1); err != nil {
+		if err := m.AddRaw("raw", raw, 1); err != nil {
 			return nil, err
 		}
 	}

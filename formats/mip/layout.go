@@ -5,8 +5,8 @@ import "encoding/binary"
 // le is the byte order of every MIP file.
 var le = binary.LittleEndian
 
-// Header, at the start of every file. Its two generations both have version number 8; the
-// tests of the first have 7.
+// Header, at the start of every file. Both generations have version number 8; the tests of
+// generation A have 7.
 //
 //	off  generation B                   off  generation A
 //	 0   u32 magic                       0   u32 magic
@@ -65,7 +65,7 @@ const (
 //
 // A byte is 0xff until its block runs, then 0x00. Count and timestamp are both
 // 0xffffffff until the first call; then the count is at least 1 and the
-// timestamp is the rank of the first call among those of all functions, from 1.
+// timestamp is the rank, from 1, among the first calls of all functions.
 const (
 	rawCovered   = 0x00
 	rawUntouched = 0xff
@@ -131,7 +131,7 @@ const mapAlignA = 8
 //	12×e     { i32 SectionRelativeSourceAddress | u64 Weight }
 //
 // The document reserves call edges, and the code of the reference refuses files that have
-// any; the fields are those of the reference's YAML.
+// call edges; the fields follow the reference's YAML.
 //
 // Names: u64, then the distinct names in byte order. The code of both generations writes
 // the number of names and terminates each with a zero byte; in the document the u64 is

@@ -61,7 +61,7 @@ func appendAddress(dst []byte, v int64, ptr int) []byte {
 }
 
 func checkMap(p *Profile, ptr int, opt mapOptions) error {
-	if err := p.Validate(); err != nil || ptr == 8 {
+	if err := p.validate(); err != nil || ptr == 8 {
 		return err
 	}
 	if o := opt.RawSectionOffset; o < math.MinInt32 || o > math.MaxInt32 {

@@ -20,12 +20,6 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// Added says what one input contributed.
-type Added struct {
-	Records int // functions merged
-	Skipped int // functions skipped because the profile merged into lacks them
-}
-
 // A Merger merges raw and merged profiles of one module. It does no I/O and keeps one
 // accumulator, however many inputs there are. Sums saturate, and the result is equal for
 // any order and grouping of the inputs.
@@ -60,7 +54,7 @@ type shape struct {
 	rawSize    uint64 // least size of a raw file
 	index      map[functionKey][]int
 	byRaw      map[uint32]int32 // functions by raw offset; only for return addresses
-	// noise is the flip of all inputs, plus one; 0 before the first.
+	// noise is the flip of all inputs, plus one; 0 before the first input.
 	noise atomic.Uint64
 }
 
@@ -77,7 +71,7 @@ func keyOf(f *Function) functionKey { return functionKey{f.Name, f.CFG, len(f.Bl
 // must not change while the Merger is in use. It warns of functions with overlapping raw
 // records, because they are counted as one.
 func NewMerger(base *Profile, opt MergeOptions) (*Merger, error) {
-	if err := base.Validate(); err != nil {
+	if err := base.validate(); err != nil {
 		return nil, err
 	}
 	m := newMerger(newShape(base), opt)
@@ -107,7 +101,7 @@ func newShape(base *Profile) *shape {
 	for i := range base.Functions {
 		f := &base.Functions[i]
 		s.firstBlock[i+1] = s.firstBlock[i] + len(f.Blocks)
-		s.rawOffsets[i] = uint32(f.RawOffset) // below 2 GiB, see Validate
+		s.rawOffsets[i] = uint32(f.RawOffset) // below 2 GiB, see validate
 		s.rawMin = min(s.rawMin, f.RawOffset)
 		s.rawSize = max(s.rawSize, f.rawEnd(base.Type))
 		s.index[keyOf(f)] = append(s.index[keyOf(f)], i)
@@ -121,9 +115,9 @@ func newShape(base *Profile) *shape {
 	return s
 }
 
-// reportOverlaps warns of every function whose raw record begins inside that of another.
-// The reference writes such records for functions of one name that are local to their
-// files.
+// reportOverlaps warns of every function whose raw record begins inside the raw record of
+// another function. The reference writes such records for functions of one name that are
+// local to their files.
 func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	if warn == nil {
 		return
@@ -160,22 +154,22 @@ func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 // Add matches the functions of a merged profile by name, control flow signature and number
 // of blocks, and functions that agree in these by their order. It warns of functions
 // without a match and skips them.
-func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
-	switch r.Info().Format {
+func (m *Merger) Add(r *Reader, weight uint64) error {
+	switch r.Info.Format {
 	case FormatRaw:
 		return m.AddRaw(r.name, r.data, weight)
 	case FormatRet:
 		if err := checkWeight(weight); err != nil {
-			return Added{}, flaw.InFile(err, r.name)
+			return flaw.InFile(err, r.name)
 		}
-		return Added{}, flaw.InFile(m.addRet(r.name, r.data, 0, weight), r.name)
+		return flaw.InFile(m.addRet(r.name, r.data, 0, weight), r.name)
 	}
-	if err := m.shape.checkModule(r.Info().Type, r.Info().ModuleHash); err != nil {
-		return Added{}, flaw.InFile(err, r.name)
+	if err := m.shape.checkModule(r.Info.Type, r.Info.ModuleHash); err != nil {
+		return flaw.InFile(err, r.name)
 	}
 	p, err := r.Profile()
 	if err != nil {
-		return Added{}, err
+		return err
 	}
 	return m.AddProfile(r.name, p, weight)
 }
@@ -189,19 +183,18 @@ func checkWeight(weight uint64) error {
 
 // AddProfile is [Merger.Add] for a merged profile in memory. name is used in
 // errors and warnings.
-func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
+func (m *Merger) AddProfile(name string, p *Profile, weight uint64) error {
 	if err := checkWeight(weight); err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	if err := m.addNoise(p, weight); err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
-	target, added := m.match(name, p)
-	m.addFunctions(name, p.Functions, target, weight)
-	return added, nil
+	m.addFunctions(name, p.Functions, m.match(name, p), weight)
+	return nil
 }
 
 // checkModule returns an error for another module or type.
@@ -218,8 +211,8 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 }
 
 // addNoise counts the files of private coverage, unless the profile is empty. It fails if
-// the noise differs from that of the other inputs: only sums of equal probability have an
-// estimate.
+// the noise differs from the noise of the other inputs: only sums of equal probability have
+// an estimate.
 func (m *Merger) addNoise(p *Profile, weight uint64) error {
 	n := p.noise()
 	if n.flip == 0 && !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.MergeCount > 0 }) {
@@ -240,10 +233,10 @@ func (m *Merger) countNoise(n noise, weight uint64) error {
 
 // match returns for each function of p the index of the function of the base, -1 for
 // none; nil if all indexes are equal.
-func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
+func (m *Merger) match(name string, p *Profile) (target []int) {
 	base := m.shape.base.Functions
 	if slices.EqualFunc(base, p.Functions, func(a, b Function) bool { return keyOf(&a) == keyOf(&b) }) {
-		return nil, Added{Records: len(base)}
+		return nil
 	}
 	target = make([]int, len(p.Functions))
 	seen := make(map[functionKey]int, len(p.Functions))
@@ -258,11 +251,9 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 		if len(same) == seen[key] { // otherwise the match would be ambiguous
 			target[i] = same[rank[key]]
 			rank[key]++
-			added.Records++
 			continue
 		}
 		target[i] = -1
-		added.Skipped++
 		if m.opt.Warn != nil {
 			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).
 				Field("function").
@@ -270,7 +261,7 @@ func (m *Merger) match(name string, p *Profile) (target []int, added Added) {
 				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
 		}
 	}
-	return target, added
+	return target
 }
 
 // addFunctions adds the weighted counts of functions to the targets; nil means the same
@@ -319,7 +310,7 @@ func (m *Merger) addSums(i int, s sums, weight uint64) {
 // The other is unusable afterwards.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
-		_, err := m.AddProfile("", o.Profile(), 1)
+		err := m.AddProfile("", o.Profile(), 1)
 		return err
 	}
 	o.drain(1)

@@ -24,16 +24,16 @@ const maxRawFiles = 255
 
 // AddRaw is [Merger.Add] for the raw profile held in data. After the first file it
 // allocates memory only for errors and warnings.
-func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) {
+func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	if err := checkWeight(weight); err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	n, err := m.shape.checkRaw(name, data, m.opt.Warn)
 	if err == nil {
 		err = m.countNoise(n, weight)
 	}
 	if err != nil {
-		return Added{}, flaw.InFile(err, name)
+		return flaw.InFile(err, name)
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
@@ -47,7 +47,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 		damaged, ranks := addCounts(m.raw.counts, m.shape.rawOffsets, data)
 		if damaged {
 			bad := subtractCounts(m.raw.counts, m.shape.rawOffsets, data)
-			return Added{}, flaw.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
+			return flaw.InFile(badCounts(bad, m.shape.rawOffsets[bad], data), name)
 		}
 		if most := len(m.sums); ranks>>bits.Len(uint(2*most)) > 0 && m.opt.Warn != nil {
 			m.opt.Warn(profile.Warning{File: name, Err: flaw.InFile(badRank(m.shape.rawOffsets, data, most), name)})
@@ -66,10 +66,10 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) (Added, error) 
 	if m.shape.base.Type.Has(ReturnAddress) {
 		ret, at := m.shape.retPart(whole)
 		if err := m.addRet(name, ret, int64(at), weight); err != nil {
-			return Added{}, flaw.InFile(err, name)
+			return flaw.InFile(err, name)
 		}
 	}
-	return Added{Records: len(m.sums)}, nil
+	return nil
 }
 
 func (m *Merger) countsCalls() bool { return !m.shape.base.Type.Has(FunctionCoverage) }

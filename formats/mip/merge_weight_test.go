@@ -16,9 +16,9 @@ func TestWeight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	add := func(m *Merger, data []byte, weight uint64) {
 		t.Helper()
-		r, err := NewReader("f", data, ReaderOptions{})
+		r, err := NewReader("f", data, nil)
 		if err == nil {
-			_, err = m.Add(r, weight)
+			err = m.Add(r, weight)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestWeight(t *testing.T) {
 			base, inputs = randomMap(rng, typ, 40), nil
 			for range 3 {
 				run := randomRun(rng, base)
-				inputs = append(inputs, rawOf(t, run), mipOf(t, run, MIPOptions{}))
+				inputs = append(inputs, rawOf(t, run), mipOf(t, run, WriteOptions{}))
 			}
 		}
 		once, err := NewMerger(base, MergeOptions{})
@@ -50,11 +50,11 @@ func TestWeight(t *testing.T) {
 			t.Errorf("%v: %s", typ, diff)
 		}
 		for _, data := range inputs {
-			r, err := NewReader("f", data, ReaderOptions{})
+			r, err := NewReader("f", data, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := once.Add(r, 0); !errors.Is(err, profile.ErrMismatch) {
+			if err := once.Add(r, 0); !errors.Is(err, profile.ErrMismatch) {
 				t.Errorf("%v: weight 0: %v", typ, err)
 			}
 		}

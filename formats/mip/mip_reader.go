@@ -51,8 +51,8 @@ type mipReader struct {
 	buf   Function
 }
 
-// newMIPReader determines the layout: the one in which the file has no bytes left over
-// and a name for every record. In a wrong layout the signatures match no names.
+// newMIPReader determines the layout, in which the file has no bytes left over and a name
+// for every record. In a wrong layout the signatures match no names.
 func newMIPReader(h header, data []byte) (decoder, error) {
 	var first error
 	for _, l := range layoutsOf(h.generation) {
@@ -143,7 +143,7 @@ func (r *mipReader) readNames(start int) ([]string, error) {
 	}
 	names := make([]string, c.Count(c.U64("number of names"), 1, "number of names"))
 	at := c.Offset()
-	text := string(c.Bytes(uint64(c.Len()), "names")) // one copy, of which each name is a part
+	text := string(c.Bytes(uint64(c.Len()), "names")) // one copy, which all names share
 	for i := range names {
 		name, rest, ok := strings.Cut(text, "\x00")
 		if !ok {

@@ -8,18 +8,23 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-// MIPOptions adjust [WriteMIP]. The zero value is right for most uses.
-type MIPOptions struct {
-	// DocumentLayout writes the records and names as in the document: 32-bit
-	// offsets, and names preceded by their length. Without it the layout is that
-	// of generation B's llvm-mipdata.
+// WriteOptions adjust [WriteMIP] and [WriteYAML]. The zero value writes what llvm-mipdata of
+// generation B writes.
+type WriteOptions struct {
+	// DocumentLayout writes the records and names of a .mip as in the document: 32-bit
+	// offsets, and names preceded by their length.
 	DocumentLayout bool
+	// SourceInfo, if not nil, holds the sources of the functions, by index, which
+	// "mip2yaml --debug" adds to YAML: Name as debug information spells it, File and
+	// StartLine. The zero value means unknown.
+	SourceInfo []profile.Symbol
 }
 
 // WriteMIP writes a .mip of generation B. Functions keep their order.
-func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
+func WriteMIP(w io.Writer, p *Profile, opt WriteOptions) error {
 	l := layoutCode
 	if opt.DocumentLayout {
 		l = layoutDocument
@@ -41,7 +46,7 @@ func WriteMIP(w io.Writer, p *Profile, opt MIPOptions) error {
 
 // checkMIP returns an error for a profile that the layout cannot hold.
 func checkMIP(p *Profile, l mipLayout) error {
-	if err := p.Validate(); err != nil || l.wide {
+	if err := p.validate(); err != nil || l.wide {
 		return err
 	}
 	return p.checkNarrow("FunctionStartOffset", "32 bits in the document's layout")

@@ -12,8 +12,8 @@ import (
 // ln((1−f)/f) in the sense of differential privacy, and about n functions together up to
 // n·ε. Sums of many profiles are still accurate, see [Profile.Estimate].
 //
-// Files have flip in their field Reserved, and merged ones files in RawSectionOffset, which
-// are 0 otherwise.
+// The header holds flip in the field Reserved and, in a .mip, files in RawSectionOffset.
+// Both fields are 0 for exact coverage.
 type noise struct {
 	flip  uint32 // f in units of 2^-32; 0 for exact profiles
 	files uint64 // raw profiles in the sum
@@ -27,24 +27,25 @@ func (p *Profile) noise() noise { return noise{uint32(p.Flip * flipOne), p.Files
 // probability returns f.
 func (n noise) probability() float64 { return float64(n.flip) / flipOne }
 
-// estimate returns how many of the profiles a function ran in, if that many say that it
-// did, and the standard error. Of N profiles, x of which are true, x(1−f) + (N−x)f say so
-// on average. Solving for x gives the estimate, (merges − N·f) / (1 − 2f), whose mean is x.
-// Each profile says so or not with variance f(1−f), so the standard error is
-// √(N·f(1−f)) / (1 − 2f), whatever x is.
+// estimate returns in how many profiles a function ran, if merges profiles say that it ran,
+// and the standard error of this number. If the function ran in x of N profiles,
+// x(1−f) + (N−x)f profiles say so on average. Solving for x gives the estimate,
+// (merges − N·f) / (1 − 2f), whose mean is x. The answer of each profile has variance
+// f(1−f), so the standard error is √(N·f(1−f)) / (1 − 2f) for every x.
 func (n noise) estimate(merges uint32) (files, standardError float64) {
 	f, all := n.probability(), float64(n.files)
 	return (float64(merges) - all*f) / (1 - 2*f), math.Sqrt(all*f*(1-f)) / (1 - 2*f)
 }
 
-// significant is how many standard errors an estimate has to differ from 0 so that the
-// function counts as one that ran. Of functions that never did, 2.3 % will.
+// significant is how many standard errors an estimate must be above 0 for the function to
+// count as one that ran. 2.3 % of the functions that never ran are above it.
 const significant = 2
 
-// Estimate returns what private coverage says, without bias: in how many of the profiles
-// each function ran, and the standard error of that. Estimated has these numbers, rounded
-// and at most Files, in place of the counts that were collected, and 0 for functions whose estimate is not
-// above two standard errors. For exact coverage it returns p, nil and 0.
+// Estimate evaluates private coverage, without bias. files is, for each function, the
+// estimated number of profiles in which it ran; standardError is the standard error of each
+// number. estimated is p with these numbers, rounded and at most Files, as counts, and with
+// 0 for functions whose estimate is at most two standard errors. For exact coverage Estimate
+// returns p, nil and 0.
 func (p *Profile) Estimate() (estimated *Profile, files []float64, standardError float64) {
 	if p.Flip == 0 {
 		return p, nil, 0

@@ -76,7 +76,7 @@ func TestPrivateCoverage(t *testing.T) {
 		m, err := NewMerger(base, MergeOptions{})
 		for _, raw := range runs {
 			if err == nil {
-				_, err = m.AddRaw("raw", raw, 1)
+				err = m.AddRaw("raw", raw, 1)
 			}
 		}
 		if err != nil {
@@ -89,17 +89,17 @@ func TestPrivateCoverage(t *testing.T) {
 		t.Errorf("%v of %d files, want %v of 200", whole.Flip, whole.Files, flip)
 	}
 	var file bytes.Buffer
-	if err := WriteMIP(&file, merge(base, runs[:70]).Profile(), MIPOptions{}); err != nil {
+	if err := WriteMIP(&file, merge(base, runs[:70]).Profile(), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	first, err := Read("first.mip", file.Bytes(), ReaderOptions{})
+	first, err := Read("first.mip", file.Bytes(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := merge(first, nil)
 	fork := m.Fork()
 	for _, raw := range runs[70:] {
-		if _, err := fork.AddRaw("raw", raw, 1); err != nil {
+		if err := fork.AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,13 +145,13 @@ func TestPrivateCoverageFails(t *testing.T) {
 		m, _ := NewMerger(base, MergeOptions{})
 		for _, raw := range raws {
 			if err == nil {
-				_, err = m.AddRaw("raw", raw, weight)
+				err = m.AddRaw("raw", raw, weight)
 			}
 		}
 		return err
 	}
 	m, _ := NewMerger(base, MergeOptions{})
-	_, _ = m.AddRaw("raw", runs[0], 1)
+	_ = m.AddRaw("raw", runs[0], 1)
 	rng := rand.New(rand.NewPCG(3, 4))
 	blocks := rawOf(t, randomMap(rng, FunctionCoverage|BlockCoverage, 3))
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestPrivateCoverageFails(t *testing.T) {
 		{"blocks", Randomize("raw", blocks, 1, rng.Uint32), profile.ErrUnsupported},
 		{"epsilon 0", Randomize("raw", exact, 0, rng.Uint32), profile.ErrUnsupported},
 		{"epsilon NaN", Randomize("raw", exact, math.NaN(), rng.Uint32), profile.ErrUnsupported},
-		{"YAML", WriteYAML(&bytes.Buffer{}, m.Profile(), YAMLOptions{}), profile.ErrUnsupported},
+		{"YAML", WriteYAML(&bytes.Buffer{}, m.Profile(), WriteOptions{}), profile.ErrUnsupported},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.err, c.want)

@@ -148,8 +148,8 @@ func (f *Function) rawEnd(t ProfileType) uint64 {
 	return end
 }
 
-// Validate checks that the formats can hold the profile. Readers return valid profiles.
-func (p *Profile) Validate() error {
+// validate checks that the formats can hold the profile. Readers return valid profiles.
+func (p *Profile) validate() error {
 	if want, class := p.Type.check(); class != nil {
 		return flaw.In("header").Field("ProfileType").Gotf("%#x", uint32(p.Type)).Want(want).Because(class)
 	}

@@ -21,7 +21,7 @@ func TestImpossibleRanks(t *testing.T) {
 		}
 		return data
 	}
-	base, err := Read("all.mipmap", read("all.mipmap"), ReaderOptions{})
+	base, err := Read("all.mipmap", read("all.mipmap"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestImpossibleRanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.AddRaw("raw", raw, 1); err != nil {
+		if err := m.AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
 		}
 		return warnings

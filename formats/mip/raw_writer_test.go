@@ -92,7 +92,7 @@ func coverageByte(covered bool) byte {
 
 // checkRaw reports what a single run cannot have left.
 func checkRaw(p *Profile) error {
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		return err
 	}
 	var maxCalls, maxTimestamp uint64 = 1, 0

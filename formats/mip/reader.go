@@ -15,10 +15,10 @@ type Info struct {
 	PointerSize int    // 4 or 8 bytes; 0 if the file does not say, as a .mip
 	Type        ProfileType
 	ModuleHash  uint32
-	// RawSectionOffset of a map is the address of the raw section minus that of
-	// the map's header; 0 for other files and in generation A.
+	// RawSectionOffset of a map is the address of the raw section minus the address
+	// of the map's header; 0 for other files and in generation A.
 	RawSectionOffset int64
-	// DocumentLayout is whether a .mip is as [MIPOptions].DocumentLayout has it.
+	// DocumentLayout reports that a .mip has the document's layout, see [WriteOptions].
 	DocumentLayout bool
 	layout         mipLayout
 	// Flip and Files are as in [Profile]; Files is 0 for a raw profile.
@@ -30,12 +30,6 @@ type Info struct {
 
 func (i *Info) info() *Info { return i }
 
-// ReaderOptions adjust reading. The zero value is right for most uses.
-type ReaderOptions struct {
-	// Warn, if not nil, is called for data that is suspicious but readable.
-	Warn func(profile.Warning)
-}
-
 // A decoder is the reader of one format. records yields a reused function, stops after an
 // error, and may be called again.
 type decoder interface {
@@ -45,6 +39,8 @@ type decoder interface {
 
 // Reader reads one MIP file of any type.
 type Reader struct {
+	Info *Info // the header; it must not be modified
+
 	name string
 	data []byte
 	dec  decoder
@@ -64,17 +60,18 @@ func Detect(data []byte) (Format, bool) {
 
 // NewReader returns a reader of the file held in data, which must not change while the
 // reader is in use. name is for errors and warnings. NewReader checks the header and
-// everything outside of the records.
-func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
+// everything outside of the records. warn, if not nil, is called for data that is
+// suspicious but readable.
+func NewReader(name string, data []byte, warn func(profile.Warning)) (*Reader, error) {
 	dec, err := newDecoder(data, func(err error) {
-		if opt.Warn != nil {
-			opt.Warn(profile.Warning{File: name, Err: err})
+		if warn != nil {
+			warn(profile.Warning{File: name, Err: err})
 		}
 	})
 	if err != nil {
 		return nil, flaw.InFile(err, name)
 	}
-	return &Reader{name: name, data: data, dec: dec}, nil
+	return &Reader{Info: dec.info(), name: name, data: data, dec: dec}, nil
 }
 
 func newDecoder(data []byte, warn func(error)) (decoder, error) {
@@ -104,14 +101,11 @@ func (h *header) info() Info {
 	}
 }
 
-// Info returns the header of the file, which must not be modified.
-func (r *Reader) Info() *Info { return r.dec.info() }
-
 // records iterates over the functions in file order. The function and its
 // blocks, but not its name, are reused: copy what is kept beyond one step. The
 // iteration ends after the first error, a [profile.FormatError]. A raw profile
-// or samples of return addresses alone have no functions: they have to be merged
-// into a profile, see [Merger].
+// or samples of return addresses alone have no functions: merge them into a
+// profile, see [Merger].
 func (r *Reader) records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {
@@ -126,7 +120,7 @@ func (r *Reader) records() iter.Seq2[*Function, error] {
 
 // Profile reads the whole file into memory. A map gives an empty profile.
 func (r *Reader) Profile() (*Profile, error) {
-	about := r.Info()
+	about := r.Info
 	p := &Profile{Type: about.Type, ModuleHash: about.ModuleHash, Flip: about.Flip, Files: about.Files}
 	if about.Functions > 0 {
 		p.Functions = make([]Function, 0, about.Functions)
@@ -148,9 +142,9 @@ func (r *Reader) Profile() (*Profile, error) {
 const blockArena = 1 << 12
 
 // Read reads a whole map, profile or YAML file into memory. A map gives an
-// empty profile, ready to have raw profiles merged into it.
-func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
-	r, err := NewReader(name, data, opt)
+// empty profile, ready to have raw profiles merged into it. warn is as in [NewReader].
+func Read(name string, data []byte, warn func(profile.Warning)) (*Profile, error) {
+	r, err := NewReader(name, data, warn)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,13 @@
 package mip
 
-// A Place is a line of a source file. Line is 0 if it is not known.
+// A Place is a source line. Line is 0 if it is not known.
 type Place struct {
 	File string
 	Line uint32
 }
 
-// A FunctionSource is the place of a function and its blocks in the sources. Package
-// formats finds it in the program.
+// A FunctionSource is the source lines of a function and its blocks. Package formats finds
+// them in the program.
 type FunctionSource struct {
 	Declared Place // of the declaration, or else of the first instruction
 	Entry    BlockSource
@@ -15,7 +15,7 @@ type FunctionSource struct {
 	Blocks []BlockSource
 }
 
-// A BlockSource is the place where a block begins in the sources.
+// A BlockSource is the source line where a block begins.
 type BlockSource struct {
 	Place // of the first instruction, which may be inlined from another file
 	// LineInFunction is the line in the function itself: for an inlined

@@ -16,16 +16,16 @@ type ViewOptions struct {
 	// BuildID is the build id of the program, from the file beside a .mip; nil if
 	// it is not known.
 	BuildID []byte
-	// Sources are the places of the profile's functions, by their index; nil if they
-	// are not known. With them a view of block coverage is a [profile.LineView].
+	// Sources are the source lines of the profile's functions, by index; nil if they are
+	// not known. With Sources, a view of block coverage is a [profile.LineView].
 	Sources []FunctionSource
 }
 
 // View returns the format-neutral view of the profile. name is the file's; "" for none.
 //
 // Functions are in link order, the order in memory. Their blocks are the entry, which ran
-// if the function did, and those with a probe. Hashes are control flow graph signatures,
-// IDs are [Signature] of the name. With timestamps there is one trace, see
+// if the function did, and the blocks with a probe. Hashes are control flow graph signatures,
+// IDs are the function signatures. With timestamps there is one trace, see
 // [Profile.Order]. Edges are estimates, see [CallEdge].
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	p, _, _ = p.Estimate()
@@ -72,7 +72,7 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 func (v *view) Features() profile.Features { return v.features }
 
-// symbol returns that of the function with index i.
+// symbol returns the symbol of the function with index i.
 func (v *view) symbol(i int) profile.Symbol {
 	f := &v.p.Functions[i]
 	s := profile.Symbol{Name: f.Name, ID: f.signature()}

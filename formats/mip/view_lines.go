@@ -10,7 +10,8 @@ import (
 type lineView struct{ *view }
 
 // Lines iterates over the lines on which a function or a block with a probe begins. The
-// count of a function's first line is the number of calls, that of a block 1 if it ran.
+// count of a function's first line is the number of calls; the count of a block is 1 if the
+// block ran, else 0.
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		for i := range v.p.Functions {

@@ -30,7 +30,7 @@ func TestView(t *testing.T) {
 		}, "main pick add helper table helper"},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
-			r, err := NewReader(tc.kind+".mip", fixture(t, tc.kind+".mip"), ReaderOptions{})
+			r, err := NewReader(tc.kind+".mip", fixture(t, tc.kind+".mip"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := p.View(r.name, ViewOptions{Info: r.Info(), BuildID: []byte{1, 2}})
+			v := p.View(r.name, ViewOptions{Info: r.Info, BuildID: []byte{1, 2}})
 			id := v.Identity()
 			if got, want := id.String(), "MIP .mip version 8B ("+p.Type.String()+")"; got != want || len(id.BuildIDs) != 1 {
 				t.Errorf("identity %q, want %q", got, want)
@@ -194,7 +194,7 @@ func TestInvalid(t *testing.T) {
 		{Profile{Type: callGraph, Functions: []Function{good, bad(func(f *Function) { f.CallEdges = []CallEdge{{5, 1}, {4, 1}} })}}, profile.ErrCorrupt, 1, "SectionRelativeSourceAddress"},
 	} {
 		_, mergeErr := NewMerger(&tc.p, MergeOptions{})
-		for what, err := range map[string]error{"Validate": tc.p.Validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, MIPOptions{})} {
+		for what, err := range map[string]error{"Validate": tc.p.validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, WriteOptions{})} {
 			var fe *profile.FormatError
 			if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.Record != tc.record || fe.Field != tc.field || fe.Got == "" || fe.Want == "" {
 				t.Errorf("%s: %+v", what, err)
@@ -204,7 +204,7 @@ func TestInvalid(t *testing.T) {
 	// Addresses beyond 32 bits have no place in narrow files.
 	far := &Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Address = 1 << 40 })}}
 	_, mapErr := appendMap(nil, far, mapOptions{PointerSize: 4})
-	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, MIPOptions{DocumentLayout: true})} {
+	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, WriteOptions{DocumentLayout: true})} {
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Got != "0x10000000000" {
 			t.Errorf("%s: %+v", field, err)
@@ -214,7 +214,7 @@ func TestInvalid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
+	err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Got != "0x8" {
 		t.Errorf("%+v", err)

@@ -76,7 +76,7 @@ func (r *yamlReader) header(s *llvmyaml.Scanner, warn func(error)) {
 	})
 }
 
-// fileType reads the file type. Like the reference it treats all types as that of a
+// fileType reads the file type. Like the reference it treats all types as the type of a
 // profile. In generation A the type is a scalar.
 func (r *yamlReader) fileType(s *llvmyaml.Scanner, warn func(error)) {
 	line, bits := s.Line(), uint16(0)

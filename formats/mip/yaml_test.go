@@ -40,7 +40,7 @@ func TestYAMLAccepted(t *testing.T) {
 		if tt.in == goldenYAML && tt.name != "as written" {
 			t.Errorf("%s: nothing was changed", tt.name)
 		}
-		p, err := Read("y", []byte(tt.in), ReaderOptions{})
+		p, err := Read("y", []byte(tt.in), nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -107,7 +107,7 @@ var yamlRejected = []struct {
 
 func TestYAMLRejected(t *testing.T) {
 	for _, tt := range yamlRejected {
-		_, err := Read("y", []byte(tt.in), ReaderOptions{})
+		_, err := Read("y", []byte(tt.in), nil)
 		var fe *profile.FormatError
 		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || fe.Line != tt.line || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want line %d, %q: %v", tt.name, err, tt.line, tt.says, tt.class)
@@ -120,13 +120,13 @@ func TestYAMLRejected(t *testing.T) {
 
 func TestYAMLSourceInfo(t *testing.T) {
 	p := read(t, []byte(goldenYAML))
-	infos := make([]SourceInfo, len(p.Functions))
+	infos := make([]profile.Symbol, len(p.Functions))
 	for i := range infos {
 		if p.Functions[i].Name == "foo" {
-			infos[i] = SourceInfo{File: "/src/a.cpp", Function: "foo(int)", Line: 9}
+			infos[i] = profile.Symbol{File: "/src/a.cpp", Name: "foo(int)", StartLine: 9}
 		}
 	}
-	got, err := appendYAML(nil, p, YAMLOptions{SourceInfo: infos})
+	got, err := appendYAML(nil, p, WriteOptions{SourceInfo: infos})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ Profiles:        []
 
 func TestYAMLUnwritable(t *testing.T) {
 	p := &Profile{Type: FunctionCoverage, Functions: []Function{{Name: "a\xff", RawOffset: 32}}}
-	if _, err := appendYAML(nil, p, YAMLOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+	if _, err := appendYAML(nil, p, WriteOptions{}); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

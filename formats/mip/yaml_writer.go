@@ -10,27 +10,13 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmyaml"
+	"github.com/profuse-pgo/profuse/profile"
 )
-
-// YAMLOptions adjust [WriteYAML]. The zero value writes what "llvm-mipdata
-// mip2yaml" writes.
-type YAMLOptions struct {
-	// SourceInfo, if not nil, holds the sources of the functions, by index, which
-	// "mip2yaml --debug" adds; the zero value means unknown.
-	SourceInfo []SourceInfo
-}
-
-// SourceInfo is the place where a function begins in its source.
-type SourceInfo struct {
-	File     string
-	Function string // as debug info names it
-	Line     uint32 // from 1; 0 if unknown
-}
 
 // WriteYAML writes p as YAML, byte for byte as llvm-mipdata of generation B
 // does. Names that are not UTF-8 have no YAML form and are refused.
-func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
-	if err := p.Validate(); err != nil {
+func WriteYAML(w io.Writer, p *Profile, opt WriteOptions) error {
+	if err := p.validate(); err != nil {
 		return err
 	}
 	if p.Flip > 0 {
@@ -46,7 +32,7 @@ func WriteYAML(w io.Writer, p *Profile, opt YAMLOptions) error {
 				Want("UTF-8").Unsupported()
 		}
 		y.function(f)
-		if opt.SourceInfo != nil && opt.SourceInfo[i] != (SourceInfo{}) {
+		if opt.SourceInfo != nil && opt.SourceInfo[i] != (profile.Symbol{}) {
 			y.sourceInfo(opt.SourceInfo[i])
 		}
 		b.Write(y.Buf) // a failure stays until Flush
@@ -155,9 +141,9 @@ func (y *yamlPrinter) block(b Block) {
 	y.Value(8, keyCovered, strconv.FormatBool(b.Covered))
 }
 
-func (y *yamlPrinter) sourceInfo(s SourceInfo) {
+func (y *yamlPrinter) sourceInfo(s profile.Symbol) {
 	y.Parent(4, keySourceInfo)
 	y.Value(6, keyFileName, llvmyaml.Quote(strings.ToValidUTF8(s.File, "\uFFFD")))
-	y.Value(6, keyFunctionName, llvmyaml.Quote(strings.ToValidUTF8(s.Function, "\uFFFD")))
-	y.Decimal(6, keyLine, uint64(s.Line))
+	y.Value(6, keyFunctionName, llvmyaml.Quote(strings.ToValidUTF8(s.Name, "\uFFFD")))
+	y.Decimal(6, keyLine, uint64(uint32(s.StartLine)))
 }

@@ -29,8 +29,8 @@ func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
 // read reads the sections in executable segments.
 func (c *code) read(f *symbolize.File) error {
 	c.arch, c.starts = f.Arch, make(map[uint64][]uint64)
-	segments := f.Segments()
-	for _, s := range f.Sections() {
+	segments := f.Segments
+	for _, s := range f.Sections {
 		if s.Addr == 0 || s.Size == 0 || !slices.ContainsFunc(segments, func(g symbolize.Segment) bool {
 			return g.Executable && s.Addr >= g.Addr && s.Addr-g.Addr < g.MemSize
 		}) {

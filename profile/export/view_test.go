@@ -204,18 +204,18 @@ func readFixtures(t testing.TB) (views []namedView) {
 			t.Fatal(err)
 		}
 		name := filepath.Base(path)
-		r, err := mip.NewReader(name, data, mip.ReaderOptions{})
+		r, err := mip.NewReader(name, data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Info().Format == mip.FormatRaw {
+		if r.Info.Format == mip.FormatRaw {
 			continue // nothing without its map
 		}
 		p, err := r.Profile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		views = append(views, namedView{name, p.View(name, mip.ViewOptions{Info: r.Info(), BuildID: []byte{1, 2, 3}})})
+		views = append(views, namedView{name, p.View(name, mip.ViewOptions{Info: r.Info, BuildID: []byte{1, 2, 3}})})
 	}
 	return views
 }

@@ -38,7 +38,7 @@ func randomHeap(rnd *rand.Rand, n, depth int) *madeView {
 		m.TotalLifetimeAccessDensity = uint64(m.AllocCount) * uint64(rnd.IntN(12))
 		s := profile.Stack{
 			Values: []uint64{m.TotalSize, uint64(m.AllocCount), m.TotalLifetime, m.TotalLifetimeAccessDensity},
-			Labels: []profile.Label{{Key: profile.LabelTemperature, Value: limits.Classify(&m).CompilerWord()}},
+			Labels: []profile.Label{{Key: profile.LabelTemperature, Value: limits.Classify(&m)}},
 		}
 		for k := range 1 + rnd.IntN(depth) {
 			s.Frames = append(s.Frames, profile.Frame{

@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/files/screen", "internal/llvm/guid", "internal/llvm/llvmerr"},
 	{
-		"internal/blake3", "internal/lazymap", "internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
+		"internal/lazymap", "internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
 		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/zlibtext",
 	},
@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/llvm/hashtable", "internal/program/object", "internal/program/dwarf", "internal/program/pseudoprobe"},
 	{"symbolize", "internal/program/classfile", "profile/order", "profile/coverage"},
 	{"formats/*"},
-	{"formats/irpgo", "internal/mip/blocks", "internal/mip/runtime", "internal/mip/asm"},
+	{"formats/irpgo", "internal/mip/blocks", "internal/mip/buildid", "internal/mip/runtime", "internal/mip/asm"},
 	{"internal/program/covmap", "internal/mip/debuginfo", "internal/mip/split"},
 	{"internal/mip/instrument"},
 	{"formats", "profile/export", "profile/compare", "internal/watch", "merge"},

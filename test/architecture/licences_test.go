@@ -15,6 +15,7 @@ var licences = map[string]string{
 	"BSD-3-Clause": "Redistributions of source code must retain the above copyright notice",
 	"MIT":          "Permission is hereby granted, free of charge",
 	"ISC":          "Permission to use, copy, modify, and/or distribute this software",
+	"CC0-1.0":      "CC0 1.0 Universal",
 }
 
 // others are words of licences that ask for more.

@@ -283,11 +283,11 @@ func TestEdgesOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := mip.FindMap("prog", image, mip.BinaryOptions{})
+	m, _, err := mip.FindMap("prog", image, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := mip.Read("prog", m, mip.ReaderOptions{})
+	base, err := mip.Read("prog", m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestEdgesOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merger.AddRaw("a.raw", data, 1); err != nil {
+	if err := merger.AddRaw("a.raw", data, 1); err != nil {
 		t.Fatal(err)
 	}
 	got := profiled(t, merger.Profile(), "main")

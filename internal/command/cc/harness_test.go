@@ -166,11 +166,11 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	m, _, err := mip.FindMap(image, data, mip.BinaryOptions{})
+	m, _, err := mip.FindMap(image, data, "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	p, err := mip.Read(image, m, mip.ReaderOptions{})
+	p, err := mip.Read(image, m, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -183,11 +183,11 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		r, err := mip.NewReader(raw, data, mip.ReaderOptions{})
+		r, err := mip.NewReader(raw, data, nil)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if _, err := merger.Add(r, 1); err != nil {
+		if err := merger.Add(r, 1); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 		if err != nil {
 			return nil, fmt.Errorf("-fmachine-profile-use: %w", err)
 		}
-		p, err := mip.Read(file, data, mip.ReaderOptions{})
+		p, err := mip.Read(file, data, nil)
 		if err != nil {
 			return nil, fmt.Errorf("-fmachine-profile-use: %w", err)
 		}

@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 // writeProfile writes a merged profile of the image's runs.
 func (b *bench) writeProfile(name string, p *mip.Profile) {
 	b.t.Helper()
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (p program) symbols(parts []part) (iter.Seq2[symbolize.Symbol, uint64], err
 // are functions of the name. Functions may be in sections of any name.
 func (p program) names() (names []string, err error) {
 	var code []part
-	for _, s := range p.Segments() {
+	for _, s := range p.Segments {
 		if s.Executable {
 			code = append(code, part{s.Addr, s.MemSize})
 		}
@@ -107,7 +107,7 @@ func ReadImage(env *cli.Env, path, arch string) (*order.Image, error) {
 	defer p.Close()
 	var code []part // not the segments: these can hold data as well
 	var functions []order.Function
-	for _, s := range p.Sections() {
+	for _, s := range p.Sections {
 		if isCodeSection(s.Name) && s.Addr != 0 {
 			code = append(code, part{s.Addr, s.Size})
 		}

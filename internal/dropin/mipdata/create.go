@@ -29,11 +29,11 @@ func (t *tool) create() error {
 				return nil, err
 			}
 		}
-		m, _, err := mip.FindMap(path, data, mip.BinaryOptions{Arch: archName(t.opt.arch)})
+		m, _, err := mip.FindMap(path, data, archName(t.opt.arch))
 		if err != nil {
 			return nil, err
 		}
-		return mip.Read(path, m, mip.ReaderOptions{Warn: t.warn})
+		return mip.Read(path, m, t.warn)
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ func cover(t *testing.T, profile, binary string, args ...string) *mip.Profile {
 	for i := range p.Functions {
 		p.Functions[i].MergeCount, p.Functions[i].CallCount = 1, 1
 	}
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestDebugELF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, info, err := mip.FindMap(debugProgram, data, mip.BinaryOptions{})
+	_, info, err := mip.FindMap(debugProgram, data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestDebugMachO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, info, err := mip.FindMap(arch, data, mip.BinaryOptions{})
+		_, info, err := mip.FindMap(arch, data, "")
 		if err != nil {
 			t.Fatal(err)
 		}

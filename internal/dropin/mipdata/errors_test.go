@@ -29,7 +29,7 @@ func large(t *testing.T) string {
 	for i := range 200 {
 		p.Functions = append(p.Functions, mip.Function{Name: strings.Repeat("f", 100), RawOffset: uint64(32 + i), MergeCount: 1})
 	}
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestSharedRecord(t *testing.T) {
 		for _, n := range names {
 			p.Functions = append(p.Functions, mip.Function{Name: string(n), RawOffset: 32, MergeCount: 1})
 		}
-		data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.MIPOptions{}) })
+		data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
 		if err != nil {
 			t.Fatal(err)
 		}

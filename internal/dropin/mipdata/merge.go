@@ -134,7 +134,7 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 			err := checkKind(p.Name, p.Data, mip.FormatRaw)
 			if err == nil {
 				p.Adding()
-				_, err = m.AddRaw(p.Name, p.Data, 1)
+				err = m.AddRaw(p.Name, p.Data, 1)
 			}
 			return nil, err
 		}

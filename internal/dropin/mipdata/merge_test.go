@@ -41,7 +41,7 @@ func readMIP(t testing.TB, path string) *mip.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := mip.Read(path, data, mip.ReaderOptions{})
+	p, err := mip.Read(path, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestMergeMany(t *testing.T) {
 	}
 	a, b := readMIP(t, profile), readMIP(t, single)
 	var x, y bytes.Buffer
-	mip.WriteMIP(&x, a, mip.MIPOptions{})
-	mip.WriteMIP(&y, b, mip.MIPOptions{})
+	mip.WriteMIP(&x, a, mip.WriteOptions{})
+	mip.WriteMIP(&y, b, mip.WriteOptions{})
 	if x.Len() == 0 || !bytes.Equal(x.Bytes(), y.Bytes()) {
 		t.Error("the result depends on the number of workers")
 	}

@@ -55,7 +55,7 @@ func (t *tool) readProfile() (*mip.Profile, error) {
 		if err := checkKind(name, data, mip.FormatProfile); err != nil {
 			return nil, err
 		}
-		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
+		return mip.Read(name, data, t.warn)
 	})
 }
 
@@ -72,7 +72,7 @@ func (t *tool) writeProfile(p *mip.Profile, inputs ...string) error {
 		return err
 	}
 	defer out.Close()
-	if err := mip.WriteMIP(out, p, mip.MIPOptions{}); err != nil {
+	if err := mip.WriteMIP(out, p, mip.WriteOptions{}); err != nil {
 		if isSystem(err) {
 			return writeError(err)
 		}

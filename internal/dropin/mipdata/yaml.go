@@ -6,13 +6,14 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // mip2yaml runs the mip2yaml command.
 // With --debug the YAML says where each function begins.
 func (t *tool) mip2yaml() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
-		var opt mip.YAMLOptions
+		var opt mip.WriteOptions
 		if source != nil {
 			opt.SourceInfo = t.sourceInfo(source, p)
 		}
@@ -25,16 +26,16 @@ func (t *tool) mip2yaml() error {
 
 // sourceInfo returns where the functions begin. The result is parallel to p.Functions;
 // without debug information an element is empty.
-func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []mip.SourceInfo {
+func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []profile.Symbol {
 	functions := make([]*mip.Function, len(p.Functions))
 	for i := range p.Functions {
 		functions[i] = &p.Functions[i]
 	}
 	// The first frame is the innermost one at the entry, which may be of an inlined function.
-	infos := make([]mip.SourceInfo, len(functions))
+	infos := make([]profile.Symbol, len(functions))
 	for i, found := range t.frames(source, functions) {
 		if len(found) > 0 {
-			infos[i] = mip.SourceInfo{File: fileOf(found[0]), Function: functionOf(found[0]), Line: found[0].Line}
+			infos[i] = profile.Symbol{File: fileOf(found[0]), Name: functionOf(found[0]), StartLine: int32(found[0].Line)}
 		}
 	}
 	return infos
@@ -57,7 +58,7 @@ func (t *tool) yaml2mip() error {
 		if kind, ok := mip.Detect(data); !ok || kind != mip.FormatYAML {
 			return nil, notYAML(name, kind)
 		}
-		return mip.Read(name, data, mip.ReaderOptions{Warn: t.warn})
+		return mip.Read(name, data, t.warn)
 	})
 	if err != nil {
 		if read {

@@ -65,7 +65,7 @@ func (c *mergeContext) addRawHeap(in weightedFile, data []byte) {
 // single input, and prints the seed once for every thread.
 func (t *tool) randomHotness(p *memprof.Profile) {
 	if p != nil && t.opt.randomHotness {
-		p.RandomizeHotness(t.opt.randomHotnessSeed)
+		randomizeHotness(p, t.opt.randomHotnessSeed)
 	}
 }
 

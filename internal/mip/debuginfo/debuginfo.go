@@ -21,6 +21,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
@@ -77,8 +79,8 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 	switch {
 	case others > 0:
 		lack = lack.Got("not among those given, which are of other builds").Wantf("build id %x", buildID)
-	case len(programs.Folders()) > 0 && buildID == nil:
-		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", mip.BuildIDSuffix).
+	case programs != nil && len(programs.Folders) > 0 && buildID == nil:
+		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", buildid.Suffix).
 			Want(wantProfiled)
 	default:
 		lack = lack.Got("not among those given, none of which is instrumented for MIP profiles").Want(wantProfiled)

@@ -59,11 +59,11 @@ func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 		}
 		return data
 	}
-	table, _, err := mip.FindMap(program, read(program), mip.BinaryOptions{})
+	table, _, err := mip.FindMap(program, read(program), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := mip.Read(program, table, mip.ReaderOptions{})
+	p, err := mip.Read(program, table, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 		t.Fatal(err)
 	}
 	for _, run := range runs {
-		if _, err := m.AddRaw(run, read(filepath.Join(filepath.Dir(program), run)), 1); err != nil {
+		if err := m.AddRaw(run, read(filepath.Join(filepath.Dir(program), run)), 1); err != nil {
 			t.Fatal(err)
 		}
 	}

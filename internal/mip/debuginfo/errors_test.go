@@ -24,11 +24,11 @@ func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions, _, err := mip.FindMap(name, data, mip.BinaryOptions{})
+	functions, _, err := mip.FindMap(name, data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := mip.Read(name, functions, mip.ReaderOptions{})
+	p, err := mip.Read(name, functions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

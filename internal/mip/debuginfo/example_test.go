@@ -18,11 +18,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	functions, _, err := mip.FindMap(name, data, mip.BinaryOptions{})
+	functions, _, err := mip.FindMap(name, data, "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := mip.Read(name, functions, mip.ReaderOptions{}) // or a merged profile
+	p, err := mip.Read(name, functions, nil) // or a merged profile
 	if err != nil {
 		log.Fatal(err)
 	}

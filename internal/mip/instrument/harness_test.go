@@ -189,11 +189,11 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 		t.Fatal(err)
 	}
 	for _, args := range runs {
-		r, err := mip.NewReader("raw", tc.exec(t, b.exe, args...).raw, mip.ReaderOptions{})
+		r, err := mip.NewReader("raw", tc.exec(t, b.exe, args...).raw, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Add(r, 1); err != nil {
+		if err := m.Add(r, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,11 +206,11 @@ func readMap(t testing.TB, exe string) *mip.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := mip.FindMap(exe, data, mip.BinaryOptions{})
+	m, _, err := mip.FindMap(exe, data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := mip.Read(exe, m, mip.ReaderOptions{})
+	p, err := mip.Read(exe, m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 		}
 		known, last = append(known, fmt.Sprintf("%s (%s)", name, id)), f
 	}
-	for _, dir := range a.programs.Folders() {
+	for _, dir := range a.programs.Folders {
 		known = append(known, "one in "+dir)
 	}
 	// A single program that was named is taken on the user's word if ids cannot contradict.

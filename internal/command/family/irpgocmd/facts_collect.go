@@ -162,7 +162,7 @@ func (c *collector) heap(r *irpgo.Reader) error {
 		return flaw.InFile(err, r.Name())
 	}
 	c.facts.MemProf = memprofcmd.CollectFacts(p, c.opt.heap)
-	c.facts.MemProf.Version = int(section.Info().Version)
+	c.facts.MemProf.Version = int(section.Version)
 	return nil
 }
 

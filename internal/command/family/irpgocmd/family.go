@@ -46,7 +46,7 @@ func originOf(name string, data []byte) (o family.Origin) {
 		if err != nil {
 			return o
 		}
-		if o.Needs = hexIDs(raw.BuildIDs()); len(o.Needs) > 0 {
+		if o.Needs = hexIDs(raw.BuildIDs); len(o.Needs) > 0 {
 			o.Program, o.BuildID = o.Needs[0], o.Needs[0]
 		}
 		return o

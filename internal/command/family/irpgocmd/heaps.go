@@ -20,20 +20,20 @@ type heapOptions struct {
 func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
-		"the newest that compilers of the indexed version can read", memprof.IndexedVersionMax))
+		"the newest that compilers of the indexed version can read", memprof.SectionVersionMax))
 	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
 }
 
-// options checks and converts the options. In memprof.WriteOptions 0 means the default, so version
-// 0 has another number.
+// options checks and converts the options. In memprof.WriteOptions 0 means the default and -1
+// version 0.
 func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 	if o.version != "auto" {
 		n, err := strconv.ParseUint(o.version, 10, 8)
-		if err != nil || n > memprof.IndexedVersionMax {
-			return opt, cli.Usagef("option --memprof-version takes auto or 0 to %d, not %q", memprof.IndexedVersionMax, o.version)
+		if err != nil || n > memprof.SectionVersionMax {
+			return opt, cli.Usagef("option --memprof-version takes auto or 0 to %d, not %q", memprof.SectionVersionMax, o.version)
 		}
 		if opt.Version = int(n); n == 0 {
-			opt.Version = memprof.Version0
+			opt.Version = -1
 		}
 	}
 	// Without the option, memprof writes what compilers need: its zero Schema.

@@ -27,7 +27,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 		res.Note(err)
 		return res
 	}
-	res.Version, res.Records = raw.Version(), raw.NumContexts()
+	res.Version, res.Records = raw.Version, raw.NumContexts
 	res.Note(raw.Check()...)
 	if programs == nil {
 		return res
@@ -37,7 +37,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {
 		res.Note(err)
-	} else if len(res.Findings) == 0 && raw.Version() > 1 {
+	} else if len(res.Findings) == 0 && raw.Version > 1 {
 		check(&res, p)
 	}
 	return res

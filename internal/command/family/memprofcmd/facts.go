@@ -216,9 +216,9 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 	if err != nil {
 		return err
 	}
-	f.Version, f.Dumps, f.RecordedContexts = raw.Version(), len(raw.Dumps), raw.NumContexts()
-	f.WrittenBy, _ = irpgo.RawMemProfInfo(raw.Version()).Releases()
-	for _, id := range raw.BuildIDs() {
+	f.Version, f.Dumps, f.RecordedContexts = raw.Version, raw.NumDumps, raw.NumContexts
+	f.WrittenBy, _ = irpgo.RawMemProfInfo(raw.Version).Releases()
+	for _, id := range raw.BuildIDs {
 		f.BuildIDs = append(f.BuildIDs, hex.EncodeToString(id))
 	}
 	if opt.Binaries == nil {
@@ -256,12 +256,9 @@ func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 
 // newHeapFacts returns empty facts that name the known fields and have all temperatures.
 func newHeapFacts(known memprof.Schema) *Facts {
-	h := &Facts{Fields: []string{}, Places: make(map[string]int), Rankings: []heapRanking{}}
-	for _, f := range known.Fields() {
-		h.Fields = append(h.Fields, f.String())
-	}
-	for _, t := range []memprof.Temperature{memprof.Cold, memprof.Warm, memprof.Hot} {
-		h.Temperatures = append(h.Temperatures, heapTemperature{Temperature: t.CompilerWord()})
+	h := &Facts{Fields: known.Fields(), Places: make(map[string]int), Rankings: []heapRanking{}}
+	for _, word := range []string{"cold", "notcold", "hot"} {
+		h.Temperatures = append(h.Temperatures, heapTemperature{Temperature: word})
 	}
 	return h
 }
@@ -275,7 +272,7 @@ func (h *Facts) add(m *memprof.MIB) {
 	h.Accesses = saturate.Add(h.Accesses, m.TotalAccessCount)
 	thresholds := memprof.DefaultThresholds
 	thresholds.UseHot = true
-	word := thresholds.Classify(m).CompilerWord()
+	word := thresholds.Classify(m)
 	i := slices.IndexFunc(h.Temperatures, func(t heapTemperature) bool { return t.Temperature == word })
 	t := &h.Temperatures[i]
 	t.Contexts++
@@ -301,7 +298,7 @@ func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	h := newHeapFacts(p.KnownFields())
 	h.by = opt.By
-	h.Functions, h.Frames = len(p.Records), p.Stacks.NumFrames()
+	h.Functions, h.Frames = len(p.Records), len(p.Stacks.Frames)
 	for i := range p.Records {
 		h.CallSites += len(p.Records[i].CallSites)
 	}
@@ -311,9 +308,9 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 		h.add(c.MIB)
 		if c.Stack != 0 {
 			// One call in the source is one place, whether or not the compiler inlined it.
-			place := p.Stacks.Frame(topFrame(&p.Stacks, c.Stack))
+			place := topFrame(&p.Stacks, c.Stack)
 			place.Inline = false
-			word := memprof.DefaultThresholds.Classify(c.MIB).CompilerWord()
+			word := memprof.DefaultThresholds.Classify(c.MIB)
 			if have, ok := places[place]; ok && have != word {
 				word = "ambiguous"
 			}
@@ -329,7 +326,7 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	for _, by := range Rankings {
 		h.Rankings = append(h.Rankings, rankHeap(p, all, by, opt.Top))
 	}
-	if d := p.DataAccess; !d.Empty() {
+	if d := p.DataAccess; hasDataAccess(d) {
 		f := &dataAccessFacts{ColdSymbols: len(d.ColdSymbols), ColdStrings: len(d.ColdHashes)}
 		for i := range d.Records {
 			if d.Records[i].Symbol != "" {
@@ -344,8 +341,13 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	return h
 }
 
+// hasDataAccess reports whether a profile of accesses to static data has data.
+func hasDataAccess(d *memprof.DataAccess) bool {
+	return d != nil && len(d.Records)+len(d.ColdSymbols)+len(d.ColdHashes) > 0
+}
+
 // topFrame returns the innermost frame of a call stack that is not empty.
-func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.FrameIndex) {
+func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.Frame) {
 	for top = range s.Walk(i) {
 		break
 	}
@@ -355,8 +357,7 @@ func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.FrameIndex) 
 // onStack reports whether the name of a function on the stack matches.
 func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp) bool {
 	for f := range p.Stacks.Walk(stack) {
-		guid := p.Stacks.Frame(f).GUID
-		if name, ok := p.Names[guid]; ok && console.MatchesFunction(choose, name) || choose.MatchString(guidName(guid)) {
+		if name, ok := p.Names[f.GUID]; ok && console.MatchesFunction(choose, name) || choose.MatchString(guidName(f.GUID)) {
 			return true
 		}
 	}
@@ -394,13 +395,12 @@ func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 	out := heapContext{
 		Bytes: m.TotalSize, Allocations: uint64(m.AllocCount), AverageSize: average(m, m.TotalSize),
 		AverageLife: average(m, m.TotalLifetime), Density: averageDensity(m),
-		Temperature: memprof.DefaultThresholds.Classify(m).CompilerWord(), Functions: c.Functions, Differs: c.Differs,
+		Temperature: memprof.DefaultThresholds.Classify(m), Functions: c.Functions, Differs: c.Differs,
 	}
-	if m.Fields.Has(memprof.TotalAccessCount) {
+	if slices.Contains(m.Fields.Fields(), "TotalAccessCount") {
 		out.Accesses = &m.TotalAccessCount
 	}
-	for i := range p.Stacks.Walk(c.Stack) {
-		src := p.Stacks.Frame(i)
+	for src := range p.Stacks.Walk(c.Stack) {
 		f := heapFrame{
 			ID: guidName(src.GUID), Function: p.Names[src.GUID], LineOffset: src.LineOffset, Column: src.Column, Inlined: src.Inline,
 		}

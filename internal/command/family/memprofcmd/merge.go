@@ -58,7 +58,7 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	}
 	about, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
 		Warn:     warn,
-		Overflow: func(memprof.MIBIndex) { cut++ },
+		Overflow: func(uint32) { cut++ },
 		Adding:   in.Adding,
 	}, in.Weight)
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	for _, m := range about.Missing {
 		h.outside[hex.EncodeToString(m.BuildID)] += m.PCs
 	}
-	return irpgo.RawMemProfInfo(raw.Version()), nil
+	return irpgo.RawMemProfInfo(raw.Version), nil
 }
 
 // Contents sums up a heap profile in words; "" if it is empty.
@@ -94,7 +94,7 @@ func Contents(p *memprof.Profile) string {
 		parts = append(parts, fmt.Sprintf("%s in %s that allocated %s", cli.Quantity(contexts, "context", "contexts"),
 			cli.Quantity(uint64(len(p.Records)), "function", "functions"), cli.Quantity(bytes, "byte", "bytes")))
 	}
-	if d := p.DataAccess; !d.Empty() {
+	if d := p.DataAccess; hasDataAccess(d) {
 		parts = append(parts, fmt.Sprintf("accesses to %s", cli.Quantity(uint64(len(d.Records)), "symbol or string", "symbols and strings")))
 	}
 	return strings.Join(parts, ", ")

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -31,7 +33,7 @@ a .mipmap.`,
 			c := &create{}
 			declareOutput(f, &c.output, &c.checksum)
 			c.programs.DeclareArch(f)
-			f.BoolVar(&c.buildID, "build-id", false, "also write the program's build id, to OUTPUT"+mip.BuildIDSuffix)
+			f.BoolVar(&c.buildID, "build-id", false, "also write the program's build id, to OUTPUT"+buildid.Suffix)
 			f.BoolVar(&c.document, "document-layout", false, documentLayoutUsage)
 			f.BoolVar(&c.quiet, "q", false, "print no summary")
 			return c.run
@@ -39,7 +41,7 @@ a .mipmap.`,
 	}
 }
 
-// documentLayoutUsage describes --document-layout, which sets [mip.MIPOptions.DocumentLayout].
+// documentLayoutUsage describes --document-layout, which sets [mip.WriteOptions.DocumentLayout].
 const documentLayoutUsage = "write the layout of the format's document, which differs from that of llvm-mipdata"
 
 // declareOutput declares -o and its alias -p, as in llvm-mipdata, and --checksum.
@@ -84,7 +86,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.buildID && len(m.binary.BuildID) == 0:
 		return fmt.Errorf("%s: has no build id", in.Name)
 	}
-	opt := mip.MIPOptions{DocumentLayout: c.document}
+	opt := mip.WriteOptions{DocumentLayout: c.document}
 	if err := replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
 		return mip.WriteMIP(w, m.profile, opt)
 	}); err != nil {

@@ -119,11 +119,11 @@ func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error
 // does not speak of maps.
 func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt factsOptions) error {
 	if format == formats.MIPRaw || format == formats.MIPRet {
-		r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: f.Warn})
+		r, err := mip.NewReader(name, data, f.Warn)
 		if err != nil {
 			return err
 		}
-		f.header(r.Info())
+		f.header(r.Info)
 		return nil
 	}
 	m, err := parse(name, data, opt.programs.Arch, f.Warn)

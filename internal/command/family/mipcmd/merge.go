@@ -217,16 +217,16 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 			return err
 		}
 		p.Adding()
-		_, err := m.AddRaw(p.Name, p.Data, p.Weight)
+		err := m.AddRaw(p.Name, p.Data, p.Weight)
 		if err == nil {
 			s.raw.Add(1)
 		}
 		return err
 	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
-		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: warnings(s.job)})
+		r, err := mip.NewReader(p.Name, p.Data, warnings(s.job))
 		if err == nil {
 			p.Adding()
-			_, err = m.Add(r, p.Weight)
+			err = m.Add(r, p.Weight)
 		}
 		if err == nil && f != formats.MIPRet {
 			s.merged.Add(1)
@@ -244,13 +244,13 @@ func (s *sum) write(w io.Writer) (what string, err error) {
 	// A new output follows --format or its own name; an existing one keeps its format and layout.
 	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
 	what = s.added() + " on the functions of " + s.base.name
-	var opt mip.MIPOptions
+	var opt mip.WriteOptions
 	if j.Base != "" {
 		yaml, what = s.base.format == formats.MIPYAML, s.added()+" added"
 		opt.DocumentLayout = s.base.info.DocumentLayout
 	}
 	if yaml {
-		return what, mip.WriteYAML(w, s.profile, mip.YAMLOptions{})
+		return what, mip.WriteYAML(w, s.profile, mip.WriteOptions{})
 	}
 	return what, mip.WriteMIP(w, s.profile, opt)
 }

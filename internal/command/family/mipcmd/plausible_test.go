@@ -19,7 +19,7 @@ func TestPlausible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := mip.Read(path, data, mip.ReaderOptions{})
+		p, err := mip.Read(path, data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

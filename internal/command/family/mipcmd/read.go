@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -33,7 +35,7 @@ func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
 	if !m.merged() {
 		return m.binary.BuildID
 	}
-	id, err := mip.FindBuildID(m.name)
+	id, err := buildid.Find(m.name)
 	if err != nil {
 		warn(profile.Warning{Err: err})
 	}
@@ -52,18 +54,18 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 	switch m.format {
 	case formats.Binary, formats.MIPMap:
 		var err error
-		if data, m.binary, err = mip.FindMap(name, data, mip.BinaryOptions{Arch: arch}); err != nil {
+		if data, m.binary, err = mip.FindMap(name, data, arch); err != nil {
 			return m, err
 		}
 	case formats.MIPProfile, formats.MIPYAML:
 	default:
 		return m, formats.WrongFormat(name, data, wanted)
 	}
-	r, err := mip.NewReader(name, data, mip.ReaderOptions{Warn: warn})
+	r, err := mip.NewReader(name, data, warn)
 	if err != nil {
 		return m, err
 	}
-	m.info = *r.Info()
+	m.info = *r.Info
 	m.profile, err = r.Profile()
 	return m, err
 }

@@ -61,17 +61,17 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var opt mip.YAMLOptions
+	var opt mip.WriteOptions
 	if program != nil {
 		// Addresses of a profile are relative to the raw section of the program, as its map has them.
 		at := make([]int64, len(m.profile.Functions))
-		opt.SourceInfo = make([]mip.SourceInfo, len(at))
+		opt.SourceInfo = make([]profile.Symbol, len(at))
 		for i := range at {
 			at[i] = m.profile.Functions[i].Address
 		}
 		err := program.Frames(at, warn, func(i int, frames []symbolize.Frame) {
 			if len(frames) > 0 {
-				opt.SourceInfo[i] = mip.SourceInfo{File: frames[0].File, Function: frames[0].Function, Line: frames[0].Line}
+				opt.SourceInfo[i] = profile.Symbol{File: frames[0].File, Name: frames[0].Function, StartLine: int32(frames[0].Line)}
 			}
 		})
 		if err != nil {
@@ -132,7 +132,7 @@ func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 		return fmt.Errorf("%s: format is %v, want %v", in.Name, m.format, formats.MIPYAML)
 	}
 	err = replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
-		return mip.WriteMIP(w, m.profile, mip.MIPOptions{DocumentLayout: c.document})
+		return mip.WriteMIP(w, m.profile, mip.WriteOptions{DocumentLayout: c.document})
 	})
 	if err != nil {
 		return err

@@ -1,28 +1,34 @@
-package memprof
+package profdata
 
-import "math"
+import (
+	"math"
 
-// RandomizeHotness makes the context of every site cold or warm at random, for
-// experiments with the hints of compilers. The sites of one context, in the functions
-// that it is inlined into, are independent.
+	"github.com/profuse-pgo/profuse/formats/memprof"
+)
+
+// Bits of the fields that decide about the hotness of a context, by LLVM's numbers of the
+// fields.
+const hotnessFields memprof.Schema = 1<<10 | 1<<23 // TotalLifetime, TotalLifetimeAccessDensity
+
+// randomizeHotness makes the context of every site cold or warm at random
+// (--memprof-random-hotness), for experiments with the hints of compilers. The sites of one
+// context, in the functions that it is inlined into, are independent.
 //
-// For a single input it equals llvm-profdata 22's --memprof-random-hotness with the
-// generator of the GNU C library: the same seed gives the same bytes.
-func (p *Profile) RandomizeHotness(seed uint32) {
-	p.summary = nil
+// For a single input it equals llvm-profdata 22 with the generator of the GNU C library: the
+// same seed gives the same bytes.
+func randomizeHotness(p *memprof.Profile, seed uint32) {
 	rng := newLibcRand(seed)
-	var mibs []MIB
+	var mibs []memprof.MIB
 	for i := range p.Records {
 		sites := p.Records[i].AllocSites
 		for k := range sites {
 			m := p.MIBs[sites[k].MIB]
-			lifetime, density := uint64(0), uint64(math.MaxUint64)
+			m.TotalLifetime, m.TotalLifetimeAccessDensity = 0, math.MaxUint64
 			if rng.next()%2 == 1 {
-				lifetime, density = math.MaxUint64, 0
+				m.TotalLifetime, m.TotalLifetimeAccessDensity = math.MaxUint64, 0
 			}
-			m.set(totalLifetime, lifetime)
-			m.set(totalLifetimeAccessDensity, density)
-			sites[k].MIB = MIBIndex(len(mibs))
+			m.Fields |= hotnessFields
+			sites[k].MIB = uint32(len(mibs))
 			mibs = append(mibs, m)
 		}
 	}
