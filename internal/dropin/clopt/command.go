@@ -47,15 +47,15 @@ func (c *Command) Positionals(p *[]string) {
 	c.positionals = append(c.positionals, &positional{unbounded: true, set: func(v string) { *p = append(*p, v) }})
 }
 
-// NamedPositionals is [Command.Positionals] for arguments that also may follow an option:
-// after it, all arguments without a dash belong to them.
+// NamedPositionals is [Command.Positionals] with an option of the given name: after the option,
+// all arguments without a dash belong to this list.
 func (c *Command) NamedPositionals(p *[]string, name string) {
 	c.Positionals(p)
 	own := c.positionals[len(c.positionals)-1]
 	For(c).value(name, valueOptional, func(string) string { return "" }).opens = own
 }
 
-// RequiredPositionals is [Command.Positionals] for at least one argument.
+// RequiredPositionals is [Command.Positionals] but requires at least one argument.
 func (c *Command) RequiredPositionals(p *[]string) {
 	c.Positionals(p)
 	c.positionals[len(c.positionals)-1].required = true
@@ -75,9 +75,8 @@ func (cs Commands) add(o *Option) *Option {
 	return o
 }
 
-// Generic defines the options that LLVM gives every command: several kinds of help,
-// which are the same here, and two options to print the values of all options, which have
-// no effect.
+// Generic defines the options that LLVM gives every command. All help options print the same
+// text; print-options and print-all-options have no effect.
 func (cs Commands) Generic() {
 	help := cs.help("help")
 	for _, name := range []string{"help-list", "help-hidden", "help-list-hidden"} {

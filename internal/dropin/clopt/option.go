@@ -24,13 +24,12 @@ type Option struct {
 	arity    arity
 	commas   bool    // the value is a comma-separated list
 	alias    *Option // the option that this one stands for
-	// required makes a command line without the option an error. given is set
-	// if it was there, under any name.
-	required, given bool
+	required bool // a command line without the option is an error
+	given    bool // the command line had the option, under any name
 	// set stores one value, or returns what is wrong with it. spelling is the
 	// name on the command line.
 	set func(spelling, value string) (complaint string)
-	// opens are the positional arguments that follow the option; nil if they do not.
+	// opens receives the positional arguments after the option; usually nil.
 	opens *positional
 	// answer, if set, prints help or the version; the command does not run then.
 	answer func(r *run)
@@ -85,7 +84,7 @@ func (cs Commands) Bool(p *bool, name string) *Option {
 	return cs.BoolFunc(name, func(on bool) { *p = on })
 }
 
-// BoolFunc defines a boolean option whose values go to set.
+// BoolFunc defines a boolean option and passes its values to set.
 func (cs Commands) BoolFunc(name string, set func(on bool)) *Option {
 	return cs.value(name, valueOptional, func(v string) string {
 		switch v {
@@ -116,8 +115,8 @@ func (cs Commands) Strings(p *[]string, name string) *Option {
 	})
 }
 
-// addNumber defines an option whose value parse reads. ctype is the name of its C type in
-// the message about a bad value.
+// addNumber defines an option whose value is read by parse. ctype is the C type that the
+// message about a bad value names.
 func addNumber[T any](cs Commands, name, ctype string, parse func(string) (T, bool), set func(T)) *Option {
 	return cs.value(name, valueRequired, func(v string) string {
 		n, ok := parse(v)
@@ -153,7 +152,7 @@ func (cs Commands) Float(p *float64, name string) *Option {
 	return cs.FloatFunc(name, func(f float64) { *p = f })
 }
 
-// FloatFunc defines an option with a floating point value that goes to set.
+// FloatFunc defines an option with a floating point value and passes the value to set.
 func (cs Commands) FloatFunc(name string, set func(float64)) *Option {
 	return addNumber(cs, name, "floating point", parseFloat, set)
 }
@@ -172,8 +171,8 @@ func AddChoice[T any](cs Commands, p *T, name string, choices ...Choice[T]) *Opt
 	})
 }
 
-// AddSwitches defines a group of options without values, each of which stores
-// its choice; the last one given wins. heading names the group in messages.
+// AddSwitches defines a group of options without values. Each option stores its choice; the
+// last one given wins. heading names the group in messages.
 func AddSwitches[T any](cs Commands, p *T, heading string, choices ...Choice[T]) *Option {
 	o := &Option{heading: heading, arity: valueDisallowed}
 	for _, ch := range choices {

@@ -19,8 +19,8 @@ type Env struct {
 	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata"
 	// or "profuse llvm-profdata".
 	Prog string
-	// MaxInput is what the environment allows of pipes and compressed files, in bytes; 0
-	// if it does not say.
+	// MaxInput is the size limit for pipes and compressed files that the environment sets, in
+	// bytes; 0 if it sets none.
 	MaxInput int64
 }
 
@@ -29,7 +29,7 @@ func (e Env) Inputs() inputs.Options {
 	return inputs.Options{Stdin: e.Stdin, MaxSize: e.MaxInput, MaxSizeOption: memlimit.SizeVariable, Recognize: memlimit.RecognizeText}
 }
 
-// Name returns the name of the program, with which messages begin.
+// Name returns the name of the program, which begins every message.
 func (e Env) Name() string { return filepath.Base(e.Prog) }
 
 // PrintHelp prints a text and replaces PROG in it by the program's name.
@@ -37,7 +37,7 @@ func (e Env) PrintHelp(text string) {
 	io.WriteString(e.Stdout, strings.ReplaceAll(text, "PROG", e.Name()))
 }
 
-// Outcome is what to do after parsing a command line.
+// Outcome says what to do after parsing a command line.
 type Outcome int
 
 const (
@@ -63,13 +63,12 @@ type run struct {
 	i      int // index of the current argument
 	failed bool
 	active *positional // see [Command.NamedPositionals]; nil at first
-	// answered is set once help or the version was printed.
-	answered bool
+	answered bool // help or the version was printed
 }
 
-// Parse expands response files in the arguments, which do not include the program name,
-// parses them and returns the command that they name. It stops at an option for help or
-// the version. Errors before that are printed but do not make it fail.
+// Parse expands response files in the arguments, parses the arguments and returns the command
+// that they name. args does not include the program name. Parse stops at an option for help or
+// the version and returns Answered even if it has printed errors before.
 func (p *Parser) Parse(args []string) (*Command, Outcome) {
 	args, err := responsefile.Expand(args)
 	if err != nil {
@@ -235,8 +234,8 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// place assigns the positional arguments: one to each required positional, the
-// rest to the others in order.
+// place assigns the positional arguments: one to each required positional, the rest in order
+// to the optional ones.
 func (r *run) place(values []string) {
 	places := r.cmd.positionals
 	required, unbounded := 0, false

@@ -6,8 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// nearest returns the known spelling with the fewest edits from the unknown arg, which is
-// without dashes, and with arg's value if it has one; "" if the command has no options.
+// nearest returns the known spelling with the fewest edits from the unknown arg, followed by
+// arg's value if it has one; "" if the command has no options. arg has no dashes.
 func (c *Command) nearest(arg string) string {
 	name, value, _ := strings.Cut(arg, "=")
 	found, best := "", -1
@@ -30,8 +30,8 @@ func (c *Command) nearest(arg string) string {
 	return found
 }
 
-// spellings returns all spellings of all options, those of Near first. The switches of a
-// group follow the first of them.
+// spellings returns all spellings of all options, starting with the options in Near. The
+// switches of a group stay together.
 func (c *Command) spellings() []string {
 	out := make([]string, 0, len(c.byName))
 	done := make(map[*Option]bool, len(c.options))

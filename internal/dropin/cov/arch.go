@@ -16,8 +16,7 @@ var archNames = sync.OnceValue(func() *regexp.Regexp {
 		`shave|renderscript(32|64)|dxil(v[0-9.]+)?|kalimba[0-9]?)$`)
 })
 
-// knownArch reports whether LLVM knows an architecture by this name, which may be a
-// triple.
+// knownArch reports whether LLVM knows an architecture of this name. The name may be a triple.
 func knownArch(name string) bool {
 	name, _, _ = strings.Cut(name, "-")
 	return archNames().MatchString(name)

@@ -1,9 +1,7 @@
-// Package llvmcov speaks the command line of llvm-cov as LLVM 22 has it: the same
-// options, the same text on standard output and standard error, the same files, the same
-// exit codes. docs/llvm-cov.md lists what it leaves out, and docs/differences.md where it
-// departs from the original on purpose.
+// Package cov replaces llvm-cov of LLVM 22: same options, same text on standard output and
+// standard error, same files, same exit codes. docs/llvm-cov.md lists what it leaves out,
+// docs/differences.md what it does differently on purpose.
 //
-// [Main] is the whole tool. Each subcommand has a file of its name; options.go holds
-// the command line of all of them, load.go what they have in common before they write
-// anything.
+// [Main] is the whole tool. Each subcommand has a file of its name; options.go declares all
+// command lines, load.go reads the inputs for all subcommands.
 package cov

@@ -7,9 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// export writes JSON or a tracefile. The output goes to standard output only; sources in
-// JSON are sorted, those of a tracefile are in the order of the command line.
-// It is CodeCoverageTool::doExport.
+// export (CodeCoverageTool::doExport) writes JSON or a tracefile to standard output. JSON has
+// the sources sorted; a tracefile has them in the order of the command line.
 func (t *tool) export() error {
 	o := &t.opt
 	if o.format == htmlFormat {

@@ -12,12 +12,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// A filter selects functions: those that any of its rules accepts.
+// A filter selects the functions that at least one of its rules accepts.
 type filter []func(f *covmap.Function) bool
 
-// makeFilters sets the filters of functions and of files. Names and shares are two filters:
-// a function is shown if any rule about names and any rule about shares accepts it
-// (CoverageFiltersMatchAll of CoverageFilters).
+// makeFilters sets the filters of functions and of files. Names and percentages are two
+// filters: a function is shown if any rule about names and any rule about percentages accepts
+// the function (CoverageFiltersMatchAll of CoverageFilters).
 func (t *tool) makeFilters() error {
 	o := &t.opt
 	var names, shares filter
@@ -67,8 +67,8 @@ func (t *tool) makeFilters() error {
 	return nil
 }
 
-// compile compiles a regular expression. One that is wrong matches nothing, as in
-// llvm-cov, which does not say so; one that only LLVM can compile is an error.
+// compile compiles a regular expression. An invalid expression matches nothing, as in
+// llvm-cov, and is a warning. An expression that only LLVM can compile is an error.
 func (t *tool) compile(pattern string) (func(string) bool, error) {
 	match, err := ere.Compile(pattern)
 	switch {
@@ -81,7 +81,7 @@ func (t *tool) compile(pattern string) (func(string) bool, error) {
 	return nil, fmt.Errorf("regular expression '%s': %w", pattern, err)
 }
 
-// keeps reports whether the filters accept a function. Without filters it is true.
+// keeps reports whether all filters accept a function.
 func (t *tool) keeps(f *covmap.Function) bool {
 	for _, any := range t.filters {
 		if !slices.ContainsFunc(any, func(accepts func(*covmap.Function) bool) bool { return accepts(f) }) {

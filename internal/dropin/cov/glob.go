@@ -17,8 +17,7 @@ const (
 	errTooManyGlobs = message("too many brace expansions")
 )
 
-// mostGlobs is how many patterns the braces of one may stand for. More is an error, in
-// llvm-cov too.
+// mostGlobs is the number of patterns that the braces of one pattern may expand to.
 const mostGlobs = 1024
 
 // compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]",
@@ -49,14 +48,11 @@ func compileGlob(pattern string) (func(string) bool, error) {
 // A globber translates a pattern into a regular expression. Bytes become the runes of
 // the same value.
 type globber struct {
-	rest string
-	out  strings.Builder
-	// Braces do not nest: one flag is enough.
-	inBraces bool
-	terms    int // in the braces so far
-	// How many patterns without braces the pattern stands for: the product of the terms of
-	// all its braces, limited by mostGlobs.
-	globs int
+	rest     string
+	out      strings.Builder
+	inBraces bool // braces do not nest
+	terms    int  // in the braces so far
+	globs    int  // the product of the terms of all braces, at most mostGlobs
 }
 
 // next translates the next element of the pattern. A comma or a closing brace outside of
@@ -146,8 +142,7 @@ func (g *globber) bracket() error {
 	return nil
 }
 
-// member adds a byte to a set, escaped where a set of package regexp would give it a
-// meaning.
+// member adds a byte to a set. It escapes bytes that mean something in a set of package regexp.
 func (g *globber) member(c byte) {
 	if strings.IndexByte(`\]^-[`, c) >= 0 {
 		g.out.WriteByte('\\')

@@ -14,8 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Pages show what llvm-cov's do, in files of the same names; their markup is that of
-// profuse's reports.
+// Pages have the contents and the file names of llvm-cov's pages, and the markup of profuse's
+// reports.
 
 //go:embed assets
 var assets embed.FS
@@ -26,7 +26,7 @@ const (
 	scriptFile = "control.js"
 )
 
-// asset returns an embedded file; its name is right.
+// asset returns an embedded file. It panics if there is none of that name.
 func asset(files embed.FS, name string) string {
 	data, err := files.ReadFile(name)
 	if err != nil {
@@ -35,13 +35,13 @@ func asset(files embed.FS, name string) string {
 	return string(data)
 }
 
-// pageStyle returns the style sheet of all pages: that of profuse's reports, and what only
-// these pages need.
+// pageStyle returns the style sheet of all pages: the styles of profuse's reports, followed by
+// the styles that only these pages need.
 func pageStyle() string {
 	return asset(pagestyle.Files, "report.css") + asset(pagestyle.Files, "coverage.css") + asset(assets, "assets/pages.css")
 }
 
-// pageScript is the script of the buttons and keys that go to what did not run.
+// pageScript returns the script of the buttons and keys that go to the next uncovered code.
 func pageScript() string { return asset(assets, "assets/control.js") }
 
 // writeAssets writes the style and the script that all pages below --output-dir use.
@@ -67,9 +67,9 @@ func link(path, to string) string {
 	return escape((&url.URL{Path: filepath.ToSlash(rel)}).String())
 }
 
-// document writes a page around its contents. path is its own; "" for standard output,
-// which holds style and script itself. The title is the second heading; --project-title, if
-// there is one, is the first.
+// document writes a page around its contents. path is the file of the page; "" stands for
+// standard output, and the page then contains the style and the script. --project-title is the
+// first heading, title the second.
 func (p *page) document(w io.Writer, path, title string, contents func()) {
 	io.WriteString(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
@@ -108,8 +108,8 @@ var indexColumns = []struct {
 	{"MC/DC", func(o *options) bool { return o.mcdc }, mcdcOf},
 }
 
-// index writes the page of an index at path. Files without functions come in a table of
-// their own, only with empty, which is false where filters choose functions.
+// index writes the index page at path. If empty is set, a second table lists the files without
+// functions.
 func (p *page) index(w io.Writer, path string, rows []row, total row, empty bool) {
 	title := "Coverage Report"
 	if total.name != totalName {

@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// sources writes the page of a source, or of several on standard output. path is that of
-// the page.
+// sources writes the page of a source to the file path, or of several sources to standard
+// output if path is "".
 func (p *page) sources(w io.Writer, path string, contents func()) {
 	p.document(w, path, "Coverage Report", func() {
 		io.WriteString(w, "<div class=\"bar\">")
@@ -24,8 +24,8 @@ func (p *page) sources(w io.Writer, path string, contents func()) {
 	})
 }
 
-// markup writes a view of a page.
-// Its words are llvm-cov's, its elements and classes are those of profuse's style.
+// markup writes a view of a page. It uses llvm-cov's words, and the elements and classes of
+// profuse's style sheet.
 func (p *page) markup(w io.Writer, v *view, how printing) {
 	class := "source excerpt"
 	if how.depth == 0 {
@@ -52,8 +52,8 @@ type markupBody struct {
 // printf prints to the page, whose buffer keeps the first error.
 func (b *markupBody) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
-// line writes a line, whose class says whether it ran, did not, or ran in part, and below it
-// what belongs to it. Lines without code have no count.
+// line writes a line and everything shown below it. The class says whether the line ran, ran in
+// part or did not run. Lines without code have no count.
 func (b *markupBody) line(source string, l *covmap.Line) {
 	class := "line"
 	text, missed := b.text(source, l)
@@ -81,10 +81,9 @@ func (b *markupBody) line(source string, l *covmap.Line) {
 	b.below(l)
 }
 
-// text returns a line, with code that did not run marked, and whether there is such code.
-// Columns of segments count bytes from 1; those beyond the end of the line, which a changed
-// source causes, are cut. A gap region takes no colour of its own but keeps the one before
-// it.
+// text returns a line with the code that did not run marked; missed reports whether there is
+// such code. Columns of segments count bytes from 1; columns beyond the end of the line, which
+// a changed source causes, are cut. A gap region keeps the mark of the region before it.
 func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bool) {
 	var out strings.Builder
 	count := l.Before
@@ -133,8 +132,8 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 	return out.String(), missed
 }
 
-// below writes what is shown after a line.
-// The order is that of llvm-cov's views: expansions, instances, branches, decisions.
+// below writes what is shown after a line, in llvm-cov's order: expansions, instances,
+// branches, decisions.
 func (b *markupBody) below(l *covmap.Line) {
 	open := false
 	begin := func() {
@@ -179,8 +178,7 @@ func (b *markupBody) below(l *covmap.Line) {
 	}
 }
 
-// branch writes the counts of a branch and marks the outcomes that never happened. One that
-// was folded to a constant has only one text.
+// branch writes the counts of a branch and marks the outcomes that never happened.
 func (b *markupBody) branch(br *covmap.CountedBranch) {
 	outcomes := b.outcomes(br)
 	lacks := ""
@@ -194,8 +192,8 @@ func (b *markupBody) branch(br *covmap.CountedBranch) {
 	b.printf("<div class=\"branch%s\">Branch (%d:%d): [%s]</div>\n", lacks, br.Start.Line, br.Start.Column, strings.Join(outcomes, ", "))
 }
 
-// decision writes the MC/DC of a boolean expression as the text output does, with conditions
-// that are not covered marked.
+// decision writes the MC/DC of a boolean expression with the words of the text output, and
+// marks the conditions that are not covered.
 func (b *markupBody) decision(m *covmap.MCDC) {
 	io.WriteString(b.w, "<pre class=\"decision\">")
 	share := describe(m, func(format string, args ...any) {

@@ -46,17 +46,16 @@ func (t *tool) signature(w io.Writer) {
 	io.WriteString(w, t.paint(w, withcolor.Cyan, "\n"+madeBy))
 }
 
-// indexes writes the indexes of folders, those of inner ones first. The outermost folder is
-// written last, and once more as the index at the top.
-// LLVM's class for this is DirectoryCoverageReport.
+// indexes (DirectoryCoverageReport) writes the indexes of folders, inner folders first. The
+// outermost folder is written last, and once more as the index at the top.
 type indexes struct {
 	*page
-	last func(w io.Writer, path string) // the one written last
+	last func(w io.Writer, path string) // writes the last index again
 }
 
-// write writes the index of the folder that the first n bytes of all files name, and
-// returns its numbers. Folders come before files, both by name. A folder with one source has
-// no index: its row is that of the source.
+// write writes the index of the folder that the first n bytes of all files name, and returns
+// the folder's numbers. Folders come before files, both by name. A folder with one source has
+// no index; the index around it lists the source instead.
 func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error) {
 	folder := files[0][:n]
 	// own has the sources in the folder itself, inner the others by the name of the next
@@ -79,7 +78,7 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 			rows = append(rows, row{list[0][n:], x.fileSum(list[0], true), list[0]})
 			continue
 		}
-		// A folder that has nothing but one other folder gets no index.
+		// A folder that contains only one folder gets no index.
 		m := commonFolder(list, n)
 		sub, err := x.write(list, n+m)
 		if err != nil {
@@ -98,8 +97,8 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 	return sum, x.writeFile(path, func(w io.Writer) { x.last(w, path) })
 }
 
-// commonFolder returns how many bytes after the first n all files have in common, up to a
-// separator. For one file it is all.
+// commonFolder returns how many bytes after the first n all files have in common, up to and
+// including a separator.
 func commonFolder(files []string, n int) int {
 	prefix := files[0][n:]
 	for _, file := range files[1:] {

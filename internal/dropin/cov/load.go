@@ -25,11 +25,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// prepare does what all commands do with the command line before they look at their own
-// options. It checks the options in llvm-cov's order, which decides what a wrong command
-// line prints first. The result is errSilent if the message was printed, errDone if
-// --dump-collected-… was all that was asked for.
-// In llvm-cov it is the commandLineParser of CodeCoverageTool::run.
+// prepare (commandLineParser in CodeCoverageTool::run) checks the options of all commands, in
+// llvm-cov's order, which decides what a wrong command line prints first. It returns errSilent
+// if it has printed the message, and errDone after --dump-collected-….
 func (t *tool) prepare() error {
 	o := &t.opt
 	if (o.instrProfile != "") == o.emptyProfile {
@@ -103,9 +101,8 @@ func (t *tool) prepare() error {
 	return nil
 }
 
-// collect adds a source file, or all files below a folder, to the sources. With
-// --path-equivalence a source need not exist under its name.
-// It is CodeCoverageTool::collectPaths.
+// collect (CodeCoverageTool::collectPaths) adds a source file, or all files below a folder, to
+// the sources. With --path-equivalence a source need not exist under its name.
 func (t *tool) collect(path string) {
 	info, err := os.Stat(path)
 	switch {
@@ -127,8 +124,7 @@ func (t *tool) collect(path string) {
 	}
 }
 
-// addSource adds a source under its absolute name, unless --ignore-filename-regex leaves it
-// out.
+// addSource adds a source under its absolute name unless --ignore-filename-regex excludes it.
 func (t *tool) addSource(path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -141,7 +137,7 @@ func (t *tool) addSource(path string) {
 	t.hadSource = len(t.sources) > 0
 }
 
-// ignored reports whether --ignore-filename-regex leaves out a file.
+// ignored reports whether --ignore-filename-regex excludes a file.
 func (t *tool) ignored(file string) bool {
 	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
 }
@@ -191,8 +187,8 @@ func (t *tool) load() error {
 	return nil
 }
 
-// evaluate sets t.cov. An error of the profile comes before those of programs, because
-// llvm-cov opens it first.
+// evaluate sets t.cov. An error of the profile comes before errors of programs, because
+// llvm-cov opens the profile first.
 func (t *tool) evaluate() error {
 	memlimit.CollectLate(96 << 20)
 	o := &t.opt
@@ -200,7 +196,7 @@ func (t *tool) evaluate() error {
 	// Of several mappings of a function llvm-cov takes the first.
 	opt.FirstWins = true
 	counts := new(irpgo.Profile)
-	// The profile is read beside the programs; of their errors its own counts.
+	// The profile is read while the programs are.
 	read := make(chan error, 1)
 	go func() {
 		var err error
@@ -248,8 +244,7 @@ func (t *tool) evaluate() error {
 	for _, m := range maps {
 		ids = append(ids, m.BuildID)
 	}
-	// Programs that the profile names but the command line does not are searched for by
-	// build id.
+	// Find the programs that the profile names and the command line does not, by build id.
 	for _, id := range counts.BinaryIDs {
 		if slices.ContainsFunc(ids, func(have []byte) bool { return bytes.Equal(have, id) }) {
 			continue
@@ -288,9 +283,9 @@ func (t *tool) open(name string) (*inputs.Data, error) {
 	return ins[0].Open(nil)
 }
 
-// find returns the program with a build id below the folders of --debug-file-directory,
-// "" if there is none. The place is that of debuggers: DIR/.build-id/XX/REST.debug, in
-// lower-case hexadecimal.
+// find returns the program with a build id below the folders of --debug-file-directory, "" if
+// there is none. As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case
+// hexadecimal.
 func (t *tool) find(id []byte) string {
 	dirs := t.opt.debugFileDirs
 	if len(dirs) == 0 {
@@ -306,8 +301,8 @@ func (t *tool) find(id []byte) string {
 	return ""
 }
 
-// readProfile reads an indexed profile, or a raw one, which llvm-cov does not take. Text
-// profiles are refused, with the words for a file of another format.
+// readProfile reads an indexed profile or, unlike llvm-cov, a raw one. It refuses text profiles
+// with the words for files of other formats.
 func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -327,8 +322,8 @@ func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	return m.Profile(), r.Info(), nil
 }
 
-// readMappings reads the mappings of a program; none is no error. An error names the member
-// of an archive that it is about. With an architecture, a file of another one is an error.
+// readMappings reads the mappings of a program; there may be none. An error about a member of
+// an archive names the member. A file of another architecture than opt.Arch is an error.
 func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mapping, error) {
 	if !object.IsImage(data) && !object.IsArchive(data) {
 		return nil, message(notObject)
@@ -363,8 +358,7 @@ const (
 	notObject = "The file was not recognized as a valid object file"
 )
 
-// mapWords words an error about a program as LLVM does, and adds what is wrong where LLVM
-// has but a kind.
+// mapWords words an error about a program as LLVM does, and adds the detail that LLVM lacks.
 func mapWords(err error) string {
 	var e *profile.FormatError
 	if !errors.As(err, &e) {
@@ -388,10 +382,9 @@ func mapWords(err error) string {
 	return "malformed coverage data: " + e.What()
 }
 
-// remapFiles applies --path-equivalence: to where sources are read from, and to the
-// sources on the command line. The first pair that fits a file counts. Sources on the
-// command line have the names of this machine and get those of the mapping.
-// It is CodeCoverageTool::remapPathNames.
+// remapFiles (CodeCoverageTool::remapPathNames) applies --path-equivalence. It decides where
+// sources are read from, and translates the sources on the command line, which have names of
+// this machine, to names of the mapping. The first pair that fits a file counts.
 func (t *tool) remapFiles() {
 	t.local = make(map[string]string)
 	folder := func(path string) string {
@@ -415,7 +408,6 @@ func (t *tool) remapFiles() {
 	if len(t.remap) == 0 {
 		return
 	}
-	// The sources on the command line have names of this machine.
 	inverse := make(map[string]string, len(t.local))
 	for _, name := range t.files {
 		if path, ok := t.local[name]; ok {
@@ -429,10 +421,9 @@ func (t *tool) remapFiles() {
 	}
 }
 
-// demangle runs the demangler over the names of all functions. It gives the demangler all
-// names at once, a line each, and expects as many lines back; empty ones do not count. If it
-// fails, names stay as they are and the run goes on.
-// It is CodeCoverageTool::demangleSymbols.
+// demangle (CodeCoverageTool::demangleSymbols) runs the demangler over the names of all
+// functions: it writes one name per line and expects as many non-empty lines back. If the
+// demangler fails, the names stay as they are and the run goes on.
 func (t *tool) demangle() {
 	if len(t.demangler) == 0 {
 		return
@@ -471,8 +462,8 @@ func (t *tool) display(name string) string {
 	return name
 }
 
-// selected returns the files that a command is about. Those of the command line, or else all
-// that are not ignored.
+// selected returns the files that a command shows: the sources of the command line or, without
+// any, all files that are not ignored.
 func (t *tool) selected() []string {
 	if len(t.sources) > 0 {
 		return t.sources
@@ -480,8 +471,8 @@ func (t *tool) selected() []string {
 	return t.notIgnored()
 }
 
-// functionsOf returns the functions of a file as llvm-cov lists them: those of which it is
-// the first virtual file.
+// functionsOf returns the functions that llvm-cov lists for a file: the functions whose first
+// virtual file it is.
 func (t *tool) functionsOf(file string) []*covmap.Function {
 	return slices.DeleteFunc(slices.Clone(t.cov.File(file).Functions), func(f *covmap.Function) bool { return f.Files[0] != file })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// Env is what a run of the tool touches besides the files it is told of.
+// Env holds the streams of a run, and the name of the tool.
 type Env = clopt.Env
 
 // A tool is one run of llvm-cov.
@@ -19,8 +19,8 @@ type tool struct {
 	colors bool // of the output and of messages
 
 	objects   []string    // programs
-	remap     [][2]string // prefixes of file names, and those on this machine
-	filters   []filter    // of functions; one of each must accept
+	remap     [][2]string // prefixes of file names: in the mapping, and on this machine
+	filters   []filter    // of functions; every filter must accept a function
 	ignore    []func(file string) bool
 	sources   []string // files to show or to export; none means all
 	hadSource bool     // the command line had a file or folder with a file
@@ -32,7 +32,7 @@ type tool struct {
 	pretty  map[string]string // function names to demangled ones
 	texts   map[string]*text  // sources by path
 	commits *commits          // files of --output-dir
-	// watermark has the percentages from which on coverage is high, and medium.
+	// watermark holds the least percentages of high and of medium coverage.
 	watermark [2]float64
 	nameCols  [2]int // widths of the first columns of file and function reports
 }
@@ -62,7 +62,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "Unrecognized command: %s.\n\n%s", args[0], helpTop)
 		return 1
 	}
-	// Help texts and messages of the parser name the subcommand, too.
+	// Help texts and messages of the parser name the subcommand.
 	env.Prog += " " + args[0]
 	t := &tool{
 		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),
@@ -107,8 +107,8 @@ func (t *tool) fail(whence, message string) { t.tell("error: ", whence, message)
 // warn prints a warning; the exit code stays 0.
 func (t *tool) warn(whence, message string) { t.tell("warning: ", whence, message) }
 
-// tell prints a message. llvm-cov colours it by what standard output is, and the end of
-// the line, too.
+// tell prints a message. Like llvm-cov it uses a colour if standard output does, and colours
+// the line end too.
 func (t *tool) tell(kind, whence, message string) {
 	if whence != "" {
 		whence += ": "

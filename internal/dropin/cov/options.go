@@ -26,10 +26,8 @@ const (
 
 // A limit is a threshold of a filter.
 type limit struct {
-	// In percent, from 0 to 100.
-	value float64
-	// Without the option no function is compared: 0 would be a limit too.
-	given bool
+	value float64 // in percent, from 0 to 100
+	given bool    // the command line has the option: 0 is a limit too
 }
 
 // options holds the command line. Fields named after their option have no comment.
@@ -87,8 +85,7 @@ func defaults() options {
 	return options{regions: true, branches: true, unify: true, showInstances: true, createdTime: true, tabSize: 2}
 }
 
-// parser declares the command line of a subcommand, which stands on its own: an option
-// of another subcommand is unknown.
+// parser declares the command line of one subcommand. Options of other subcommands are unknown.
 func (t *tool) parser(command string) *clopt.Parser {
 	o := &t.opt
 	var c *clopt.Command
@@ -141,7 +138,7 @@ func (o *options) ofAll(c clopt.Commands) {
 	c.Generic()
 }
 
-// ofFilters declares what chooses sources and functions. All commands accept the filters of
+// ofFilters declares the filters of sources and functions. All commands accept the filters of
 // functions, but only show applies them.
 func (o *options) ofFilters(c clopt.Commands) {
 	c.Strings(&o.ignoreFile, "ignore-filename-regex")

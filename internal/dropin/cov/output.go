@@ -17,16 +17,15 @@ func (t *tool) write(fill func(io.Writer)) error {
 	return nil
 }
 
-// buffered passes a buffer before w to fill, which may leave errors to it. Colours are
-// made for what is behind a [bufio.Writer], so that terminals get them. The result is the
-// first error of w.
+// buffered passes a buffered w to fill and returns the first error of w, so that fill need not
+// check for errors.
 func buffered(w io.Writer, fill func(io.Writer)) error {
 	b := &buffer{bufio.NewWriterSize(w, 64<<10), w}
 	fill(b)
 	return b.Flush()
 }
 
-// A buffer remembers what it writes to.
+// A buffer remembers its writer, because colours depend on whether that is a terminal.
 type buffer struct {
 	*bufio.Writer
 	behind io.Writer
@@ -40,8 +39,8 @@ func behind(w io.Writer) io.Writer {
 	return w
 }
 
-// commits are files that become visible while the next ones are made: waiting for the
-// disk takes longer than making them.
+// commits lets files become visible while the next files are written: waiting for the disk
+// takes longer than writing.
 type commits struct {
 	wg    sync.WaitGroup
 	slots chan struct{}
@@ -54,8 +53,8 @@ const mostCommits = 16
 
 func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
 
-// Go runs commit beside what follows. It waits while mostCommits are running. Errors come
-// from wait.
+// Go runs commit in the background. It blocks while mostCommits are running; wait returns the
+// first error.
 func (c *commits) Go(commit func() error) {
 	c.slots <- struct{}{}
 	c.wg.Go(func() {

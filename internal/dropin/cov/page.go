@@ -23,11 +23,9 @@ type page struct {
 // printing says how to print a view.
 type printing struct {
 	whole bool // all lines of the file, also without code
-	// Print the name of the file or function before the lines.
-	name bool
-	// Print --project-title and the time of the profile first.
-	title bool
-	depth int // of views in views
+	name  bool // the name of the file or function before the lines
+	title bool // --project-title and the time of the profile first
+	depth int  // of views in views
 }
 
 // Widths of the columns before the source.
@@ -44,8 +42,7 @@ func (p *page) margin() int {
 	return numberWidth + 1
 }
 
-// print prints a view. A view in a view has deeper printing.depth and a prefix for each
-// level.
+// print prints a view. Every line of a view inside a view has a prefix for each level.
 func (p *page) print(w io.Writer, v *view, how printing) {
 	if p.opt.format == htmlFormat {
 		p.markup(w, v, how)
@@ -80,16 +77,16 @@ type body struct {
 	*page
 	w      io.Writer
 	depth  int
-	prefix string // of every line, for the views around
+	prefix string // of every line, one part for each view around
 	rest   view   // what has not been printed
 }
 
 // printf prints to the page; errors come at its end, see buffered.
 func (b *body) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
-// line prints a line and what belongs below it, in the order of llvm-cov: number, count,
-// source, markers of regions, then expansions, instantiations, branches and MC/DC. Numbers
-// of more than five digits are cut (SourceCoverageViewText::renderLineNumberColumn).
+// line prints a line and everything shown below it, in llvm-cov's order: number, count, source,
+// region markers, then expansions, instantiations, branches and MC/DC. Numbers of more than
+// five digits are cut (SourceCoverageViewText::renderLineNumberColumn).
 func (b *body) line(source string, l *covmap.Line) {
 	io.WriteString(b.w, b.prefix)
 	number := strconv.FormatUint(uint64(l.Number), 10)
@@ -113,8 +110,8 @@ func (b *body) expandsAt(line uint32) bool {
 	return len(b.rest.expansions) > 0 && b.rest.expansions[0].region.Start.Line == line
 }
 
-// count prints the column with the count of a line. One with several regions has a
-// colour. Gap regions do not make several (LineCoverageStats::hasMultipleRegions).
+// count prints the column with the count of a line, in colour if several regions other than
+// gaps begin on the line (LineCoverageStats::hasMultipleRegions).
 func (b *body) count(l *covmap.Line) {
 	if !l.Mapped {
 		b.printf("%*s|", countWidth, "")
@@ -142,9 +139,8 @@ func (p *page) formatCount(n uint64) string {
 	return shortCount(n)
 }
 
-// shortCount formats a count with three digits and a letter for the magnitude. It cuts and
-// does not round: 1999 is "1.99k".
-// It is formatCount of SourceCoverageView.
+// shortCount (formatCount of SourceCoverageView) formats a count with three digits and a letter
+// for the magnitude. It truncates: 1999 is "1.99k".
 func shortCount(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	if len(s) <= 3 {
@@ -158,9 +154,9 @@ func shortCount(n uint64) string {
 	return short + string(" kMGTPEZY"[(len(s)-1)/3])
 }
 
-// source prints the text of a line. On a coloured page, code that did not run is red,
-// and from column on cyan. Columns of segments count bytes from 1; those beyond the end of
-// the line are cut. It follows SourceCoverageViewText::renderLine, with the texts of --dump.
+// source (SourceCoverageViewText::renderLine) prints the text of a line. With colours, code
+// that did not run is red, and the macro that begins at column is cyan. Columns of segments
+// count bytes from 1; columns beyond the end of the line are cut.
 func (b *body) source(text string, l *covmap.Line, column uint32) {
 	var highlight withcolor.Color
 	if s := l.Before; s != nil && !s.Gap && s.HasCount && s.Count == 0 {
@@ -185,7 +181,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 		}
 		at = end
 		switch {
-		// A gap goes on with the colour of the region before it but does not begin one.
+		// A gap keeps the colour of the region before it.
 		case (!s.Gap || highlight == withcolor.OnRed) && s.HasCount && s.Count == 0:
 			highlight = withcolor.OnRed
 		case at == column:
@@ -207,8 +203,8 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 	}
 }
 
-// hasMarkers reports whether a region on the line, which does not go on after it, has
-// another count than the line.
+// hasMarkers reports whether a region that begins and ends on the line has another count than
+// the line.
 func hasMarkers(l *covmap.Line) bool {
 	for i := range max(len(l.Segments), 1) - 1 {
 		if s := &l.Segments[i]; s.Entry && s.Count != l.Count && s.HasCount {
@@ -218,8 +214,8 @@ func hasMarkers(l *covmap.Line) bool {
 	return false
 }
 
-// regionMarkers prints the counts of the regions on a line, below where they begin. Regions
-// with the count of the line have no marker (SourceCoverageViewText::renderRegionMarkers).
+// regionMarkers (SourceCoverageViewText::renderRegionMarkers) prints the counts of the regions
+// on a line below their first columns. Regions with the count of the line have no marker.
 func (b *body) regionMarkers(l *covmap.Line) {
 	b.printf("%s%*s", b.prefix, b.margin(), "")
 	segments := l.Segments
@@ -245,9 +241,9 @@ func (b *body) regionMarkers(l *covmap.Line) {
 	io.WriteString(b.w, "\n")
 }
 
-// below prints what is shown after a line. Each list is sorted by line, so what belongs to
-// this line is at its front. From the second expansion on, the line is repeated with the
-// next macro marked.
+// below prints what is shown after a line. Each list is sorted by line, so its items for this
+// line are in front. For the second and later expansions the line is repeated with the next
+// macro marked.
 func (b *body) below(source string, l *covmap.Line) {
 	shown := false
 	for b.expandsAt(l.Number) {
@@ -296,14 +292,13 @@ func (b *body) below(source string, l *covmap.Line) {
 	}
 }
 
-// divider prints the line before and after a view in the view.
-// It is renderViewDivider.
+// divider (renderViewDivider) prints the line of dashes around views inside the view.
 func (b *body) divider() {
 	b.printf("%s  %s\n", b.prefix, strings.Repeat("-", b.margin()+4))
 }
 
-// instance prints an instantiation of a function, or one line for it if it never ran.
-// It is renderInstantiationView.
+// instance (renderInstantiationView) prints an instantiation of a function, or one line if the
+// instantiation never ran.
 func (b *body) instance(in *instance) {
 	b.printf("%s  | ", b.prefix)
 	if in.view == nil {
@@ -313,15 +308,14 @@ func (b *body) instance(in *instance) {
 	b.print(b.w, in.view, printing{name: true, depth: b.depth + 1})
 }
 
-// branch prints how often each outcome of a branch happened.
-// It is renderBranchView.
+// branch (renderBranchView) prints how often each outcome of a branch happened.
 func (b *body) branch(br *covmap.CountedBranch) {
 	b.printf("%s  |  Branch (%d:%d): [", b.prefix, br.Start.Line, br.Start.Column)
 	b.printf("%s]\n", strings.Join(b.outcomes(br), ", "))
 }
 
-// outcomes says how often each outcome of a branch happened. An outcome that the compiler
-// folded to a constant has no count. The result has one element only if both are folded.
+// outcomes returns texts for the two outcomes of a branch: how often each happened, or "Folded"
+// if the compiler folded it to a constant. If both are folded there is one text.
 func (p *page) outcomes(br *covmap.CountedBranch) []string {
 	if br.ConstantTrue && br.ConstantFalse {
 		return []string{"Folded - Ignored"}
@@ -341,8 +335,7 @@ func (p *page) outcomes(br *covmap.CountedBranch) []string {
 	return []string{outcome("True", br.True, br.ConstantTrue), outcome("False", br.False, br.ConstantFalse)}
 }
 
-// decision prints the MC/DC of a boolean expression.
-// It is renderMCDCView.
+// decision (renderMCDCView) prints the MC/DC of a boolean expression.
 func (b *body) decision(m *covmap.MCDC) {
 	share := describe(m, func(format string, args ...any) {
 		b.printf("%s  |", b.prefix)
@@ -355,9 +348,8 @@ func (b *body) decision(m *covmap.MCDC) {
 	b.printf("%[1]s  |  MC/DC Coverage for Decision: %[2]s\n%[1]s  |\n", b.prefix, s)
 }
 
-// describe says line by line what is known of a decision, and returns the percentage of
-// its conditions that were shown to decide.
-// The lines are those of MCDCRecord's methods; say adds what is before each.
+// describe passes the description of a decision, as MCDCRecord prints it, to say line by line.
+// It returns the percentage of covered conditions. say adds the prefix of each line.
 func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float64) {
 	say("---> MC/DC Decision Region (%d:%d) to (%d:%d)", m.Start.Line, m.Start.Column, m.End.Line, m.End.Column)
 	say("")

@@ -34,10 +34,9 @@ func (t *tool) report() error {
 	return t.write(t.functionReport)
 }
 
-// The columns of reports: widths, and the columns that belong together.
+// The widths of columns in characters: FileReportColumns and FunctionReportColumns of LLVM's
+// CoverageReport.cpp.
 var (
-	// They are FileReportColumns and FunctionReportColumns of LLVM's CoverageReport.cpp, in
-	// characters.
 	fileColumns     = [...]int{25, 12, 18, 10, 12, 18, 10, 16, 16, 10, 12, 18, 10, 12, 18, 10, 20, 21, 10}
 	functionColumns = [...]int{25, 10, 8, 8, 10, 8, 8, 10, 8, 8, 20, 8, 8}
 )
@@ -49,7 +48,7 @@ type columnGroup struct {
 	shown  func(o *options) bool
 	ratio  func(s *coverage.Summary) coverage.Ratio
 	shade  func(s *coverage.Summary) coverage.Ratio // gives the colour
-	missed bool                                     // the number of missed ones has the colour, too
+	missed bool                                     // colours the second column as well
 }
 
 // ratioOf turns a field of a summary into a function of columnGroup.
@@ -69,8 +68,8 @@ var (
 // always is for the columns that no option hides.
 func always(*options) bool { return true }
 
-// The columns of file reports. Those of branches and MC/DC have the colour of lines, as in
-// llvm-cov.
+// The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of
+// the line coverage.
 var fileGroups = []columnGroup{
 	{[3]string{"Regions", "Missed Regions", "Cover"}, 1, func(o *options) bool { return o.regions }, regionsOf, regionsOf, true},
 	{[3]string{"Functions", "Missed Functions", "Executed"}, 4, always, functionsOf, functionsOf, false},
@@ -88,7 +87,7 @@ var functionGroups = []columnGroup{
 	{[3]string{"MC/DC Conditions", "Miss", "Cover"}, 10, func(o *options) bool { return o.mcdc }, mcdcOf, linesOf, true},
 }
 
-// percent returns how much is covered, 0 of nothing.
+// percent returns the covered percentage, 0 if there is nothing to cover.
 func percent(r coverage.Ratio) float64 {
 	if r.Total == 0 {
 		return 0
@@ -96,8 +95,8 @@ func percent(r coverage.Ratio) float64 {
 	return float64(r.Covered) / float64(r.Total) * 100
 }
 
-// shade returns the colour of a share. The limits are determineCoveragePercentageColor's:
-// everything, and 80 percent. Nothing of nothing is everything.
+// shade (determineCoveragePercentageColor) returns the colour of a coverage ratio: green for
+// 100 percent or nothing to cover, yellow from 80 percent.
 func shade(r coverage.Ratio) withcolor.Color {
 	switch {
 	case r.Covered == r.Total:
@@ -126,16 +125,16 @@ type row struct {
 // totalName is the name of the last row.
 const totalName = "TOTAL"
 
-// fileReport prints the table of files. With filtered, only functions that the filters
-// accept count, and if there are filters, files without functions are left out.
-// It is CoverageReport::renderFileReports.
+// fileReport (CoverageReport::renderFileReports) prints the table of files. With filtered, only
+// functions that the filters accept count, and if there are filters, files without functions
+// are left out.
 func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	rows, total := t.fileRows(files, filtered)
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
 }
 
-// fileRows returns the rows of the table of files, and their sum. Names lack the folders
-// that all files have in common.
+// fileRows returns the rows of the table of files, and their sum. Names lack the folders that
+// all files share.
 func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	rows = make([]row, len(files))
 	prefix := redundantPrefix(files)
@@ -162,9 +161,9 @@ func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	return f.Total
 }
 
-// fileTable prints rows and their sum. Files without functions come after the others, and
-// only with empty. The first column never gets narrower again during a run, because LLVM
-// widens a global table (adjustColumnWidths).
+// fileTable prints rows and their sum. If empty is set, files without functions follow in a
+// second list. The first column never gets narrower during a run, because LLVM widens a global
+// table (adjustColumnWidths).
 func (t *tool) fileTable(w io.Writer, rows []row, total row, empty bool) {
 	width := &t.nameCols[0]
 	for _, r := range rows {
@@ -214,7 +213,7 @@ func (t *tool) divider(w io.Writer, groups []columnGroup, widths []int, first in
 	fmt.Fprintln(w, strings.Repeat("-", n))
 }
 
-// displayName returns a path without "." and "..", that of a folder with a separator.
+// displayName returns a path without "." and ".."; a separator at its end stays.
 func displayName(name string) string {
 	isDir := strings.HasSuffix(name, string(filepath.Separator))
 	if name = cleanName(name); isDir {
@@ -223,8 +222,8 @@ func displayName(name string) string {
 	return name
 }
 
-// fileRow prints a row of the table of files. Where there is nothing to cover, "-" takes the
-// place of the share. Numbers are cut to 32 bits, as LLVM's are.
+// fileRow prints a row of the table of files, with "-" for the percentage if there is nothing
+// to cover. Numbers are cut to 32 bits, as in LLVM.
 func (t *tool) fileRow(w io.Writer, r row) {
 	name := displayName(r.name)
 	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[0]-len(name))))
@@ -248,8 +247,8 @@ func (t *tool) fileRow(w io.Writer, r row) {
 	fmt.Fprintln(w)
 }
 
-// functionReport prints a table of the functions of each file.
-// It is CoverageReport::renderFunctionReports.
+// functionReport (CoverageReport::renderFunctionReports) prints a table of the functions of
+// each file.
 func (t *tool) functionReport(w io.Writer) {
 	for i, name := range t.sources {
 		if i > 0 {
@@ -275,7 +274,7 @@ func (t *tool) functionReport(w io.Writer) {
 	}
 }
 
-// functionRow prints a row of the table of functions, where nothing to cover is 0.00%.
+// functionRow prints a row of the table of functions, with 0.00% if there is nothing to cover.
 func (t *tool) functionRow(w io.Writer, name string, sum *coverage.Summary) {
 	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[1]-len(name))))
 	for _, g := range functionGroups {
@@ -303,9 +302,8 @@ func (t *tool) dumpGroups(files []string) {
 	}
 }
 
-// redundantPrefix returns the length of the folders that all paths have in common.
-// Components are compared whole. A single path has none in common with others: 0.
-// It is getRedundantPrefixLen.
+// redundantPrefix (getRedundantPrefixLen) returns the length of the leading path components
+// that all paths share, 0 for a single path.
 func redundantPrefix(paths []string) int {
 	if len(paths) < 2 {
 		return 0

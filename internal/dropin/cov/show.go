@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// show prints sources with their counts. Files of --output-dir may still be waiting for the
-// disk when showAll returns: their first error is that of the run.
+// show prints sources with their counts. It waits for the files of --output-dir, which may
+// still be on their way to the disk when showAll returns.
 func (t *tool) show() error {
 	err := t.showAll()
 	if late := t.commits.wait(); err == nil {
@@ -26,9 +26,8 @@ func (t *tool) show() error {
 	return err
 }
 
-// showAll checks the options of show, reads everything, and writes either one page to
-// standard output or, below --output-dir, the index first and then a page for each source.
-// It is CodeCoverageTool::doShow.
+// showAll (CodeCoverageTool::doShow) checks the options of show, reads everything, and writes
+// one page to standard output or, below --output-dir, the index and a page for each source.
 func (t *tool) showAll() error {
 	o := &t.opt
 	switch o.format {
@@ -47,7 +46,7 @@ func (t *tool) showAll() error {
 	if err := t.load(); err != nil {
 		return err
 	}
-	// Markers take the place of the column of counts, unless that is asked for as well.
+	// Region markers replace the column of counts unless the options ask for both.
 	p := &page{tool: t, lineStats: o.lineCountsGiven || !o.showRegions || o.bestCounts, markers: o.showRegions || o.bestCounts}
 	if o.createdTime && !o.emptyProfile {
 		if info, err := os.Stat(o.instrProfile); err == nil {
@@ -94,9 +93,8 @@ func (t *tool) showSources(p *page, files []string) error {
 	return nil
 }
 
-// showFile prints one file. A source without code is a warning. A page that cannot be
-// written is reported and does not end the run.
-// It is writeSourceFileView.
+// showFile (writeSourceFileView) prints one file. A source without code is a warning. A page
+// that cannot be written is reported and does not end the run.
 func (t *tool) showFile(p *page, name string, heading bool) error {
 	v := t.fileView(name)
 	if v == nil {
@@ -198,9 +196,8 @@ func (p *page) writeView(source string, fill func(io.Writer)) error {
 	})
 }
 
-// outputPath returns the path below --output-dir of the file for a source, or for an
-// index at the top. Pages of sources are below "coverage", under their whole path without
-// the volume.
+// outputPath returns the path of the page for a source, which is below "coverage" in
+// --output-dir, or of an index at the top of --output-dir.
 func (t *tool) outputPath(source string, top bool) string {
 	path := t.opt.outputDir
 	if !top {
@@ -210,7 +207,7 @@ func (t *tool) outputPath(source string, top bool) string {
 	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+t.extension())
 }
 
-// extension returns that of the files below --output-dir.
+// extension returns the extension of the files below --output-dir.
 func (t *tool) extension() string {
 	if t.opt.format == htmlFormat {
 		return ".html"
@@ -236,7 +233,7 @@ func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 	return nil
 }
 
-// makeFolder makes a folder unless there is something of its name.
+// makeFolder makes a folder unless the path exists.
 func makeFolder(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

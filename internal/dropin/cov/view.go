@@ -14,18 +14,15 @@ import (
 
 // A text is a source file.
 type text struct {
-	// Without line ends.
-	lines []string
+	lines []string // without line ends
 }
 
-// A view is a part of a source with what is shown of it.
+// A view is a part of a source with everything that is shown about it.
 type view struct {
-	// Of the file, or of the function, as it is printed.
-	name   string
-	file   string // of a macro
-	source *text
-	// They are sorted by place and say where counts change.
-	segments []covmap.Segment
+	name     string // of the file or function, as printed
+	file     string // of a macro
+	source   *text
+	segments []covmap.Segment // where counts change, sorted by position
 	// These four are sorted by line.
 	expansions []expansion
 	branches   []lineOf[*covmap.CountedBranch]
@@ -33,8 +30,8 @@ type view struct {
 	instances  []instance
 }
 
-// lines yields the lines to show with their counts: all of a file with whole, or else those
-// from the first with code to the last.
+// lines yields the lines to show with their counts: the whole file, or only the lines from the
+// first to the last one with code.
 func (v *view) lines(whole bool) iter.Seq2[string, *covmap.Line] {
 	return func(yield func(string, *covmap.Line) bool) {
 		next, stop := iter.Pull(covmap.Lines(v.segments))
@@ -66,7 +63,7 @@ type expansion struct {
 	view   *view
 }
 
-// A lineOf is what is shown after one line.
+// A lineOf holds the items that are shown after one line.
 type lineOf[T any] struct {
 	line  uint32
 	items []T
@@ -80,8 +77,8 @@ type instance struct {
 	view *view
 }
 
-// byLine groups neighbours of the same line and sorts the groups. Sorting is stable: within
-// a line the order is that of the mapping.
+// byLine groups neighbours of the same line and sorts the groups by line. Items of a line keep
+// the order of the mapping.
 func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	for _, item := range items {
 		line := lineOfItem(item)
@@ -95,8 +92,8 @@ func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	return groups
 }
 
-// source returns the text of a file of the mapping, nil if it cannot be read, which it
-// says at each call.
+// source returns the text of a file of the mapping. If it cannot read the file, it prints the
+// error and returns nil.
 func (t *tool) source(name string) *text {
 	if path, ok := t.local[name]; ok {
 		name = path
@@ -132,8 +129,8 @@ func splitLines(data []byte) []string {
 	return lines
 }
 
-// fileView returns the view of a file, nil if there is nothing to show. Instantiations are
-// those of functions of which the program has several.
+// fileView returns the view of a file, nil if there is nothing to show. The view has the
+// instantiations of functions that the program contains several times.
 func (t *tool) fileView(name string) *view {
 	source := t.source(name)
 	if source == nil {
@@ -159,7 +156,7 @@ func (t *tool) fileView(name string) *view {
 	if !t.opt.showInstances {
 		return v
 	}
-	// A group has the functions that begin at one place.
+	// A group holds the functions that begin at the same position.
 	for i := range f.Groups {
 		if len(f.Groups[i].Functions) < 2 {
 			continue
@@ -187,8 +184,7 @@ func lastLine(fn *covmap.Function) (line uint32) {
 	return line
 }
 
-// functionView returns the view of one function, nil if there is nothing to show. Main is
-// the virtual file of the function's own code; the others are of macros.
+// functionView returns the view of one function, nil if there is nothing to show.
 func (t *tool) functionView(fn *covmap.Function) *view {
 	if fn.Main() < 0 || len(fn.Parts()(fn.Main()).Segments) == 0 {
 		return nil
@@ -215,8 +211,8 @@ func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
 	return v
 }
 
-// attach adds branches and MC/DC to a view as far as they are asked for. Branches stand at
-// the line where they begin, decisions at the line where they end.
+// attach adds branches and MC/DC to a view if the options ask for them. Branches are shown
+// below the line where they begin, decisions below the line where they end.
 func (t *tool) attach(v *view, branches []*covmap.CountedBranch, mcdc []*covmap.MCDC) {
 	if t.opt.showBranches != noBranches {
 		v.branches = byLine(branches, func(b *covmap.CountedBranch) uint32 { return b.Start.Line })
@@ -226,8 +222,8 @@ func (t *tool) attach(v *view, branches []*covmap.CountedBranch, mcdc []*covmap.
 	}
 }
 
-// An expander makes the views of the expansions in a function. Compilers give every
-// expansion a virtual file of its own; one that several expansions share is shown once.
+// An expander makes the views of the expansions in a function. It shows a virtual file once,
+// even if several expansions share it.
 type expander struct {
 	*tool
 	fn   *covmap.Function
@@ -240,8 +236,8 @@ func (t *tool) expander(fn *covmap.Function) *expander {
 	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }
 
-// add adds the view of an expansion to v. Expansions in the expansion are added to its view.
-// Those without code or without a readable source are left out.
+// add adds the view of an expansion to v, with the expansions inside it. It leaves out
+// expansions without code or without a readable source.
 func (x *expander) add(v *view, r *covmap.CountedRegion) {
 	if x.done[r.Expanded] {
 		return

@@ -8,9 +8,8 @@ import (
 // byteSet is the set of bytes that a bracket expression matches.
 type byteSet [256]bool
 
-// bracket reads a bracket expression after its "[". A "]" or "-" that comes first is a
-// character, and so is a "-" that comes last.
-// It is p_bracket of LLVM's regcomp.c.
+// bracket (p_bracket of LLVM's regcomp.c) reads a bracket expression after its "[". A first "]"
+// or "-" and a last "-" are characters.
 func (p *ere) bracket() error {
 	if strings.HasPrefix(p.rest, "[:<:]]") || strings.HasPrefix(p.rest, "[:>:]]") {
 		return fmt.Errorf("word boundaries are %w", ErrUnsupported)
@@ -55,9 +54,8 @@ func (set *byteSet) write(out *strings.Builder, invert bool) {
 	out.WriteByte(']')
 }
 
-// bracketTerm reads a class, an equivalence class, a character or a range. Ranges go by the
-// values of bytes, as in the C locale.
-// It is p_b_term.
+// bracketTerm (p_b_term) reads a class, an equivalence class, a character or a range. Ranges go
+// by byte values, as in the C locale.
 func (p *ere) bracketTerm(set *byteSet) error {
 	switch {
 	case p.rest[0] == '-':
@@ -98,8 +96,8 @@ func (p *ere) bracketTerm(set *byteSet) error {
 	return nil
 }
 
-// notAtEnd checks what follows the opening of a class or equivalence class. It returns err
-// where nothing but a "-" or "]" follows.
+// notAtEnd checks the byte after the opening of a class or equivalence class. It returns err if
+// that byte is "-" or "]".
 func (p *ere) notAtEnd(err error) error {
 	switch {
 	case p.rest == "":
@@ -118,8 +116,8 @@ func (p *ere) symbol() (byte, error) {
 	return p.next(), nil
 }
 
-// collating reads a collating element up to the delimiter and its bracket. It supports
-// characters only, not the names that POSIX gives some.
+// collating reads a collating element up to the delimiter and its bracket. It supports single
+// characters, not POSIX names of characters.
 func (p *ere) collating(delimiter byte) (byte, error) {
 	switch end := strings.Index(p.rest, string(rune(delimiter))+"]"); {
 	case end < 0:
@@ -132,8 +130,7 @@ func (p *ere) collating(delimiter byte) (byte, error) {
 	return c, nil
 }
 
-// classes are the character classes of the C locale, as pairs of the first and the last
-// character of a range.
+// classes are the character classes of the C locale. Two characters are the ends of a range.
 var classes = map[string]string{
 	"alnum":  "09AZaz",
 	"alpha":  "AZaz",

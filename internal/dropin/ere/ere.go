@@ -35,16 +35,14 @@ const maxRepeat = 255 // RE_DUP_MAX
 // ere translates one expression into Go's syntax. LLVM matches bytes, so each byte of
 // pattern and text becomes the rune of the same value.
 type ere struct {
-	// What is still to be read of the pattern.
-	rest string
-	// What has been written so far, in Go's syntax.
-	out    strings.Builder
-	groups int // closed so far
+	rest   string          // the unread part of the pattern
+	out    strings.Builder // the translation
+	groups int             // groups closed so far
 }
 
-// Compile returns a function that reports whether the expression matches a part of a
-// text. Errors are in LLVM's words, if LLVM has the error. A pattern that Go refuses for its
-// size is an error of profuse's own.
+// Compile returns a function that reports whether the expression matches a part of a text.
+// Errors have LLVM's words where LLVM has the error. LLVM has none for a pattern that Go
+// refuses because of its size.
 func Compile(pattern string) (match func(string) bool, err error) {
 	p := &ere{rest: pattern}
 	p.out.WriteString("(?s)")
@@ -72,14 +70,14 @@ func latin1(s string) string {
 	return s
 }
 
-// eat passes s if it is next, and reports whether it was.
+// eat skips s and reports true if the rest begins with s.
 func (p *ere) eat(s string) bool {
 	rest, ok := strings.CutPrefix(p.rest, s)
 	p.rest = rest
 	return ok
 }
 
-// next passes one byte. The rest must not be empty.
+// next reads one byte. The rest must not be empty.
 func (p *ere) next() byte {
 	c := p.rest[0]
 	p.rest = p.rest[1:]
@@ -96,8 +94,8 @@ func (p *ere) repeats() bool {
 	return p.rest != "" && (strings.IndexByte("*+?", p.rest[0]) >= 0 || p.rest[0] == '{' && p.digitAt(1))
 }
 
-// alternatives reads branches up to the end, or to the ")" of the group. An empty branch is
-// an error, as in LLVM; only "()" is not, see group.
+// alternatives reads branches up to the end, or to the ")" of the group. An empty branch is an
+// error, as in LLVM; only an empty group "()" is none, see group.
 func (p *ere) alternatives(inGroup bool) error {
 	for {
 		empty := true
@@ -141,8 +139,8 @@ func (p *ere) piece() error {
 	return nil
 }
 
-// atom reads what a repetition can follow: a group, a bracket expression, an anchor, "." or
-// a character. A ")" outside of a group is an error.
+// atom reads a group, a bracket expression, an anchor, "." or a character. A ")" outside of a
+// group is an error.
 func (p *ere) atom() error {
 	switch c := p.next(); c {
 	case '(':
@@ -161,7 +159,7 @@ func (p *ere) atom() error {
 		}
 		c := p.next()
 		if '1' <= c && c <= '9' {
-			// LLVM refuses this one, too; the others it can match.
+			// LLVM refuses only a reference to a group that has not been closed.
 			if int(c-'0') > p.groups {
 				return errBackref
 			}
@@ -201,9 +199,9 @@ func (p *ere) group() error {
 // literal writes a byte that stands for itself.
 func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
-// bounds reads a repetition count after its opening brace. After the minimum there may be a
-// comma, and then a maximum that is not less. LLVM has two errors for what follows instead:
-// one if a brace closes later, and another if none does.
+// bounds reads a repetition count after its opening brace: a minimum, optionally followed by a
+// comma and a maximum. For anything else LLVM has two errors: errCount if a brace closes later,
+// errBrace if none does.
 func (p *ere) bounds() error {
 	low, err := p.count()
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmjson"
 )
 
-// dumpBuffer is how many bytes of text are collected before they are written.
+// dumpBuffer is the number of bytes to collect before writing.
 const dumpBuffer = 64 << 10
 
-// dumpSamples prints functions of a profile (FunctionSamples::print). Functions come in the
-// order of the sequence.
+// dumpSamples (FunctionSamples::print) prints functions of a profile.
 func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	buf := make([]byte, 0, 2*dumpBuffer)
 	for f := range functions {
@@ -28,9 +27,9 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(buf)
 }
 
-// appendSamples appends what follows the name of a function that is inlined depth times. It formats
-// numbers without package fmt, which would take most of the time.
-// Places come in the order of locations, as in LLVM's BodySampleMap.
+// appendSamples appends the text after the name of a function at the given inlining depth, in the
+// order of locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take
+// most of the time.
 func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
@@ -50,7 +49,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 				}
 			}
 			dst = append(dst, '\n')
-			// Virtual tables are on a line of their own after the samples of their place.
+			// Virtual tables are on a separate line after the samples of their location.
 			if len(f.VTables) > 0 {
 				dst = appendVTables(dst, f, depth, s.Location)
 			}
@@ -69,7 +68,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
 		dst = append(appendName(dst, c.Callee.Name), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
-		// This was the last callee of the place.
+		// This was the last callee of the location.
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
 			dst = appendVTables(dst, f, depth, c.Location)
 		}
@@ -98,7 +97,7 @@ func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
 }
 
-// appendName appends a name, or its hash in decimal if the profile has no more.
+// appendName appends a name, or its hash in decimal if the profile has no text for it.
 func appendName(dst []byte, n sampleprof.Name) []byte {
 	if text, ok := n.Text(); ok {
 		return append(dst, text...)
@@ -106,7 +105,7 @@ func appendName(dst []byte, n sampleprof.Name) []byte {
 	return appendNumber(dst, n.ID())
 }
 
-// appendPlace begins a line of a location.
+// appendPlace appends the beginning of a line about a location.
 func appendPlace(dst []byte, depth int, at sampleprof.Location) []byte {
 	dst = appendNumber(append(appendIndent(dst, depth), "  "...), uint64(at.Line))
 	if at.Discriminator != 0 {
@@ -115,7 +114,7 @@ func appendPlace(dst []byte, depth int, at sampleprof.Location) []byte {
 	return append(dst, ": "...)
 }
 
-// appendIndent begins a line.
+// appendIndent appends the indentation of a line.
 func appendIndent(dst []byte, depth int) []byte {
 	for range depth {
 		dst = append(dst, "    "...)
@@ -126,8 +125,7 @@ func appendIndent(dst []byte, depth int) []byte {
 // appendNumber appends a number in decimal.
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
-// dumpJSON prints functions of a profile as JSON. All are elements of one array.
-// It is SampleProfileReader::dumpJson.
+// dumpJSON (SampleProfileReader::dumpJson) prints functions of a profile as a JSON array.
 func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
 	j.Open('[')
@@ -143,8 +141,8 @@ func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(append(j.Bytes, '\n'))
 }
 
-// appendJSON appends a function, with the samples of its entry if it is not inlined. Inlined
-// functions are elements of "callsites", within their callers.
+// appendJSON appends a function. head adds the samples of its entry, which inlined functions do
+// not have. Inlined functions are elements of "callsites" in their callers.
 func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	j.Open('{')
 	j.String("name", f.Name.String())
@@ -152,7 +150,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	if head {
 		j.Number("head", f.Head)
 	}
-	// place begins the object of a place.
+	// place begins the object of a location.
 	place := func(at sampleprof.Location) {
 		j.Next()
 		j.Open('{')

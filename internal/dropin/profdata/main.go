@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// Env is what a run of the tool touches besides the files it is told of.
+// Env holds the streams of a run, and the name of the tool.
 type Env = clopt.Env
 
 // A tool is one run of llvm-profdata.
@@ -18,8 +18,7 @@ type tool struct {
 	opt options
 	msg messages
 
-	// Inputs may be opened by several goroutines.
-	stdinTaken atomic.Bool
+	stdinTaken atomic.Bool           // several goroutines open inputs
 	told       map[llvmerr.Code]bool // problems of functions explained so far
 	correlate  *correlator           // of merge; nil without
 	rename     func(string) string   // of merge; nil without

@@ -54,9 +54,8 @@ func (t *tool) collect() (worklist, error) {
 	return list, nil
 }
 
-// addLines adds the inputs of a list of "[WEIGHT,]FILE" lines. A "#" begins a
-// comment.
-// It is parseInputFilenamesFile; blanks around a line do not count.
+// addLines (parseInputFilenamesFile) adds the inputs of a list of "[WEIGHT,]FILE" lines. Lines
+// with a "#" in front are comments.
 func (l *worklist) addLines(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -78,10 +77,8 @@ func (l *worklist) addLines(text string) error {
 	return nil
 }
 
-// addWeighted adds the input "WEIGHT,FILE". It expands a "~" before the file,
-// which LLVM does not do for files without a weight. The weight is a positive decimal
-// number.
-// It is parseWeightedFile.
+// addWeighted (parseWeightedFile) adds the input "WEIGHT,FILE". The weight is a positive decimal
+// number. As in LLVM, a "~" before the file is expanded here, but not for files without weight.
 func (l *worklist) addWeighted(s string) error {
 	number, name, _ := strings.Cut(s, ",")
 	weight, err := strconv.ParseUint(number, 10, 64)
@@ -91,9 +88,8 @@ func (l *worklist) addWeighted(s string) error {
 	return l.add(expandTilde(name), weight)
 }
 
-// add adds a file, or all regular files under a folder. It skips other kinds of
-// files, as LLVM does. The files of a folder come in the order of clopt.Walk, and all have
-// its weight. A file that does not exist is an error at once.
+// add adds a file, or all regular files under a folder in the order of clopt.Walk, each with the
+// weight. It skips other kinds of files, as LLVM does. A missing file is an error.
 func (l *worklist) add(name string, weight uint64) error {
 	if name == "-" {
 		*l = append(*l, weightedFile{name: name, weight: weight})

@@ -49,7 +49,7 @@ func IsTerminal(w io.Writer) bool { return screen.Terminal(w) != nil }
 // A Color holds the parameters of a terminal's escape sequence for a colour.
 type Color string
 
-// The colours of output; those of messages are bold.
+// The colours of output; messages use bold colours.
 const (
 	Red     Color = "0;31"
 	Green   Color = "0;32"
@@ -97,8 +97,8 @@ func (m *Messages) print(c Color, kind, message string) {
 	fmt.Fprintf(m.W, "%s%s\n", kind, message)
 }
 
-// Strerror returns the text of a system error as C's strerror has it: Go's texts begin
-// with a small letter.
+// Strerror returns the text of a system error as C's strerror does. Go's texts begin with a
+// small letter; strerror's do not.
 func Strerror(err error) (s string, ok bool) {
 	var no syscall.Errno
 	if !errors.As(err, &no) {
@@ -109,7 +109,7 @@ func Strerror(err error) (s string, ok bool) {
 	return string(unicode.ToUpper(r)) + s[n:], true
 }
 
-// Words returns the text of an error: that of [Strerror] for a system error.
+// Words returns the text of [Strerror] for a system error, and err.Error() for other errors.
 func Words(err error) string {
 	if s, ok := Strerror(err); ok {
 		return s
