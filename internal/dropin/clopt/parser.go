@@ -58,12 +58,12 @@ type Parser struct {
 // run is the state of one Parse.
 type run struct {
 	*Parser
-	cmd    *Command
-	args   []string
-	i      int // index of the current argument
-	failed bool
-	active *positional // see [Command.NamedPositionals]; nil at first
-	answered bool // help or the version was printed
+	cmd      *Command
+	args     []string
+	i        int // index of the current argument
+	failed   bool
+	active   *positional // see [Command.NamedPositionals]; nil at first
+	answered bool        // help or the version was printed
 }
 
 // Parse expands response files in the arguments, parses the arguments and returns the command
