@@ -102,14 +102,14 @@ func (m message) Error() string { return string(m) }
 var errDone = errors.New("done")
 
 // fail prints an error. whence is the file or option that it is about, or empty.
-func (t *tool) fail(whence, message string) { t.tell("error: ", whence, message) }
+func (t *tool) fail(whence, message string) { t.printMessage("error: ", whence, message) }
 
 // warn prints a warning; the exit code stays 0.
-func (t *tool) warn(whence, message string) { t.tell("warning: ", whence, message) }
+func (t *tool) warn(whence, message string) { t.printMessage("warning: ", whence, message) }
 
-// tell prints a message. Like llvm-cov it uses a colour if standard output does, and colours
+// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours
 // the line end too.
-func (t *tool) tell(kind, whence, message string) {
+func (t *tool) printMessage(kind, whence, message string) {
 	if whence != "" {
 		whence += ": "
 	}

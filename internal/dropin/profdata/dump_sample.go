@@ -41,7 +41,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 		dst = append(appendIndent(dst, depth), "Samples collected in the function's body {\n"...)
 		for i := range f.Body {
 			s := &f.Body[i]
-			dst = appendNumber(appendPlace(dst, depth, s.Location), s.Count)
+			dst = appendNumber(appendLocation(dst, depth, s.Location), s.Count)
 			if len(s.Targets) > 0 {
 				dst = append(dst, ", calls:"...)
 				for i := range s.Targets {
@@ -65,7 +65,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	dst = append(dst, "Samples collected in inlined callsites {\n"...)
 	for i := range f.Callsites {
 		c := &f.Callsites[i]
-		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
+		dst = append(appendLocation(dst, depth, c.Location), "inlined callee: "...)
 		dst = append(appendName(dst, c.Callee.Name), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
 		// This was the last callee of the location.
@@ -85,7 +85,7 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 	if len(f.VTables[i].VTables) == 0 { // as LLVM
 		return append(appendIndent(dst, depth), "  "...)
 	}
-	dst = append(appendPlace(dst, depth, at), "vtables: "...)
+	dst = append(appendLocation(dst, depth, at), "vtables: "...)
 	for _, v := range f.VTables[i].VTables {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
@@ -105,8 +105,8 @@ func appendName(dst []byte, n sampleprof.Name) []byte {
 	return appendNumber(dst, n.ID())
 }
 
-// appendPlace appends the beginning of a line about a location.
-func appendPlace(dst []byte, depth int, at sampleprof.Location) []byte {
+// appendLocation appends the beginning of a line about a location.
+func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	dst = appendNumber(append(appendIndent(dst, depth), "  "...), uint64(at.Line))
 	if at.Discriminator != 0 {
 		dst = appendNumber(append(dst, '.'), uint64(at.Discriminator))
@@ -150,8 +150,8 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	if head {
 		j.Number("head", f.Head)
 	}
-	// place begins the object of a location.
-	place := func(at sampleprof.Location) {
+	// beginLocation begins the object of a location.
+	beginLocation := func(at sampleprof.Location) {
 		j.Next()
 		j.Open('{')
 		j.Number("line", uint64(at.Line))
@@ -164,7 +164,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 		j.Open('[')
 		for i := range f.Body {
 			s := &f.Body[i]
-			place(s.Location)
+			beginLocation(s.Location)
 			j.Number("samples", s.Count)
 			if len(s.Targets) > 0 {
 				j.Field("calls")
@@ -186,7 +186,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 		j.Field("callsites")
 		j.Open('[')
 		for _, c := range f.Callsites {
-			place(c.Location)
+			beginLocation(c.Location)
 			j.Field("samples")
 			j.Open('[')
 			j.Next()

@@ -19,7 +19,7 @@ type tool struct {
 	msg messages
 
 	stdinTaken atomic.Bool           // several goroutines open inputs
-	told       map[llvmerr.Code]bool // problems of functions explained so far
+	explained  map[llvmerr.Code]bool // problems of functions explained so far
 	correlate  *correlator           // of merge; nil without
 	rename     func(string) string   // of merge; nil without
 	heap       heapPrograms
@@ -32,7 +32,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "%s: No subcommand specified! Run llvm-profdata --help for usage.\n", env.Name())
 		return 1
 	}
-	t := &tool{Env: env, opt: defaults(), told: make(map[llvmerr.Code]bool)}
+	t := &tool{Env: env, opt: defaults(), explained: make(map[llvmerr.Code]bool)}
 	cmd, outcome := t.parser().Parse(args)
 	switch outcome {
 	case clopt.Failed:

@@ -30,19 +30,19 @@ type mergeContext struct {
 // nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
-// note adds an input with at least one merged record.
-func (l *levels) note(in *weightedFile, v irpgo.Variant) {
+// addInput adds an input with at least one merged record.
+func (l *levels) addInput(in *weightedFile, v irpgo.Variant) {
 	if v.Has(irpgo.IRLevel) {
-		l.take(levels{ir: in})
+		l.addLevels(levels{ir: in})
 	} else {
-		l.take(levels{frontEnd: in})
+		l.addLevels(levels{frontEnd: in})
 	}
 }
 
-// take adds the inputs of o. Of two inputs the first in the worklist stays.
-func (l *levels) take(o levels) {
+// addLevels adds the inputs of o. Of two inputs the first in the worklist stays.
+func (l *levels) addLevels(o levels) {
 	first := func(a, b *weightedFile) *weightedFile {
-		if a == nil || b != nil && b.place < a.place {
+		if a == nil || b != nil && b.index < a.index {
 			return b
 		}
 		return a
@@ -64,9 +64,9 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	for i := range contexts {
 		contexts[i] = t.newContext(contexts[0])
 	}
-	t.tellSeed(n)
+	t.chooseSeed(n)
 	if n == 1 {
-		contexts[0].warn = t.tellProblem
+		contexts[0].warn = t.printProblem
 		var memory inputs.Reader
 		defer memory.Close()
 		for _, in := range list {
@@ -90,7 +90,7 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 		return nil, &failure{message: "no profile can be merged"}
 	}
 	m := contexts[0].merger.Finish()
-	t.doubt(m, contexts[0].levels)
+	t.warnUnusable(m, contexts[0].levels)
 	return m, nil
 }
 
@@ -148,7 +148,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	wg.Wait()
 	for i, ws := range problems {
 		for _, w := range ws {
-			t.tellProblem(w)
+			t.printProblem(w)
 		}
 		if fatal[i] != nil {
 			return fatal[i]
@@ -163,7 +163,7 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	source, err := c.t.input(in.name)
 	if err == nil {
 		err = source.Each(memory, func(d *inputs.Data) error {
-			c.add(in, d.Bytes())
+			c.addProfile(in, d.Bytes())
 			return nil
 		})
 	}
@@ -177,9 +177,9 @@ func (c *mergeContext) complain(file, message string) {
 	c.errors = append(c.errors, &failure{whence: file, message: message})
 }
 
-// add merges one profile. A profile whose kind clashes with the kinds before is bad and does not
+// addProfile merges one profile. A profile whose kind clashes with the kinds before is bad and does not
 // change the kind of the context. An empty raw profile is no error.
-func (c *mergeContext) add(in weightedFile, data []byte) {
+func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	if kind := heapKindOf(data); kind != 0 {
 		c.addHeap(in, data, kind)
 		return
@@ -209,7 +209,7 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 			c.kind |= r.Info().Variant
 		}
 		if added.Records > 0 {
-			c.levels.note(&in, r.Info().Variant)
+			c.levels.addInput(&in, r.Info().Variant)
 		}
 	}
 	switch {
@@ -239,23 +239,23 @@ func once(warn func(profile.Warning)) func(profile.Warning) {
 	}
 }
 
-// tellProblem prints that a function was not merged completely, with a hint for the first
+// printProblem prints that a function was not merged completely, with a hint for the first
 // problem of each kind. LLVM ignores problems of whole files; profuse warns about them.
-func (t *tool) tellProblem(w profile.Warning) {
+func (t *tool) printProblem(w profile.Warning) {
 	if w.Function == "" {
 		t.msg.warn(w.File, details(w.Err))
 		return
 	}
 	t.msg.plain("%s: %s: %s", w.File, w.Function, words(w.Err))
 	kind := code(w.Err)
-	if !t.told[kind] && (kind == llvmerr.CountMismatch || kind == llvmerr.ValueSiteCountMismatch) {
+	if !t.explained[kind] && (kind == llvmerr.CountMismatch || kind == llvmerr.ValueSiteCountMismatch) {
 		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
 	}
-	t.told[kind] = true
+	t.explained[kind] = true
 }
 
-// doubt warns about profiles that LLVM merges silently but that no compiler can use.
-func (t *tool) doubt(m *irpgo.Merged, l levels) {
+// warnUnusable warns about profiles that LLVM merges silently but that no compiler can use.
+func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
 	if m.Contents().Functions == 0 && m.Head().MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
@@ -274,19 +274,19 @@ func (t *tool) join(contexts []*mergeContext, n int) error {
 		pairs := min(half, len(results)) // the rest, if any, is the one left over
 		var wg sync.WaitGroup
 		for i := range pairs {
-			wg.Go(func() { results[i] = contexts[i].take(contexts[half+i]) })
+			wg.Go(func() { results[i] = contexts[i].mergeFrom(contexts[half+i]) })
 		}
 		wg.Wait()
 		if len(results) > pairs {
-			results[pairs] = contexts[0].take(contexts[end-1])
+			results[pairs] = contexts[0].mergeFrom(contexts[end-1])
 		}
 		for _, r := range results {
 			if r.err != nil {
 				return &failure{message: r.err.Error()}
 			}
 			for _, w := range r.problems {
-				if kind := code(w.Err); !t.told[kind] {
-					t.told[kind] = true
+				if kind := code(w.Err); !t.explained[kind] {
+					t.explained[kind] = true
 					t.msg.warn("", words(w.Err))
 				}
 			}
@@ -301,8 +301,8 @@ type joinResult struct {
 	err      error
 }
 
-// take (mergeWriterContexts) merges another context into this one.
-func (c *mergeContext) take(from *mergeContext) (r joinResult) {
+// mergeFrom (mergeWriterContexts) merges another context into this one.
+func (c *mergeContext) mergeFrom(from *mergeContext) (r joinResult) {
 	c.errors = append(c.errors, from.errors...)
 	seen := make(map[llvmerr.Code]bool)
 	c.warn = func(w profile.Warning) {
@@ -322,6 +322,6 @@ func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	}
 	from.merger = nil
 	c.kind |= from.kind
-	c.levels.take(from.levels)
+	c.levels.addLevels(from.levels)
 	return r
 }

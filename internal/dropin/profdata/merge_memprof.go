@@ -69,9 +69,9 @@ func (t *tool) randomHotness(p *memprof.Profile) {
 	}
 }
 
-// tellSeed chooses the seed, by default the time in seconds, and prints it once for each of n
+// chooseSeed chooses the seed, by default the time in seconds, and prints it once for each of n
 // threads.
-func (t *tool) tellSeed(n int) {
+func (t *tool) chooseSeed(n int) {
 	if !t.opt.randomHotness {
 		return
 	}

@@ -21,7 +21,7 @@ type failure struct {
 
 // Error returns the message with the file, without the hint.
 func (f *failure) Error() string {
-	return at(f.whence, f.message)
+	return withLocation(f.whence, f.message)
 }
 
 // errSilent ends the run when the reason was already printed.
@@ -86,10 +86,10 @@ func details(err error) string {
 type messages struct{ withcolor.Messages }
 
 // warn prints a warning; whence may be empty.
-func (m *messages) warn(whence, message string) { m.Warning(at(whence, message)) }
+func (m *messages) warn(whence, message string) { m.Warning(withLocation(whence, message)) }
 
-// at puts a file or place before a message unless it is empty.
-func at(whence, message string) string {
+// withLocation puts a file, or file and line, before a message unless it is empty.
+func withLocation(whence, message string) string {
 	if whence != "" {
 		return whence + ": " + message
 	}

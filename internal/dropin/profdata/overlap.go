@@ -46,7 +46,7 @@ func (t *tool) overlapTo(out *output) error {
 		}
 	}
 	context := t.newContext(nil)
-	context.warn = t.tellProblem
+	context.warn = t.printProblem
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
@@ -60,7 +60,7 @@ func (t *tool) overlapTo(out *output) error {
 			// Without a name to search for, the hottest counter decides.
 			most := slices.Max(append([]uint64{0}, rec.Counts...))
 			chosen := most >= o.overlapCutoff || o.function != "" && strings.Contains(rec.Name, o.function)
-			if f := overlap.add(rec, chosen); f != nil {
+			if f := overlap.addRecord(rec, chosen); f != nil {
 				fmt.Fprintf(out, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
 				printOverlap(out, "edge counters", f)
 			}

@@ -45,15 +45,15 @@ func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	}
 	s.counts = make([]sampleCounts, len(s.functions))
 	for i, f := range s.functions {
-		s.count(&s.counts[i], f)
+		s.addCounts(&s.counts[i], f)
 		s.total.sum += s.counts[i].sum
 		s.total.hot += s.isHot(s.counts[i].most)
 	}
 	return s, nil
 }
 
-// count adds the samples of a function and its inlined callees to to.
-func (s *sampleSide) count(to *sampleCounts, f *sampleprof.Function) {
+// addCounts adds the samples of a function and its inlined callees to to.
+func (s *sampleSide) addCounts(to *sampleCounts, f *sampleprof.Function) {
 	for i := range f.Body {
 		n := f.Body[i].Count
 		to.sum += n
@@ -61,7 +61,7 @@ func (s *sampleSide) count(to *sampleCounts, f *sampleprof.Function) {
 		to.hot += s.isHot(n)
 	}
 	for i := range f.Callsites {
-		s.count(to, f.Callsites[i].Callee)
+		s.addCounts(to, f.Callsites[i].Callee)
 	}
 }
 
@@ -173,22 +173,22 @@ func keyOf(f *sampleprof.Function) sampleKey {
 // that lists chooses, by descending share of the base profile.
 func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both bool) bool) (listed []functionOverlap) {
 	base, test := o.base, o.test
-	places := make(map[sampleKey]int, len(base.functions))
+	baseIndex := make(map[sampleKey]int, len(base.functions))
 	for i, f := range base.functions {
-		places[keyOf(f)] = i
+		baseIndex[keyOf(f)] = i
 	}
 	for i, f := range test.functions {
 		counts := test.counts[i]
 		one := functionOverlap{name: f.Label(), testSum: counts.sum}
 		key := keyOf(f)
-		place, both := places[key]
+		index, both := baseIndex[key]
 		if both {
-			delete(places, key)
-			own := base.counts[place]
+			delete(baseIndex, key)
+			own := base.counts[index]
 			one.baseSum = own.sum
 			o.functions++
 			o.hotFunctions += base.isHot(own.most) * test.isHot(counts.most)
-			one.similarity = o.weigh(o.compareFunctions(base.functions[place], f, &one), one.baseSum, one.testSum)
+			one.similarity = o.weigh(o.compareFunctions(base.functions[index], f, &one), one.baseSum, one.testSum)
 			// The conversion rounds the product as LLVM does: it keeps Go from fusing the
 			// multiplication and the addition.
 			o.similarity += float64(one.similarity * (base.share(one.baseSum)/2 + test.share(one.testSum)/2))
@@ -199,7 +199,7 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			one.testOnly = counts.sum
 			test.unique++
 			o.union += counts.sum
-			o.hot.add(o, 0, counts.sum, counts.hot)
+			o.hot.addLocations(o, 0, counts.sum, counts.hot)
 		}
 		test.only += one.testOnly
 		if lists(&one, counts.most, both) {
@@ -207,12 +207,12 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			listed = append(listed, one)
 		}
 	}
-	for _, i := range places { // functions of the base profile only; sums of integers need no order
+	for _, i := range baseIndex { // functions of the base profile only; sums of integers need no order
 		counts := base.counts[i]
 		base.unique++
 		base.only += counts.sum
 		o.union += counts.sum
-		o.hot.add(o, counts.sum, 0, counts.hot)
+		o.hot.addLocations(o, counts.sum, 0, counts.hot)
 	}
 	if math.Abs(o.similarity-1) < roundedShare {
 		o.similarity = 1
@@ -252,9 +252,9 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		to.overlap += min(b, t)
 		// LLVM computes it so, and in floating point 1-(1-x) is not always x.
 		difference += 1 - (1 - math.Abs(tally.Share(b, to.baseSum)-tally.Share(t, to.testSum)))
-		o.hot.add(o, b, t, hot)
+		o.hot.addLocations(o, b, t, hot)
 	}
-	join(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
+	joinSorted(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
 		var own, other *sampleCounts
 		if a != nil {
 			own = &sampleCounts{sum: a.Count, hot: 1}
@@ -264,15 +264,15 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		}
 		differ(own, other)
 	})
-	join(base.Callsites, test.Callsites, compareCallsites, func(a, b *sampleprof.Callsite) {
+	joinSorted(base.Callsites, test.Callsites, compareCallsites, func(a, b *sampleprof.Callsite) {
 		switch {
 		case b == nil:
 			var counts sampleCounts
-			o.base.count(&counts, a.Callee)
+			o.base.addCounts(&counts, a.Callee)
 			differ(&counts, nil)
 		case a == nil:
 			var counts sampleCounts
-			o.test.count(&counts, b.Callee)
+			o.test.addCounts(&counts, b.Callee)
 			differ(nil, &counts)
 		default:
 			// Turn the similarity of the callee back into a difference.
@@ -287,8 +287,8 @@ func compareCallsites(a, b *sampleprof.Callsite) int {
 	return cmp.Or(a.Location.Compare(b.Location), a.Callee.Name.Compare(b.Callee.Name))
 }
 
-// add adds a number of locations with the given counts in the base and test profiles.
-func (h *hotLocations) add(o *sampleOverlap, base, test, locations uint64) {
+// addLocations adds a number of locations with the given counts in the base and test profiles.
+func (h *hotLocations) addLocations(o *sampleOverlap, base, test, locations uint64) {
 	inBase, inTest := o.base.isHot(base), o.test.isHot(test)
 	h.base += inBase * locations
 	h.test += inTest * locations
@@ -296,9 +296,9 @@ func (h *hotLocations) add(o *sampleOverlap, base, test, locations uint64) {
 	h.any += (inBase | inTest) * locations
 }
 
-// join (MatchStep) passes the elements of two sorted lists to use: equal elements together,
+// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together,
 // others with nil.
-func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
+func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
 		switch {
@@ -368,12 +368,12 @@ func printFunctionOverlaps(w io.Writer, functions []functionOverlap) {
 func ratioText(part, whole uint64) string { return percentText(float64(part)/float64(whole), 3) }
 
 // percentText returns a share in percent as C prints it.
-func percentText(share float64, places int) string {
+func percentText(share float64, decimals int) string {
 	switch {
 	case math.IsNaN(share):
 		return "-nan%"
 	case math.IsInf(share, 1):
 		return "inf%"
 	}
-	return fmt.Sprintf("%.*f%%", places, share*100)
+	return fmt.Sprintf("%.*f%%", decimals, share*100)
 }

@@ -14,8 +14,8 @@ type countSums struct {
 	Values  [irpgo.NumValueKinds]float64 // of the counts of profiled values
 }
 
-// add adds the counts of a record.
-func (s *countSums) add(rec *irpgo.Record) {
+// addRecord adds the counts of a record.
+func (s *countSums) addRecord(rec *irpgo.Record) {
 	var sum uint64
 	for _, c := range rec.Counts {
 		sum += c // wraps as LLVM's does
@@ -54,7 +54,7 @@ func sumCounts(r *irpgo.Reader, cs bool) countSums {
 		if r.Info().Variant.Has(irpgo.IRLevel) && rec.IsCS() != cs {
 			continue
 		}
-		s.add(rec)
+		s.addRecord(rec)
 		s.Entries++
 	}
 	return s
@@ -77,13 +77,13 @@ type overlap struct {
 	base *irpgo.Profile
 }
 
-// add compares a record of the test profile. With function it returns how alike the records of
+// addRecord compares a record of the test profile. With function it returns how alike the records of
 // this function are; nil if they are not comparable or the function never ran in the test.
-func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
+func (o *overlap) addRecord(test *irpgo.Record, function bool) *overlapStats {
 	var f overlapStats
 	f.Test.Entries = uint64(len(test.Counts))
-	f.Test.add(test)
-	records := o.find(test.Name)
+	f.Test.addRecord(test)
+	records := o.baseRecords(test.Name)
 	if records == nil {
 		o.Unique.addShare(&f.Test, &o.Test)
 		return nil
@@ -100,7 +100,7 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 	}
 	base := records[i]
 	f.Base.Entries = uint64(len(base.Counts))
-	f.Base.add(base)
+	f.Base.addRecord(base)
 	for kind := range base.Values {
 		for s := range base.Values[kind] {
 			whole, own := siteOverlap(base.Values[kind][s], test.Values[kind][s],
@@ -123,8 +123,8 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 	return &f
 }
 
-// find returns the records of a function of the base profile, nil if there are none.
-func (o *overlap) find(name string) []*irpgo.Record {
+// baseRecords returns the records of a function of the base profile, nil if there are none.
+func (o *overlap) baseRecords(name string) []*irpgo.Record {
 	fs := o.base.Functions
 	i, ok := slices.BinarySearchFunc(fs, name, func(f irpgo.Function, name string) int { return cmp.Compare(f.Name, name) })
 	if !ok {

@@ -62,9 +62,9 @@ func (t *tool) supplement(list worklist) error {
 // temporal traces. note, unless nil, is called with the name of each record and returns the name.
 func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged, error) {
 	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = note, 0, 0
-	t.tellSeed(1)
+	t.chooseSeed(1)
 	context := t.newContext(nil)
-	context.warn = t.tellProblem
+	context.warn = t.printProblem
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, in)
@@ -75,7 +75,7 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged
 		return nil, context.errors[0]
 	}
 	m := context.merger.Finish()
-	t.doubt(m, context.levels)
+	t.warnUnusable(m, context.levels)
 	return m, nil
 }
 

@@ -19,7 +19,7 @@ import (
 type weightedFile struct {
 	name   string // "-" for standard input
 	weight uint64
-	place  int // in the worklist, once it is complete
+	index  int // in the worklist, once it is complete
 }
 
 // A worklist collects the inputs of merge. A file that is named twice counts twice.
@@ -30,7 +30,7 @@ type worklist []weightedFile
 func (t *tool) collect() (worklist, error) {
 	var list worklist
 	for _, name := range t.opt.inputs {
-		if err := list.add(name, 1); err != nil {
+		if err := list.addInput(name, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +49,7 @@ func (t *tool) collect() (worklist, error) {
 		}
 	}
 	for i := range list {
-		list[i].place = i
+		list[i].index = i
 	}
 	return list, nil
 }
@@ -68,7 +68,7 @@ func (l *worklist) addLines(text string) error {
 		case strings.Contains(line, ","):
 			err = l.addWeighted(line)
 		default:
-			err = l.add(line, 1)
+			err = l.addInput(line, 1)
 		}
 		if err != nil {
 			return err
@@ -85,12 +85,12 @@ func (l *worklist) addWeighted(s string) error {
 	if err != nil || weight < 1 {
 		return &failure{message: "input weight must be a positive integer"}
 	}
-	return l.add(expandTilde(name), weight)
+	return l.addInput(expandTilde(name), weight)
 }
 
-// add adds a file, or all regular files under a folder in the order of clopt.Walk, each with the
+// addInput adds a file, or all regular files under a folder in the order of clopt.Walk, each with the
 // weight. It skips other kinds of files, as LLVM does. A missing file is an error.
-func (l *worklist) add(name string, weight uint64) error {
+func (l *worklist) addInput(name string, weight uint64) error {
 	if name == "-" {
 		*l = append(*l, weightedFile{name: name, weight: weight})
 		return nil
