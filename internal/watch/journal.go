@@ -76,7 +76,7 @@ func (j *journal) write(path string) error {
 	}
 	defer f.Close()
 	f.Write(j.append(nil))
-	return f.Commit() // which returns errors of writing, too
+	return f.Commit() // also returns errors of Write
 }
 
 // append sorts the entries and appends the bytes of the journal.

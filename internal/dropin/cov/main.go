@@ -28,7 +28,7 @@ type tool struct {
 
 	cov     *covmap.Coverage
 	files   []string          // of cov
-	local   map[string]string // files of cov to those on this machine
+	local   map[string]string // files of cov to files on this machine
 	pretty  map[string]string // function names to demangled ones
 	texts   map[string]*text  // sources by path
 	commits *commits          // files of --output-dir

@@ -29,12 +29,12 @@ func (t *tool) merge() error {
 		return lockErr
 	}
 	var warnings warnings
-	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: warnings.add})
+	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: warnings.addWarning})
 	if err != nil {
 		return t.refuse(err)
 	}
 	// The warnings of NewMerger name no file.
-	t.reportShared(warnings.take(""))
+	t.reportShared(warnings.takeWarnings(""))
 
 	all, err := mergeAll(merger, t.opt.raw, t.Inputs())
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *tool) merge() error {
 	}
 	merged := 0
 	for _, raw := range all {
-		for _, w := range warnings.take(raw.name) {
+		for _, w := range warnings.takeWarnings(raw.name) {
 			t.warn(w)
 		}
 		switch {
@@ -161,8 +161,8 @@ type warnings struct {
 	byFile map[string][]profile.Warning
 }
 
-// add may be called by several workers at once.
-func (w *warnings) add(warning profile.Warning) {
+// addWarning may be called by several workers at once.
+func (w *warnings) addWarning(warning profile.Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byFile == nil {
@@ -171,8 +171,8 @@ func (w *warnings) add(warning profile.Warning) {
 	w.byFile[warning.File] = append(w.byFile[warning.File], warning)
 }
 
-// take returns the warnings about a file, once.
-func (w *warnings) take(file string) []profile.Warning {
+// takeWarnings returns the warnings about a file, once.
+func (w *warnings) takeWarnings(file string) []profile.Warning {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := w.byFile[file]
