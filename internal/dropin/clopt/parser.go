@@ -234,8 +234,8 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// assignPositionals assigns the positional arguments: one to each required positional, the rest in order
-// to the optional ones.
+// assignPositionals assigns one positional argument to each required positional, and the rest in
+// order to the optional ones.
 func (r *run) assignPositionals(values []string) {
 	positionals := r.cmd.positionals
 	required, unbounded := 0, false
