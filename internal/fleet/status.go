@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/profuse-pgo/profuse/docs/schema"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
-	"github.com/profuse-pgo/profuse/docs/schema"
 )
 
 // Status is what has been done of a job.

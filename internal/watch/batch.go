@@ -31,7 +31,7 @@ func (w *watcher) batch(ctx context.Context) error {
 	w.Report(w.status)
 	defer func() {
 		w.status.Merging = false
-		w.tellStatus()
+		w.reportStatus()
 	}()
 	began := time.Now()
 	lock, err := w.lockOutput(ctx)
@@ -50,7 +50,7 @@ func (w *watcher) batch(ctx context.Context) error {
 	for i, c := range batch {
 		paths[i] = c.path
 	}
-	// After a signal the run ends when the complete files have been merged.
+	// A signal does not stop this merge: the run ends once the complete files have been merged.
 	sum, err := w.Merge(context.WithoutCancel(ctx), w.base(), paths)
 	w.step("merged")
 	if w.changed(batch) {
@@ -170,7 +170,7 @@ func (w *watcher) changedOne(c candidate) {
 // write replaces the journal and then the output, and then disposes of the merged files.
 func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	var adds []*entry
-	told := Written{Contents: sum.Contents, Total: w.out.Total}
+	written := Written{Contents: sum.Contents, Total: w.out.Total}
 	for i, c := range batch {
 		o := sum.Files[i]
 		if o.Profiles == 0 && o.Err != nil {
@@ -179,15 +179,15 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 		adds = append(adds, &entry{
 			path: c.path, id: c.file.id, content: c.content, part: o.Err != nil, ours: true, seen: w.scans,
 		})
-		told.Files++
-		told.Bytes += c.file.id.size
-		told.Profiles += o.Profiles
+		written.Files++
+		written.Bytes += c.file.id.size
+		written.Profiles += o.Profiles
 	}
 	if len(adds) == 0 {
 		return nil
 	}
-	told.Total.Files += int64(told.Files)
-	told.Total.Profiles += int64(told.Profiles)
+	written.Total.Files += int64(written.Files)
+	written.Total.Profiles += int64(written.Profiles)
 	f, err := atomicfile.Create(w.Output, atomicfile.Options{Checksum: w.Checksum})
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	if err := sum.Write(io.MultiWriter(f, h)); err != nil {
 		return err
 	}
-	after := outputState{Total: told.Total}
+	after := outputState{Total: written.Total}
 	h.Sum(after.hash[:0])
 	w.step("written")
 	if sum.State != nil {
@@ -222,18 +222,18 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	for _, e := range adds {
 		w.remember(e)
 	}
-	w.status.Merged += told.Files
+	w.status.Merged += written.Files
 	w.solved()
-	told.Took = time.Since(began)
+	written.Took = time.Since(began)
 	w.backoff = 0
-	w.next = time.Now().Add(max(w.Every, (workShare-1)*told.Took))
-	w.Report(told)
+	w.next = time.Now().Add(max(w.Every, (workShare-1)*written.Took))
+	w.Report(written)
 	for _, e := range adds {
 		if e.part {
 			continue // reported above
 		}
 		if err := w.dispose(e); err != nil {
-			w.trouble(err)
+			w.reportTrouble(err)
 		}
 		w.step("disposed")
 	}
@@ -263,15 +263,15 @@ func (w *watcher) failedOne(c candidate, o Outcome) {
 	}
 	f.state = refused
 	w.status.Refused++
-	told := Refused{File: c.path, Partly: partly, Err: o.Err}
+	event := Refused{File: c.path, Partly: partly, Err: o.Err}
 	if w.Quarantine != "" {
 		var err error
-		if told.Moved, err = w.moveTo(w.Quarantine, c.path, f.id, c.content); err != nil {
-			w.trouble(err)
+		if event.Moved, err = w.moveTo(w.Quarantine, c.path, f.id, c.content); err != nil {
+			w.reportTrouble(err)
 		} else {
 			delete(w.files, c.path)
 			w.forgetPath(c.path)
 		}
 	}
-	w.Report(told)
+	w.Report(event)
 }

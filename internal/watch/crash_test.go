@@ -23,7 +23,7 @@ func (b *bench) disposeOf(done string) {
 	}
 }
 
-// crashBench has four files, of which two are equal.
+// crashBench has four files; two of them are equal.
 func crashBench(t *testing.T, done string) *bench {
 	b := newBench(t)
 	b.disposeOf(done)

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mayGrow reports whether an error may disappear when the file is complete. A file of
-// another kind or version will not change that.
+// mayGrow reports whether an error may disappear when the file is complete.
 func mayGrow(err error) bool {
 	return !errors.Is(err, profile.ErrMismatch) && !errors.Is(err, profile.ErrUnsupported)
 }
@@ -26,7 +25,7 @@ func (w *watcher) removeMerged() {
 			continue
 		}
 		if err := w.dispose(e); err != nil {
-			w.trouble(err)
+			w.reportTrouble(err)
 		}
 	}
 }
@@ -47,7 +46,7 @@ func (w *watcher) dispose(e *entry) error {
 		return err
 	}
 	if id != e.id {
-		w.note(e.path, id)
+		w.recordFile(e.path, id)
 		return nil
 	}
 	if !e.ours {
@@ -58,7 +57,7 @@ func (w *watcher) dispose(e *entry) error {
 		}
 		if content != e.content {
 			w.forget(e)
-			w.note(e.path, id)
+			w.recordFile(e.path, id)
 			return nil
 		}
 		e.ours = true
@@ -97,7 +96,7 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 			w.numbered[first] = n
 			to = fmt.Sprintf("%s.%d", first, n)
 		}
-		err := put(path, to)
+		err := linkOrCopy(path, to)
 		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, id, content) {
 			break
 		}
@@ -112,9 +111,8 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 	return to, nil
 }
 
-// put links or copies a file to another path, which must not exist. The file may stay at
-// its own path, too.
-func put(path, to string) error {
+// linkOrCopy links, moves or copies a file to another path, which must not exist.
+func linkOrCopy(path, to string) error {
 	err := os.Link(path, to)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -129,8 +127,7 @@ func put(path, to string) error {
 	return copyFile(path, to) // another disk
 }
 
-// sameFile reports whether the file at to has the given identity and contents, or is a
-// copy with the same modification time.
+// sameFile reports whether the file at to has the given size, modification time and contents.
 func sameFile(to string, id fileID, content contentID) bool {
 	other, err := lookAt(to)
 	if err != nil || other.size != id.size || other.mtime != id.mtime {

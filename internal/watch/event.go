@@ -21,9 +21,8 @@ type Started struct {
 	// Adopted that another process changed the output, or that it has no journal,
 	// and that the run adds to it.
 	Restarted, Adopted bool
-	// Polling is the interval between scans of the folder, 0 if the system
-	// notifies of changes; Why is the reason for polling unless the options asked
-	// for it.
+	// Polling is the interval between scans of the folder, 0 if the system reports changes;
+	// Why is the reason for polling unless the options ask for it.
 	Polling time.Duration
 	Why     string
 }
@@ -53,8 +52,7 @@ type Refused struct {
 	Moved  string // its path in Quarantine; "" if it was left in place
 }
 
-// Trouble reports a failure that Run will retry. It is reported once until it is
-// resolved.
+// Trouble reports a failure that Run will retry, once until the failure is resolved.
 type Trouble struct {
 	Err error
 }

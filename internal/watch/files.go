@@ -14,7 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
-// A file is a file in the folder that is not in the output.
+// A file is a file in the folder that has not been merged.
 type file struct {
 	id    fileID
 	state fileState
@@ -64,7 +64,7 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 			w.stopNotifier()
 			w.poll, w.why = DefaultPoll, why
 			if w.scans > 1 {
-				w.trouble(fmt.Errorf("the folder is looked through every %v from now on: %s", w.poll, why))
+				w.reportTrouble(fmt.Errorf("the folder is looked through every %v from now on: %s", w.poll, why))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 		case e.IsDir():
 			err := w.scanFolder(path, found)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				w.trouble(err)
+				w.reportTrouble(err)
 			}
 		case e.Type().IsRegular():
 			info, err := e.Info()
@@ -89,14 +89,14 @@ func (w *watcher) scanFolder(dir string, found func(path string)) error {
 				continue // gone meanwhile
 			}
 			found(path)
-			w.note(path, idOf(info))
+			w.recordFile(path, idOf(info))
 		}
 	}
 	return nil
 }
 
-// passedOver reports whether to skip a file or folder: a hidden one, as temporary files
-// are, a checksum, a state file, or one of the files and folders of the options.
+// passedOver reports whether to skip a path: a hidden file or folder (temporary files are hidden), a
+// checksum, a state file, or a path of the options.
 func (w *watcher) passedOver(path string) bool {
 	return w.ignore[path] || strings.HasPrefix(filepath.Base(path), ".") || atomicfile.IsChecksum(path) ||
 		filepath.Dir(path) == filepath.Dir(w.Output) && w.isState(filepath.Base(path))
@@ -124,13 +124,13 @@ func (w *watcher) lookAgain(path string) error {
 			return err
 		}
 	case info.Mode().IsRegular():
-		w.note(path, idOf(info))
+		w.recordFile(path, idOf(info))
 	}
 	return nil
 }
 
-// note records the current identity of a file.
-func (w *watcher) note(path string, id fileID) {
+// recordFile records the current identity of a file.
+func (w *watcher) recordFile(path string, id fileID) {
 	if e := w.merged[path]; e != nil && (e.id == id || w.sameElsewhere(e, path, id)) {
 		e.id, e.seen = id, w.scans
 		delete(w.files, path)
@@ -155,8 +155,8 @@ func (w *watcher) unsettle(f *file, id fileID) {
 	}
 }
 
-// sameElsewhere reports whether the file at path, with identity id, is the file of the
-// entry although its inode or its path differs.
+// sameElsewhere reports whether the file at path, with identity id, is the file of the entry
+// although the inode or the path differs.
 func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
 	if e.id.size != id.size || e.id.mtime != id.mtime {
 		return false
@@ -172,7 +172,7 @@ func (w *watcher) promote(now time.Time) {
 			w.promoteFile(path, f)
 		}
 	}
-	w.tellStatus()
+	w.reportStatus()
 }
 
 func (w *watcher) promoteFile(path string, f *file) {
@@ -195,7 +195,7 @@ func (w *watcher) promoteFile(path string, f *file) {
 			e.path, e.seen = path, w.scans
 			w.remember(e)
 			if err := w.dispose(e); err != nil {
-				w.trouble(err)
+				w.reportTrouble(err)
 			}
 			return
 		}
@@ -214,8 +214,8 @@ func hasWriter(path string) (yes, known bool) {
 	return filelock.HasWriter(int(f.Fd()))
 }
 
-// vanished is the least number of missing merged files to remember: they may come back
-// with a disk that is mounted again.
+// vanished is the number of missing merged files that are always remembered: they may come back
+// when a disk is mounted again.
 const vanished = 10_000
 
 // dropVanished drops missing merged files if there are too many.

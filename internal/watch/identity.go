@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// A fileID is the identity of a version of a file, which the system provides without
-// reading the file. Two versions of one file have different identities.
+// A fileID identifies a version of a file without reading the file. Two versions of one file have
+// different identities.
 type fileID struct {
 	size  int64
 	mtime int64  // nanoseconds since 1970

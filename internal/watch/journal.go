@@ -76,7 +76,7 @@ func (j *journal) write(path string) error {
 	}
 	defer f.Close()
 	f.Write(j.append(nil))
-	return f.Commit() // which returns errors of writing, too
+	return f.Commit() // also returns errors of Write
 }
 
 // append sorts the entries and appends the bytes of the journal.
@@ -115,7 +115,7 @@ func (j *journal) append(b []byte) []byte {
 // appendSum appends the last line.
 func appendSum(b []byte) []byte { return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)) }
 
-// readJournal returns nil if there is none.
+// readJournal reads the journal at path, nil if there is none.
 func readJournal(path string) (*journal, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,8 +200,8 @@ func parseEntry(s string) (*entry, error) {
 	return e, err
 }
 
-// stateOf returns the state and the entries of the output with the given hash, which is
-// zero for no output. known is false if the journal describes no output of this hash.
+// stateOf returns the state and the entries of the output with the given hash; the hash is zero if
+// there is no output. known is false if the journal describes no output with this hash.
 func (j *journal) stateOf(hash contentID) (state outputState, has []*entry, known bool) {
 	switch hash {
 	case j.after.hash: // first, because both outputs may have the same bytes

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestWatching sees files that land in old and new folders, being told of them
-// and looking for them.
+// TestWatching sees files that land in old and new folders, by notifications and by polling.
 func TestWatching(t *testing.T) {
 	for name, poll := range map[string]time.Duration{"told": 0, "polling": 5 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 // A notifier collects the paths that changed in some folders.
 type notifier struct {
 	w    *fsnotify.Watcher
-	wake chan struct{} // signals that take has paths
+	wake chan struct{} // signals that takePaths has paths
 
 	mu    sync.Mutex
 	dirty map[string]struct{}
 	lost  bool
 }
 
-// remote names the file systems on which other machines can make changes that inotify
-// does not report: network file systems, and those that a process serves.
+// remote names the file systems on which inotify does not report all changes: network file systems,
+// and file systems served by a process.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:   "NFS",
 	unix.SMB_SUPER_MAGIC:   "SMB",
@@ -82,12 +82,12 @@ func (n *notifier) collect() {
 			if !ok {
 				return
 			}
-			n.note(e.Name)
+			n.addPath(e.Name)
 		case _, ok := <-n.w.Errors:
 			if !ok {
 				return
 			}
-			n.note("") // the queue overflowed or failed
+			n.addPath("") // the queue overflowed or failed
 		}
 		select {
 		case n.wake <- struct{}{}:
@@ -96,7 +96,7 @@ func (n *notifier) collect() {
 	}
 }
 
-func (n *notifier) note(path string) {
+func (n *notifier) addPath(path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if path == "" || len(n.dirty) >= maxDirty {
@@ -115,9 +115,9 @@ func (n *notifier) add(dir string) (why string) {
 	return ""
 }
 
-// take returns the paths that changed since the last call; lost reports that there were
+// takePaths returns the paths that changed since the last call; lost reports that there were
 // others.
-func (n *notifier) take() (paths map[string]struct{}, lost bool) {
+func (n *notifier) takePaths() (paths map[string]struct{}, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	paths, lost = n.dirty, n.lost

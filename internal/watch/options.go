@@ -16,8 +16,8 @@ type Options struct {
 	Dir string
 	// Output is the file with the sum. If it exists at the start, Run adds to it.
 	Output string
-	// Checksum also writes Output's SHA-256 to Output.sha256, each time after Output. A
-	// process that is killed between both leaves no checksum until the next write.
+	// Checksum also writes Output's SHA-256 to Output.sha256, each time after Output. After a
+	// process is killed in between, there is no checksum until the next write.
 	Checksum bool
 	// Merge merges profiles.
 	Merge Merge
@@ -73,8 +73,8 @@ const (
 	workShare = 10
 )
 
-// A Merge returns the sum of files and of base, a file that an earlier Sum wrote, its
-// state if it had one; "" is an empty base. It must not change the files.
+// A Merge returns the sum of files and base. base is the output of an earlier Sum, or its state if
+// it had one; "" is an empty base. A Merge must not change the files.
 //
 // A file that cannot be merged is not an error: Sum.Files reports it. An error that
 // wraps [ErrOutput] concerns base. Any other error concerns an unknown file of the
@@ -106,9 +106,8 @@ type Outcome struct {
 var (
 	// ErrOutput is wrapped by errors of a [Merge] about its base.
 	ErrOutput = errors.New("the profile cannot be added to")
-	// errForeign is returned by [Run] when the output is neither of those that
-	// the journal belongs to, and files that the journal lists are still there:
-	// whether the output contains them cannot be known.
+	// errForeign is returned by [Run] if the journal describes another output and files that
+	// it lists are still there: nobody can know whether the output contains them.
 	errForeign = errors.New("the profile was changed by something else since the journal was written")
 	// ErrRefused is wrapped by the error of [Run] with Options.Once if there
 	// are files that cannot be merged.

@@ -162,7 +162,7 @@ func (w *watcher) load(s *Started) error {
 			s.Rolled = len(j.has) + len(j.adds) - len(has)
 			break
 		}
-		// The output is foreign. That matters only if files of the journal exist.
+		// Another program wrote the output. That matters only if files of the journal exist.
 		for _, e := range append(slices.Clone(j.has), j.adds...) {
 			if id, err := lookAt(e.path); err == nil && id.size == e.id.size && id.mtime == e.id.mtime {
 				return fmt.Errorf("%s: %w: whether it contains %s and others cannot be told; remove %s to count all files in %s once more on top of it",
@@ -184,7 +184,7 @@ func (w *watcher) load(s *Started) error {
 	return nil
 }
 
-// hashOutput returns zero values if there is no output.
+// hashOutput returns the hash and the identity of the output, zero values if there is none.
 func (w *watcher) hashOutput() (hash contentID, id fileID, err error) {
 	for range 10 {
 		if id, err = lookAt(w.Output); errors.Is(err, fs.ErrNotExist) {

@@ -12,10 +12,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// An output may not hold all that is in its sum. Then a file beside it does, and is the
-// base of the next sum. It is written before the journal, has a name of its own for each
-// output, and is removed when the next output is there, so that after a crash the right
-// one is found.
+// Some formats of outputs do not hold the whole sum. A state file beside the output then holds it
+// and is the base of the next sum. The state file is written before the journal, has a different
+// name for each output, and is removed after the next output is written, so that a run after a
+// crash finds the right one.
 
 // stateDigits are the digits in the name of a state file.
 const stateDigits = 16
@@ -34,7 +34,7 @@ func (w *watcher) isState(name string) bool {
 	return ok && len(digits) == stateDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// base returns the file that further sums begin with, "" if there is none.
+// base returns the base of the next sum, "" if there is none.
 func (w *watcher) base() string {
 	if !w.out.exists() {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// hiddenBench has files of which the output holds the last digit of the sum only.
+// hiddenBench has an output that holds only the last digit of the sum.
 func hiddenBench(t *testing.T) *bench {
 	b := newBench(t)
 	b.opt.Batch = 1

@@ -76,7 +76,7 @@ func TestLeaseIsGivenBack(t *testing.T) {
 // Where inotify fails, the folder is looked through.
 func TestTooManyFolders(t *testing.T) {
 	b := newBench(t)
-	w := &watcher{Options: b.opt, root: b.opt.Dir, files: make(map[string]*file), told: make(map[string]bool)}
+	w := &watcher{Options: b.opt, root: b.opt.Dir, files: make(map[string]*file), reported: make(map[string]bool)}
 	w.notifier, _ = newNotifier(w.root)
 	if w.notifier == nil {
 		t.Skip("no inotify")
@@ -96,12 +96,12 @@ func TestTooManyFolders(t *testing.T) {
 // When the queue overflows the whole folder is looked through.
 func TestLostEvents(t *testing.T) {
 	n := &notifier{dirty: make(map[string]struct{})}
-	n.note("x")
-	n.note("")
-	if paths, lost := n.take(); len(paths) != 0 || !lost {
+	n.addPath("x")
+	n.addPath("")
+	if paths, lost := n.takePaths(); len(paths) != 0 || !lost {
 		t.Errorf("%v, %v", paths, lost)
 	}
-	if paths, lost := n.take(); len(paths) != 0 || lost {
+	if paths, lost := n.takePaths(); len(paths) != 0 || lost {
 		t.Errorf("%v, %v the second time", paths, lost)
 	}
 }

@@ -29,11 +29,11 @@ type watcher struct {
 	scans    int
 	scanned  time.Time // when the last scan began
 
-	limit   int // size of batches; small during the search for a file that fails them
-	next    time.Time
-	backoff time.Duration
-	status  Status
-	told    map[string]bool // unresolved trouble
+	limit    int // size of batches; small during the search for a file that fails them
+	next     time.Time
+	backoff  time.Duration
+	status   Status
+	reported map[string]bool // unresolved trouble
 }
 
 // Run watches until ctx is done, then merges the complete files and returns nil. With
@@ -48,7 +48,7 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	w := &watcher{
 		Options: opt, limit: opt.Batch, files: make(map[string]*file),
-		numbered: make(map[string]int), told: make(map[string]bool),
+		numbered: make(map[string]int), reported: make(map[string]bool),
 	}
 	if err := w.resolve(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (w *watcher) loop(ctx context.Context) error {
 	var wake <-chan struct{}
 	for ctx.Err() == nil {
 		if err := w.look(); err != nil {
-			w.trouble(err)
+			w.reportTrouble(err)
 		}
 		w.promote(time.Now())
 		if w.due(time.Now()) {
@@ -157,7 +157,7 @@ func (w *watcher) look() error {
 	interval := w.poll
 	if w.notifier != nil {
 		interval = rescan
-		paths, lost := w.notifier.take()
+		paths, lost := w.notifier.takePaths()
 		for path := range paths {
 			if lost {
 				break
@@ -217,7 +217,7 @@ func (w *watcher) due(now time.Time) bool {
 
 // failed schedules the next attempt to write.
 func (w *watcher) failed(err error) {
-	w.trouble(err)
+	w.reportTrouble(err)
 	w.backoff = min(max(2*w.backoff, w.Every, time.Second), maxBackoff)
 	w.next = time.Now().Add(w.backoff)
 }
@@ -226,7 +226,7 @@ func (w *watcher) failed(err error) {
 func (w *watcher) finish(ctx context.Context) error {
 	if !w.Once {
 		if err := w.scan(); err != nil {
-			w.trouble(err)
+			w.reportTrouble(err)
 		}
 	}
 	w.promote(time.Now())
@@ -246,7 +246,7 @@ func (w *watcher) finish(ctx context.Context) error {
 	if err := w.writeJournal(nil, w.out, true); err != nil {
 		return err
 	}
-	w.tellStatus()
+	w.reportStatus()
 	w.Report(Stopped{w.status})
 	if w.Once && w.status.Refused > 0 {
 		return fmt.Errorf("%d of the files in %s %w", w.status.Refused, w.Dir, ErrRefused)
@@ -254,18 +254,18 @@ func (w *watcher) finish(ctx context.Context) error {
 	return nil
 }
 
-// trouble reports an error, once until [watcher.solved].
-func (w *watcher) trouble(err error) {
-	if text := err.Error(); !w.told[text] {
-		w.told[text] = true
+// reportTrouble reports an error, once until [watcher.solved].
+func (w *watcher) reportTrouble(err error) {
+	if text := err.Error(); !w.reported[text] {
+		w.reported[text] = true
 		w.Report(Trouble{err})
 	}
 }
 
-func (w *watcher) solved() { clear(w.told) }
+func (w *watcher) solved() { clear(w.reported) }
 
-// tellStatus reports the status if it changed.
-func (w *watcher) tellStatus() {
+// reportStatus reports the status if it changed.
+func (w *watcher) reportStatus() {
 	s := w.status
 	s.Total = w.out.Total
 	s.Settling, s.Waiting, s.Busy = 0, 0, 0

@@ -24,8 +24,8 @@ type Option struct {
 	arity    arity
 	commas   bool    // the value is a comma-separated list
 	alias    *Option // the option that this one stands for
-	required bool // a command line without the option is an error
-	given    bool // the command line had the option, under any name
+	required bool    // a command line without the option is an error
+	given    bool    // the command line had the option, under any name
 	// set stores one value, or returns what is wrong with it. spelling is the
 	// name on the command line.
 	set func(spelling, value string) (complaint string)

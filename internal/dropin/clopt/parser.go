@@ -58,12 +58,12 @@ type Parser struct {
 // run is the state of one Parse.
 type run struct {
 	*Parser
-	cmd    *Command
-	args   []string
-	i      int // index of the current argument
-	failed bool
-	active *positional // see [Command.NamedPositionals]; nil at first
-	answered bool // help or the version was printed
+	cmd      *Command
+	args     []string
+	i        int // index of the current argument
+	failed   bool
+	active   *positional // see [Command.NamedPositionals]; nil at first
+	answered bool        // help or the version was printed
 }
 
 // Parse expands response files in the arguments, parses the arguments and returns the command
@@ -99,15 +99,15 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 		case len(r.cmd.positionals) > 0:
 			values = append(values, arg)
 		case r.i == 0 && wantsCommand:
-			r.unknown("subcommand", nearCommand)
+			r.reportUnknown("subcommand", nearCommand)
 		default:
-			r.unknown("command line argument", "")
+			r.reportUnknown("command line argument", "")
 		}
 		if r.answered {
 			return r.cmd, Answered
 		}
 	}
-	r.place(values)
+	r.assignPositionals(values)
 	r.checkRequired()
 	if r.failed {
 		return r.cmd, Failed
@@ -151,7 +151,7 @@ func (r *run) option(arg string) {
 		if near != "" {
 			near = dashed(near)
 		}
-		r.unknown("command line argument", near)
+		r.reportUnknown("command line argument", near)
 		return
 	}
 	r.provide(o, key, value)
@@ -187,7 +187,7 @@ func (r *run) group(arg string) (o *Option, rest string, value *string) {
 			v := arg[2:]
 			return first, arg[:1], &v
 		case first.arity == valueRequired:
-			r.complain(first, "may not occur within a group!")
+			r.reportProblem(first, "may not occur within a group!")
 			return nil, arg[:1], nil
 		}
 		r.provide(first, arg[:1], nil)
@@ -203,13 +203,13 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	switch {
 	case o.arity == valueRequired && value == nil:
 		if r.i+1 >= len(r.args) {
-			r.complain(o, "requires a value!")
+			r.reportProblem(o, "requires a value!")
 			return
 		}
 		r.i++
 		value = &r.args[r.i]
 	case o.arity == valueDisallowed && value != nil:
-		r.complain(o, "does not allow a value! '"+*value+"' specified.")
+		r.reportProblem(o, "does not allow a value! '"+*value+"' specified.")
 		return
 	case value == nil:
 		value = new(string)
@@ -224,7 +224,7 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 	for _, v := range target.split(*value) {
 		if complaint := target.set(spelling, v); complaint != "" {
-			r.complain(target, complaint)
+			r.reportProblem(target, complaint)
 			return
 		}
 	}
@@ -234,12 +234,12 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// place assigns the positional arguments: one to each required positional, the rest in order
-// to the optional ones.
-func (r *run) place(values []string) {
-	places := r.cmd.positionals
+// assignPositionals assigns one positional argument to each required positional, and the rest in
+// order to the optional ones.
+func (r *run) assignPositionals(values []string) {
+	positionals := r.cmd.positionals
 	required, unbounded := 0, false
-	for _, p := range places {
+	for _, p := range positionals {
 		if p.required {
 			required++
 		}
@@ -255,13 +255,13 @@ func (r *run) place(values []string) {
 			"Must specify at least %d positional argument%s: See: %s --help\n", r.Name(), required, plural, r.Prog)
 		r.failed = true
 		return
-	case !unbounded && len(values) > len(places):
+	case !unbounded && len(values) > len(positionals):
 		fmt.Fprintf(r.Stderr, "%s: Too many positional arguments specified!\n"+
-			"Can specify at most %d positional arguments: See: %s --help\n", r.Name(), len(places), r.Prog)
+			"Can specify at most %d positional arguments: See: %s --help\n", r.Name(), len(positionals), r.Prog)
 		r.failed = true
 		return
 	}
-	for _, p := range places {
+	for _, p := range positionals {
 		n := min(1, len(values))
 		if p.required {
 			required--
@@ -284,17 +284,17 @@ func (r *run) place(values []string) {
 func (r *run) checkRequired() {
 	for _, o := range r.cmd.options {
 		if o.required && !o.given {
-			r.complain(o, "must be specified at least once!")
+			r.reportProblem(o, "must be specified at least once!")
 		}
 	}
 }
 
-func (r *run) complain(o *Option, msg string) {
+func (r *run) reportProblem(o *Option, msg string) {
 	fmt.Fprintf(r.Stderr, "%s%s\n", o.prefix(r.Name()), msg)
 	r.failed = true
 }
 
-func (r *run) unknown(what, near string) {
+func (r *run) reportUnknown(what, near string) {
 	fmt.Fprintf(r.Stderr, "%s: Unknown %s '%s'.  Try: '%s --help'\n", r.Name(), what, r.args[r.i], r.Prog)
 	if near != "" {
 		fmt.Fprintf(r.Stderr, "%s: Did you mean '%s'?\n", r.Name(), near)

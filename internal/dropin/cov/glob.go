@@ -3,6 +3,8 @@ package cov
 import (
 	"regexp"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/dropin/ere"
 )
 
 // The errors of patterns.
@@ -42,7 +44,7 @@ func compileGlob(pattern string) (func(string) bool, error) {
 	if err != nil {
 		return nil, errRangeGlob
 	}
-	return func(name string) bool { return re.MatchString(latin1(name)) }, nil
+	return func(name string) bool { return ere.MatchBytes(re, name) }, nil
 }
 
 // A globber translates a pattern into a regular expression. Bytes become the runes of
@@ -148,14 +150,4 @@ func (g *globber) member(c byte) {
 		g.out.WriteByte('\\')
 	}
 	g.out.WriteRune(rune(c))
-}
-
-// latin1 turns every byte into the rune of the same value. Package regexp would read names
-// as UTF-8; patterns match bytes.
-func latin1(s string) string {
-	runes := make([]rune, len(s))
-	for i := range len(s) {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
 }

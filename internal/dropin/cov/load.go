@@ -90,7 +90,7 @@ func (t *tool) prepare() error {
 		return errors.New("number of architectures doesn't match the number of objects")
 	}
 	for _, path := range o.sources {
-		t.collect(path)
+		t.addSources(path)
 	}
 	if o.dumpPaths {
 		for _, path := range t.sources {
@@ -101,9 +101,9 @@ func (t *tool) prepare() error {
 	return nil
 }
 
-// collect (CodeCoverageTool::collectPaths) adds a source file, or all files below a folder, to
+// addSources (CodeCoverageTool::collectPaths) adds a source file, or all files below a folder, to
 // the sources. With --path-equivalence a source need not exist under its name.
-func (t *tool) collect(path string) {
+func (t *tool) addSources(path string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && len(t.remap) > 0:
@@ -142,11 +142,9 @@ func (t *tool) ignored(file string) bool {
 	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
 }
 
-// load reads the profile and the programs. Files that it cannot read are errors in the
-// words of llvm-cov. Sources on the command line of which the programs know nothing are
-// dropped afterwards: if none is left, the commands show all files, except show, which then
-// shows none.
-// It is CodeCoverageTool::load, with removeUnmappedInputs.
+// load (CodeCoverageTool::load) reads the profile and the programs. It then drops the sources of the
+// command line that no program contains (removeUnmappedInputs): if none is left, show shows no
+// files, and the other commands all files.
 func (t *tool) load() error {
 	o := &t.opt
 	var profile fs.FileInfo
@@ -210,7 +208,7 @@ func (t *tool) evaluate() error {
 	var maps []*covmap.Mapping
 	// add reads the mappings of one program and closes it.
 	add := func(name, arch string) error {
-		data, err := t.open(name)
+		data, err := t.openProgram(name)
 		if err != nil {
 			return err
 		}
@@ -249,7 +247,7 @@ func (t *tool) evaluate() error {
 		if slices.ContainsFunc(ids, func(have []byte) bool { return bytes.Equal(have, id) }) {
 			continue
 		}
-		switch path := t.find(id); {
+		switch path := t.findProgram(id); {
 		case path != "":
 			if err := add(path, arch(0)); err != nil {
 				return named(path, err)
@@ -269,8 +267,8 @@ func (t *tool) evaluate() error {
 	return err
 }
 
-// open opens a program; "-" is standard input.
-func (t *tool) open(name string) (*inputs.Data, error) {
+// openProgram opens a program; "-" is standard input.
+func (t *tool) openProgram(name string) (*inputs.Data, error) {
 	opt := t.Inputs()
 	opt.Recognize = nil // a program
 	if name != inputs.Stdin {
@@ -283,10 +281,10 @@ func (t *tool) open(name string) (*inputs.Data, error) {
 	return ins[0].Open(nil)
 }
 
-// find returns the program with a build id below the folders of --debug-file-directory, "" if
+// findProgram returns the program with a build id below the folders of --debug-file-directory, "" if
 // there is none. As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case
 // hexadecimal.
-func (t *tool) find(id []byte) string {
+func (t *tool) findProgram(id []byte) string {
 	dirs := t.opt.debugFileDirs
 	if len(dirs) == 0 {
 		dirs = []string{"/usr/lib/debug"}

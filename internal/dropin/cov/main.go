@@ -28,7 +28,7 @@ type tool struct {
 
 	cov     *covmap.Coverage
 	files   []string          // of cov
-	local   map[string]string // files of cov to those on this machine
+	local   map[string]string // files of cov to files on this machine
 	pretty  map[string]string // function names to demangled ones
 	texts   map[string]*text  // sources by path
 	commits *commits          // files of --output-dir
@@ -102,14 +102,14 @@ func (m message) Error() string { return string(m) }
 var errDone = errors.New("done")
 
 // fail prints an error. whence is the file or option that it is about, or empty.
-func (t *tool) fail(whence, message string) { t.tell("error: ", whence, message) }
+func (t *tool) fail(whence, message string) { t.printMessage("error: ", whence, message) }
 
 // warn prints a warning; the exit code stays 0.
-func (t *tool) warn(whence, message string) { t.tell("warning: ", whence, message) }
+func (t *tool) warn(whence, message string) { t.printMessage("warning: ", whence, message) }
 
-// tell prints a message. Like llvm-cov it uses a colour if standard output does, and colours
+// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours
 // the line end too.
-func (t *tool) tell(kind, whence, message string) {
+func (t *tool) printMessage(kind, whence, message string) {
 	if whence != "" {
 		whence += ": "
 	}

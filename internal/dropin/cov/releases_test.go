@@ -25,7 +25,7 @@ var (
 )
 
 var releaseOutputs = []releaseOutput{
-	// LLVM 22 lists branches of macros where the macro is, too, and adds some up.
+	// LLVM 22 also lists branches of macros at the expansion, and adds some up.
 	{"lcov", []string{"export", "-format=lcov"}, func(s string) string { return branchRecord.ReplaceAllString(s, "") }},
 	{"json", []string{"export"}, sameJSON},
 	// Before LLVM 19 the rule of dashes is longer than the table.
@@ -33,8 +33,8 @@ var releaseOutputs = []releaseOutput{
 	{"show", []string{"show"}, func(s string) string { return s }},
 }
 
-// sameJSON leaves out the version, what LLVM 18 added for MC/DC, and the branches of files,
-// to which LLVM 22 adds those in macros.
+// sameJSON removes the version, the MC/DC fields that LLVM 18 added, and the branches of files,
+// because LLVM 22 adds the branches in macros.
 func sameJSON(text string) string {
 	var document any
 	if err := json.Unmarshal([]byte(text), &document); err != nil {

@@ -156,7 +156,7 @@ func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	f := t.cov.File(name)
 	if filtered && len(t.filters) > 0 {
-		return f.TotalOf(t.keeps)
+		return f.TotalOf(t.accepts)
 	}
 	return f.Total
 }

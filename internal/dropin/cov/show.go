@@ -118,7 +118,7 @@ func (t *tool) showFunctions(p *page, files []string) error {
 	files = slices.Clone(files)
 	slices.Sort(files)
 	for _, name := range slices.Compact(files) {
-		functions := slices.DeleteFunc(t.functionsOf(name), func(f *covmap.Function) bool { return !t.keeps(f) })
+		functions := slices.DeleteFunc(t.functionsOf(name), func(f *covmap.Function) bool { return !t.accepts(f) })
 		if len(functions) == 0 {
 			continue
 		}

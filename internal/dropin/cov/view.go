@@ -149,7 +149,7 @@ func (t *tool) fileView(name string) *view {
 			if in != fn {
 				fn, x = in, t.expander(in)
 			}
-			x.add(v, r)
+			x.addExpansion(v, r)
 		}
 		v.sortExpansions()
 	}
@@ -204,7 +204,7 @@ func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
 	t.attach(v, p.Branches, p.MCDC)
 	if t.opt.expansions {
 		for _, r := range p.Expansions {
-			x.add(v, r)
+			x.addExpansion(v, r)
 		}
 		v.sortExpansions()
 	}
@@ -236,9 +236,9 @@ func (t *tool) expander(fn *covmap.Function) *expander {
 	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }
 
-// add adds the view of an expansion to v, with the expansions inside it. It leaves out
+// addExpansion adds the view of an expansion to v, with the expansions inside it. It leaves out
 // expansions without code or without a readable source.
-func (x *expander) add(v *view, r *covmap.CountedRegion) {
+func (x *expander) addExpansion(v *view, r *covmap.CountedRegion) {
 	if x.done[r.Expanded] {
 		return
 	}
@@ -254,7 +254,7 @@ func (x *expander) add(v *view, r *covmap.CountedRegion) {
 	sub := &view{name: x.fn.Name, file: p.Name, source: source, segments: p.Segments}
 	x.attach(sub, p.Branches, nil)
 	for _, inner := range p.Expansions {
-		x.add(sub, inner)
+		x.addExpansion(sub, inner)
 	}
 	sub.sortExpansions()
 	v.expansions = append(v.expansions, expansion{r, sub})

@@ -151,15 +151,13 @@ func (p *ere) class(set *byteSet) error {
 	if err := p.notAtEnd(errClass); err != nil {
 		return err
 	}
-	n := 0
-	for n < len(p.rest) && ('a' <= p.rest[n]|0x20 && p.rest[n]|0x20 <= 'z') {
-		n++
-	}
-	members, ok := classes[p.rest[:n]]
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	rest := strings.TrimLeft(p.rest, letters)
+	members, ok := classes[strings.TrimSuffix(p.rest, rest)]
 	if !ok {
 		return errClass
 	}
-	p.rest = p.rest[n:]
+	p.rest = rest
 	for ; members != ""; members = members[2:] {
 		for c := int(members[0]); c <= int(members[1]); c++ {
 			set[c] = true

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrUnsupported is the cause of errors about expressions that LLVM can compile.
@@ -53,21 +54,20 @@ func Compile(pattern string) (match func(string) bool, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("regular expression is too complex: %w", err)
 	}
-	return func(text string) bool { return re.MatchString(latin1(text)) }, nil
+	return func(text string) bool { return MatchBytes(re, text) }, nil
 }
 
-// latin1 turns every byte into the rune of the same value.
-func latin1(s string) string {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			runes := make([]rune, len(s))
-			for i := range len(s) {
-				runes[i] = rune(s[i])
-			}
-			return string(runes)
-		}
+// MatchBytes reports whether re matches a part of text if every byte of text counts as the
+// character of the same value, as in LLVM. Package regexp alone would read the text as UTF-8.
+func MatchBytes(re *regexp.Regexp, text string) bool {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return re.MatchString(text)
 	}
-	return s
+	runes := make([]rune, len(text))
+	for i := range len(text) {
+		runes[i] = rune(text[i])
+	}
+	return re.MatchString(string(runes))
 }
 
 // eat skips s and reports true if the rest begins with s.

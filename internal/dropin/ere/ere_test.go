@@ -1,6 +1,9 @@
 package ere
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestCompile(t *testing.T) {
 	for _, tc := range []struct {
@@ -42,13 +45,19 @@ func TestCompile(t *testing.T) {
 		{"[[.f.]-z]oo", "goo", true},
 		{"^[a-[.c.]]$", "c", true},
 	} {
-		match, err := Compile(tc.pattern)
-		if err != nil {
-			t.Errorf("%s: %v", tc.pattern, err)
-		} else if match(tc.text) != tc.match {
-			t.Errorf("%s on %q: %v", tc.pattern, tc.text, !tc.match)
-		}
+		t.Run(fmt.Sprintf("%q", tc.pattern), func(t *testing.T) {
+			match, err := Compile(tc.pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if match(tc.text) != tc.match {
+				t.Errorf("on %q: %v", tc.text, !tc.match)
+			}
+		})
 	}
+}
+
+func TestCompileErrors(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"":        "empty (sub)expression",
 		"a|":      "empty (sub)expression",
@@ -92,8 +101,10 @@ func TestCompile(t *testing.T) {
 		"[a-":        "invalid character range",
 		"[[:<:]]foo": "word boundaries are not supported by profuse",
 	} {
-		if _, err := Compile(pattern); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", pattern, err, want)
-		}
+		t.Run(fmt.Sprintf("%q", pattern), func(t *testing.T) {
+			if _, err := Compile(pattern); err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 }

@@ -9,12 +9,11 @@ import (
 )
 
 // covered runs the covered command. It prints the names in the order of the profile, or with
-// --debug the frames at the entry of each function: the function itself and what is inlined
-// there.
+// --debug the frames at the entry of each function, including inlined functions.
 func (t *tool) covered() error {
 	covered := 0
 	err := t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
-		// The original, too, reads the profile before it checks these.
+		// The original also reads the profile before it checks these options.
 		if err := t.checkCovered(); err != nil {
 			return err
 		}
@@ -49,12 +48,11 @@ func (t *tool) covered() error {
 	if err != nil {
 		return err
 	}
-	// Remarks go to standard error, so that the list can be piped.
 	t.msg.Remark(fmt.Sprintf("%d total functions are covered", covered))
 	return nil
 }
 
-// checkCovered checks the options that depend on each other.
+// checkCovered checks --paths and --lines.
 func (t *tool) checkCovered() error {
 	switch o := &t.opt; {
 	case (o.paths || o.lines) && o.debug == "":
@@ -67,8 +65,8 @@ func (t *tool) checkCovered() error {
 	return errInvalid
 }
 
-// frame prints a line about a frame, which options choose.
-// Without --paths and --lines it has the name of the function.
+// frame prints the file of a frame with --paths, the file and line with --lines, and otherwise
+// the function.
 func (t *tool) frame(w *bufio.Writer, f symbolize.Frame) {
 	switch {
 	case t.opt.paths:

@@ -12,8 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// create runs the create command. The map is a file of its own or in a linked program. An
-// existing profile is replaced.
+// create runs the create command. The map is a file of its own or a section of a linked
+// program. create replaces an existing profile.
 func (t *tool) create() error {
 	path, err := binaryFile(t.opt.mapFile)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && isSystem(err) {
@@ -57,8 +57,8 @@ func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
 	return nil
 }
 
-// binaryFile returns the file to open for a path: the only DWARF file inside a .dSYM
-// bundle, otherwise the path itself.
+// binaryFile returns the file to open: the only DWARF file if path is a .dSYM bundle, otherwise
+// path.
 func binaryFile(path string) (string, error) {
 	file, err := object.BundledFile(path)
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {

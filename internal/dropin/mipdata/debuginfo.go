@@ -22,8 +22,7 @@ const rawSection = "__llvm_mipraw"
 // debugInfo is the file of option --debug.
 type debugInfo struct {
 	file *symbolize.File
-	// nil if the file lacks it: then no function has an address.
-	raw *symbolize.Section
+	raw  *symbolize.Section // nil if the file lacks it: then no function has an address
 }
 
 // close closes the file. It may be called on nil.
@@ -71,8 +70,7 @@ func (t *tool) openDebug() (*debugInfo, error) {
 	return d, nil
 }
 
-// refuseObject prints what is wrong with an object file and returns the error that ends
-// the run.
+// refuseObject prints the error of an object file and returns the error that ends the run.
 func (t *tool) refuseObject(path string, err error) error {
 	switch {
 	case isSystem(err):
@@ -144,8 +142,7 @@ func isUniversal(path string) (bool, error) {
 	return m == magic || m == magic64, nil
 }
 
-// archName returns the name of an architecture, which may be given by its number in
-// Mach-O files (cputype).
+// archName returns the name of an architecture. arch is a name or a Mach-O cputype.
 func archName(arch string) string {
 	n, err := strconv.ParseUint(arch, 0, 32)
 	if err != nil {

@@ -62,7 +62,7 @@ func compareCovered(t *testing.T, profile string, p *mip.Profile, rawSection uin
 	if got, _ := run(t, append(args, "--lines")...); got != strings.Join(lines, "\n")+"\n" {
 		t.Errorf("lines:\n%swant:\n%s", got, strings.Join(lines, "\n"))
 	}
-	if debug != debugProgram { // llvm-symbolizer has names from the symbol table, too
+	if debug != debugProgram { // llvm-symbolizer also has names from the symbol table
 		return
 	}
 	if got, _ := run(t, args...); got != strings.Join(names, "\n")+"\n" {

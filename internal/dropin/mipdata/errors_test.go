@@ -65,7 +65,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestSharedRecord: functions of one raw record are told of before the merge.
+// TestSharedRecord: merge warns about functions that share a raw record before it merges.
 func TestSharedRecord(t *testing.T) {
 	for names, want := range map[string]string{
 		"fg":  "g shares its raw record with another function; both are counted when one is called",

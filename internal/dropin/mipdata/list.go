@@ -26,7 +26,7 @@ func (t *tool) order() error {
 }
 
 // info runs the info command. The number of raw profiles is the greatest MergeCount of a
-// function. Every function has an entry block, which its list of blocks does not have.
+// function.
 func (t *tool) info() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		var raw uint32
@@ -37,7 +37,7 @@ func (t *tool) info() error {
 			if f.Covered() {
 				covered++
 			}
-			blocks += 1 + len(f.Blocks) // which lack the entry
+			blocks += 1 + len(f.Blocks) // Blocks lacks the entry block
 			edges += len(f.CallEdges)
 			if f.EntryCovered() {
 				coveredBlocks++

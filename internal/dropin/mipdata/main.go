@@ -15,9 +15,8 @@ type tool struct {
 	msg withcolor.Messages
 }
 
-// Main runs the tool with the arguments that follow its name and returns the
-// exit code: 0, or 1 after any error. Errors of the command line are printed by the parser,
-// all others as the last line of the run.
+// Main runs the tool with the arguments that follow its name and returns the exit code: 0, or 1
+// after any error.
 func Main(args []string, env Env) int {
 	t := &tool{Env: env, opt: defaults()}
 	cmd, outcome := t.parser().Parse(args)

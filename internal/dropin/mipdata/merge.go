@@ -16,8 +16,7 @@ import (
 )
 
 // merge runs the merge command. It replaces the profile once all raw profiles are read, even
-// if none could be merged. Warnings come in the order of the inputs, whatever order the
-// workers took.
+// if none could be merged. Warnings come in the order of the inputs.
 func (t *tool) merge() error {
 	lock, lockErr := t.lock()
 	defer lock.Release()
@@ -30,12 +29,12 @@ func (t *tool) merge() error {
 		return lockErr
 	}
 	var warnings warnings
-	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: warnings.add})
+	merger, err := mip.NewMerger(base, mip.MergeOptions{Warn: warnings.addWarning})
 	if err != nil {
 		return t.refuse(err)
 	}
 	// The warnings of NewMerger name no file.
-	t.reportShared(warnings.take(""))
+	t.reportShared(warnings.takeWarnings(""))
 
 	all, err := mergeAll(merger, t.opt.raw, t.Inputs())
 	if err != nil {
@@ -44,7 +43,7 @@ func (t *tool) merge() error {
 	}
 	merged := 0
 	for _, raw := range all {
-		for _, w := range warnings.take(raw.name) {
+		for _, w := range warnings.takeWarnings(raw.name) {
 			t.warn(w)
 		}
 		switch {
@@ -63,8 +62,7 @@ func (t *tool) merge() error {
 	return nil
 }
 
-// reject prints what is wrong with a raw profile and returns the error that ends the
-// run.
+// reject prints the errors of a raw profile and returns the error that ends the run.
 func (t *tool) reject(raw rawResult) error {
 	if isSystem(raw.err) {
 		t.cannotOpen(raw.name)
@@ -73,7 +71,7 @@ func (t *tool) reject(raw rawResult) error {
 	return t.refuse(raw.err)
 }
 
-// skip prints what the original prints about an unusable raw profile, and that the
+// skip prints the original's messages about an unusable raw profile, and a warning that the
 // profile is skipped.
 func (t *tool) skip(raw rawResult) {
 	if isSystem(raw.err) || llvmerr.MIPMessages(raw.err) != nil {
@@ -82,8 +80,8 @@ func (t *tool) skip(raw rawResult) {
 	t.msg.Warning(raw.name + ": skipped: " + reason(raw.err))
 }
 
-// reportShared warns in one line of functions that share a raw record: the original's
-// compiler makes one record for all functions of a name.
+// reportShared warns in one line about functions that share a raw record: the original's
+// compiler makes one record for all functions of the same name.
 func (t *tool) reportShared(shared []profile.Warning) {
 	switch n := len(shared); {
 	case n == 1:
@@ -106,15 +104,14 @@ type rawResult struct {
 // for sums over all functions.
 const minPerWorker = 8
 
-// mergeAll merges the raw profiles that the arguments name into m with several workers,
-// and returns the result of each, in order. Unlike in the original an argument may be a
-// folder. After an error m is unusable.
+// mergeAll merges the raw profiles that the arguments name into m with several workers, and
+// returns their results in order. An argument may be a folder, unlike in the original. After an
+// error m is unusable.
 func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult, err error) {
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder
 	var at []int              // index in results, by input
-	// The shell has expanded patterns already.
-	opt.NoGlob = true
+	opt.NoGlob = true         // the shell has expanded patterns
 	for _, arg := range args {
 		found, err := inputs.Expand([]string{arg}, opt)
 		if err != nil {
@@ -150,7 +147,7 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 			err = m.Merge(fork)
 		}
 	}
-	// Members end in any order.
+	// The members of an archive end in any order.
 	for _, r := range results {
 		slices.SortFunc(r, func(a, b rawResult) int { return cmp.Compare(a.member, b.member) })
 		all = append(all, r...)
@@ -164,8 +161,8 @@ type warnings struct {
 	byFile map[string][]profile.Warning
 }
 
-// add may be called by several workers at once.
-func (w *warnings) add(warning profile.Warning) {
+// addWarning may be called by several workers at once.
+func (w *warnings) addWarning(warning profile.Warning) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byFile == nil {
@@ -174,8 +171,8 @@ func (w *warnings) add(warning profile.Warning) {
 	w.byFile[warning.File] = append(w.byFile[warning.File], warning)
 }
 
-// take returns the warnings about a file, once.
-func (w *warnings) take(file string) []profile.Warning {
+// takeWarnings returns the warnings about a file, once.
+func (w *warnings) takeWarnings(file string) []profile.Warning {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := w.byFile[file]

@@ -10,11 +10,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-//lint:file-ignore ST1005 the words are those of strerror and LLVM
+//lint:file-ignore ST1005 strerror and LLVM use these words
 
-// The last line of a failed run names only the kind of the failure, in the words of
-// std::error_code. The commands return the error for that line; they print the details
-// when they find them.
+// The last line of a failed run names only the kind of failure, in the words of std::error_code.
+// Commands print the details first and then return one of these errors.
 var (
 	// errInvalid ends a run with a wrong input or option.
 	errInvalid = errors.New("Invalid argument")
@@ -23,8 +22,8 @@ var (
 	errBadObject = errors.New("Invalid data was encountered while parsing the file")
 )
 
-// refuse prints what is wrong with an input, in the original's words if there are any,
-// and returns the error that ends the run.
+// refuse prints the error of an input, in the original's words if it has any, and returns the
+// error that ends the run.
 func (t *tool) refuse(err error) error {
 	lines := llvmerr.MIPMessages(err)
 	if lines == nil {

@@ -25,7 +25,7 @@ type options struct {
 	lines, paths bool // covered
 }
 
-// defaults returns the options of an empty command line; the expression matches all names.
+// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{output: "-", regex: ".*", arch: "arm64", yaml: "-"}
 }
@@ -56,7 +56,7 @@ func (t *tool) parser() *clopt.Parser {
 	clopt.For(merge).Bool(&o.strict, "strict")
 	clopt.For(show, covered, mip2yaml, info).String(&o.output, "output").Alias("o")
 	clopt.For(order, show, covered).String(&o.regex, "regex").Alias("r")
-	// The original has the short form in its manual only.
+	// The original documents the short form but does not accept it.
 	clopt.For(show, covered, mip2yaml).String(&o.debug, "debug").Alias("d")
 	// In the original, create takes no binaries and has no --arch.
 	clopt.For(create, show, covered, mip2yaml).String(&o.arch, "arch")

@@ -19,8 +19,8 @@ type output interface {
 	Close() error
 }
 
-// createFile opens the file, or standard output for "-". It refuses a file that is one of
-// not, which the original would overwrite.
+// createFile opens the file, or standard output for "-". It refuses a file that is listed in
+// not; the original would overwrite it.
 func (t *tool) createFile(path string, not ...string) (output, error) {
 	if path == "-" {
 		return stdout{bufio.NewWriter(t.Stdout)}, nil
@@ -41,8 +41,8 @@ type stdout struct{ *bufio.Writer }
 func (s stdout) Commit() error { return s.Flush() }
 func (s stdout) Close() error  { return nil }
 
-// showProfile calls show to write about the profile to the file of option -o. source is
-// nil without --debug. Like the original it opens the file before it reads the profile.
+// showProfile calls show with the profile and a writer to the file of option -o. source is nil
+// without --debug. Like the original it opens the file before it reads the profile.
 func (t *tool) showProfile(show func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error) error {
 	out, err := t.createFile(t.opt.output, t.opt.profile, t.opt.debug)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// open opens an input. The original has one message for all failures to open. It has no
-// compressed files, so the messages about these are profuse's own.
+// open opens an input. The original has one message for all failures to open. Messages about
+// compressed files, which the original does not read, are profuse's own.
 func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	data, err := in.Open(nil)
 	if err == nil {
@@ -30,8 +30,8 @@ func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
 	return nil, t.refuse(err)
 }
 
-// load reads an input with read, which must not retain data. It prints what is wrong and
-// returns the error that ends the run.
+// load reads an input with read, which must not retain data. It prints an error and returns the
+// error that ends the run.
 func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
 	data, err := t.open(in)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *tool) readProfile() (*mip.Profile, error) {
 	})
 }
 
-// warn prints a warning of package mip, which the original would not give.
+// warn prints a warning of package mip. The original has no such warnings.
 func (t *tool) warn(w profile.Warning) { t.msg.Warning(w.String()) }
 
 // writeProfile writes the profile of option -p, which must not be one of the inputs.
@@ -114,9 +114,8 @@ var magic = []byte("\xfbMIP")
 // messages only.
 var fileTypeBits = map[mip.Format]uint16{mip.FormatProfile: 8, mip.FormatMap: 4, mip.FormatRaw: 1}
 
-// checkKind refuses a file of another type than want, with checks in the original's
-// order. Package mip would accept other types, and recognizes a file too short for a
-// header by its first bytes.
+// checkKind refuses a file of another type than want, with the original's checks in their
+// order. Package mip accepts more: other types, and files that are shorter than a header.
 func checkKind(name string, data []byte, want mip.Format) error {
 	fail := func(field, found, wanted string, err *llvmerr.MIPError) error {
 		return flaw.In("header").InFile(name).Field(field).Got(found).Want(wanted).Because(err)

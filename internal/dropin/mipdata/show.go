@@ -47,15 +47,13 @@ func (t *tool) matcher() func(name string) bool {
 // A shower prints functions.
 type shower struct {
 	w     *bufio.Writer
-	to    io.Writer // where w goes in the end
+	to    io.Writer // the writer below w
 	color bool
 }
 
-// counts prints the counts of a function and its blocks, the entry first, then an empty
-// line.
+// counts prints the counts of a function and its blocks, then an empty line.
 func (s *shower) counts(f *mip.Function) {
 	fmt.Fprintf(s.w, "  Call Count: %d\n", f.CallCount)
-	// 0 means that the profile has no timestamps.
 	if f.TimestampSum > 0 {
 		fmt.Fprintf(s.w, "  Order Sum: %d\n", f.TimestampSum)
 	}

@@ -24,14 +24,13 @@ func (t *tool) mip2yaml() error {
 	})
 }
 
-// sourceInfo returns where the functions begin. The result is parallel to p.Functions;
-// without debug information an element is empty.
+// sourceInfo returns the source positions of the functions, parallel to p.Functions. Elements
+// without debug information are empty.
 func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []profile.Symbol {
 	functions := make([]*mip.Function, len(p.Functions))
 	for i := range p.Functions {
 		functions[i] = &p.Functions[i]
 	}
-	// The first frame is the innermost one at the entry, which may be of an inlined function.
 	infos := make([]profile.Symbol, len(functions))
 	for i, found := range t.frames(source, functions) {
 		if len(found) > 0 {
@@ -41,7 +40,7 @@ func (t *tool) sourceInfo(source *debugInfo, p *mip.Profile) []profile.Symbol {
 	return infos
 }
 
-// yaml2mip runs the yaml2mip command. Unlike create it reads standard input, too.
+// yaml2mip runs the yaml2mip command. Unlike create it also reads standard input.
 func (t *tool) yaml2mip() error {
 	name := t.opt.yaml
 	in := inputs.File(name, t.Inputs())
@@ -69,7 +68,7 @@ func (t *tool) yaml2mip() error {
 	return t.replaceProfile(p, name)
 }
 
-// notYAML returns the error about a file of another kind, 0 if unknown.
+// notYAML returns the error about a file of another kind. kind is 0 if it is unknown.
 func notYAML(name string, kind mip.Format) error {
 	found := ""
 	if kind != 0 {

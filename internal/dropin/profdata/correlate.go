@@ -23,8 +23,8 @@ const (
 	byBinary    = "binary"
 )
 
-// A correlator finds the names and counters that the raw profiles of a run
-// leave out: in the program that the user named, or by build id in folders.
+// A correlator finds the names and counters that raw profiles leave out, in the program that the
+// user named or in the program with the profile's build id.
 type correlator struct {
 	t    *tool
 	kind string
@@ -34,9 +34,9 @@ type correlator struct {
 	found map[string]*irpgo.Correlation // by build id
 }
 
-// correlator returns the correlator that the options ask for, or nil. It checks which of the
-// options exclude or need each other, in LLVM's order. A named program is read at once, so
-// that its errors come before those of inputs.
+// correlator returns the correlator that the options ask for, or nil. It checks the options that
+// exclude or need each other, in LLVM's order. It reads a named program at once, so that its
+// errors come before the errors of inputs.
 func (t *tool) correlator() (*correlator, error) {
 	o := &t.opt
 	fetch := o.debuginfod || len(o.debugFileDirs) > 0
@@ -81,9 +81,9 @@ func correlationWords(err error) string {
 	return words(err)
 }
 
-// correlation reads a program. It prints at most --max-debug-info-correlation-warnings
-// warnings, all if that is 0, and then how many it has suppressed.
-// Separate debug files are not looked for: LLVM opens the file that it is given.
+// correlation reads a program. It prints at most --max-debug-info-correlation-warnings warnings
+// (0: all), and then the number of suppressed warnings. Like LLVM it does not search for separate
+// debug files.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
@@ -115,9 +115,9 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	return c, err
 }
 
-// forProfile returns the correlation for a profile of the binaries with these
-// ids. Each program is read once. The first folder that has a readable one counts; one that
-// is readable but has no data is an error.
+// forProfile returns the correlation for a profile of the binary with this build id. It reads
+// each program once. The first folder with a readable program counts; a readable program without
+// data is an error.
 func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if c.one != nil {
 		return c.one, nil
@@ -129,7 +129,6 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 		}
 		return nil, unableToCorrelate("unsupported profile binary correlation when " + what + " in a profile")
 	}
-	// The layout of folders for debug files: .build-id/AB/CDEF….debug.
 	id := hex.EncodeToString(ids[0])
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,9 +153,8 @@ func unableToCorrelate(detail string) error {
 	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: detail}
 }
 
-// showCorrelation runs show --debug-info: it prints what the program says about
-// its counters. With YAML, LLVM uses other words for data that the program lacks.
-// It is LLVM's showDebugInfoCorrelation.
+// showCorrelation (showDebugInfoCorrelation) runs show --debug-info: it prints what the program
+// says about its counters. With YAML, LLVM has another message for missing data.
 func (t *tool) showCorrelation(w io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showJSON {
@@ -191,9 +189,8 @@ func (t *tool) showCorrelation(w io.Writer) error {
 	return nil
 }
 
-// writeProbes describes each function's counters as YAML. What is unknown is left out;
-// hashes and offsets are hexadecimal.
-// The keys are those of InstrProfCorrelator::Probe (dumpYaml).
+// writeProbes writes the counters of each function as YAML, with the keys of
+// InstrProfCorrelator::Probe (dumpYaml). It leaves out unknown values.
 func writeProbes(w io.Writer, c *irpgo.Correlation) {
 	fmt.Fprintf(w, "---\nProbes:\n")
 	for i := range c.Functions {

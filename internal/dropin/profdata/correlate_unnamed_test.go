@@ -10,8 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestCorrelateUnnamed: of functions whose names the program does not have, the
-// first is told of for each file, and the output is LLVM's, which is silent.
+// TestCorrelateUnnamed: merge warns once per file about functions whose names the program lacks.
+// LLVM does not warn; the output is the same.
 func TestCorrelateUnnamed(t *testing.T) {
 	files := make(map[string]string)
 	for _, name := range []string{"binary.elf", "binary.profraw"} {

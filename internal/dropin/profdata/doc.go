@@ -1,8 +1,7 @@
-// Package llvmprofdata speaks the command line of llvm-profdata as LLVM 22 has
-// it: the same options, the same text on standard output and standard error,
-// the same files, the same exit codes. docs/differences.md lists where it
-// departs from the original on purpose.
+// Package profdata replaces llvm-profdata of LLVM 22: same options, same text on standard output
+// and standard error, same files, same exit codes. docs/differences.md lists what it does
+// differently on purpose.
 //
-// [Main] is the whole tool. Each subcommand has a file of its name; options.go
-// holds the command line of all of them.
+// [Main] is the whole tool. Each subcommand has a file of its name; options.go declares all
+// command lines.
 package profdata

@@ -10,11 +10,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmjson"
 )
 
-// dumpBuffer is how many bytes of text are collected before they are written.
+// dumpBuffer is the number of bytes to collect before writing.
 const dumpBuffer = 64 << 10
 
-// dumpSamples prints functions of a profile (FunctionSamples::print). Functions come in the
-// order of the sequence.
+// dumpSamples (FunctionSamples::print) prints functions of a profile.
 func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	buf := make([]byte, 0, 2*dumpBuffer)
 	for f := range functions {
@@ -28,9 +27,9 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(buf)
 }
 
-// appendSamples appends what follows the name of a function that is inlined depth times. It formats
-// numbers without package fmt, which would take most of the time.
-// Places come in the order of locations, as in LLVM's BodySampleMap.
+// appendSamples appends the text after the name of a function at the given inlining depth, in the
+// order of locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take
+// most of the time.
 func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
@@ -42,7 +41,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 		dst = append(appendIndent(dst, depth), "Samples collected in the function's body {\n"...)
 		for i := range f.Body {
 			s := &f.Body[i]
-			dst = appendNumber(appendPlace(dst, depth, s.Location), s.Count)
+			dst = appendNumber(appendLocation(dst, depth, s.Location), s.Count)
 			if len(s.Targets) > 0 {
 				dst = append(dst, ", calls:"...)
 				for i := range s.Targets {
@@ -50,7 +49,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 				}
 			}
 			dst = append(dst, '\n')
-			// Virtual tables are on a line of their own after the samples of their place.
+			// Virtual tables are on a separate line after the samples of their location.
 			if len(f.VTables) > 0 {
 				dst = appendVTables(dst, f, depth, s.Location)
 			}
@@ -66,10 +65,10 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	dst = append(dst, "Samples collected in inlined callsites {\n"...)
 	for i := range f.Callsites {
 		c := &f.Callsites[i]
-		dst = append(appendPlace(dst, depth, c.Location), "inlined callee: "...)
+		dst = append(appendLocation(dst, depth, c.Location), "inlined callee: "...)
 		dst = append(appendName(dst, c.Callee.Name), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
-		// This was the last callee of the place.
+		// This was the last callee of the location.
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
 			dst = appendVTables(dst, f, depth, c.Location)
 		}
@@ -86,7 +85,7 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 	if len(f.VTables[i].VTables) == 0 { // as LLVM
 		return append(appendIndent(dst, depth), "  "...)
 	}
-	dst = append(appendPlace(dst, depth, at), "vtables: "...)
+	dst = append(appendLocation(dst, depth, at), "vtables: "...)
 	for _, v := range f.VTables[i].VTables {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
@@ -98,7 +97,7 @@ func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
 }
 
-// appendName appends a name, or its hash in decimal if the profile has no more.
+// appendName appends a name, or its hash in decimal if the profile has no text for it.
 func appendName(dst []byte, n sampleprof.Name) []byte {
 	if text, ok := n.Text(); ok {
 		return append(dst, text...)
@@ -106,8 +105,8 @@ func appendName(dst []byte, n sampleprof.Name) []byte {
 	return appendNumber(dst, n.ID())
 }
 
-// appendPlace begins a line of a location.
-func appendPlace(dst []byte, depth int, at sampleprof.Location) []byte {
+// appendLocation appends the beginning of a line about a location.
+func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	dst = appendNumber(append(appendIndent(dst, depth), "  "...), uint64(at.Line))
 	if at.Discriminator != 0 {
 		dst = appendNumber(append(dst, '.'), uint64(at.Discriminator))
@@ -115,7 +114,7 @@ func appendPlace(dst []byte, depth int, at sampleprof.Location) []byte {
 	return append(dst, ": "...)
 }
 
-// appendIndent begins a line.
+// appendIndent appends the indentation of a line.
 func appendIndent(dst []byte, depth int) []byte {
 	for range depth {
 		dst = append(dst, "    "...)
@@ -126,8 +125,7 @@ func appendIndent(dst []byte, depth int) []byte {
 // appendNumber appends a number in decimal.
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
-// dumpJSON prints functions of a profile as JSON. All are elements of one array.
-// It is SampleProfileReader::dumpJson.
+// dumpJSON (SampleProfileReader::dumpJson) prints functions of a profile as a JSON array.
 func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	var j llvmjson.Text
 	j.Open('[')
@@ -143,8 +141,8 @@ func dumpJSON(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(append(j.Bytes, '\n'))
 }
 
-// appendJSON appends a function, with the samples of its entry if it is not inlined. Inlined
-// functions are elements of "callsites", within their callers.
+// appendJSON appends a function. head adds the samples of its entry, which inlined functions do
+// not have. Inlined functions are elements of "callsites" in their callers.
 func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	j.Open('{')
 	j.String("name", f.Name.String())
@@ -152,8 +150,8 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 	if head {
 		j.Number("head", f.Head)
 	}
-	// place begins the object of a place.
-	place := func(at sampleprof.Location) {
+	// beginLocation begins the object of a location.
+	beginLocation := func(at sampleprof.Location) {
 		j.Next()
 		j.Open('{')
 		j.Number("line", uint64(at.Line))
@@ -166,7 +164,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 		j.Open('[')
 		for i := range f.Body {
 			s := &f.Body[i]
-			place(s.Location)
+			beginLocation(s.Location)
 			j.Number("samples", s.Count)
 			if len(s.Targets) > 0 {
 				j.Field("calls")
@@ -188,7 +186,7 @@ func appendJSON(j *llvmjson.Text, f *sampleprof.Function, head bool) {
 		j.Field("callsites")
 		j.Open('[')
 		for _, c := range f.Callsites {
-			place(c.Location)
+			beginLocation(c.Location)
 			j.Field("samples")
 			j.Open('[')
 			j.Next()

@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// filter removes the functions that --function and --no-function deselect. It prints how
-// many are gone.
-// It is LLVM's filterFunctions.
+// filter (filterFunctions) removes the functions that --function and --no-function exclude, and
+// prints their number.
 func (t *tool) filter(m *irpgo.Merged) error {
 	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {
@@ -28,8 +27,7 @@ func (t *tool) filter(m *irpgo.Merged) error {
 	return nil
 }
 
-// filters returns what the names of functions must match, and what they must not; nil
-// without the options.
+// filters returns the matchers of --function and --no-function; nil without the option.
 func (t *tool) filters() (want, reject func(name string) bool, err error) {
 	if want, err = compileFilter(t.opt.function); err == nil {
 		reject, err = compileFilter(t.opt.noFunction)
@@ -37,9 +35,8 @@ func (t *tool) filters() (want, reject func(name string) bool, err error) {
 	return want, reject, err
 }
 
-// remapping returns the renaming of functions by --remapping-file, or nil
+// remapping (SymbolRemapper) returns the renaming of functions by --remapping-file, or nil
 // without that option.
-// LLVM reads the file with its SymbolRemapper.
 func (t *tool) remapping() (func(string) string, error) {
 	name := t.opt.remappingFile
 	if name == "" {
@@ -59,8 +56,8 @@ func (t *tool) remapping() (func(string) string, error) {
 	return rename, err
 }
 
-// compileFilter returns nil for an empty filter. One that begins with a
-// question mark is a name mangled by Microsoft's rules, not an expression.
+// compileFilter returns nil for an empty filter. A filter that begins with a question mark is a
+// part of a name mangled by Microsoft's rules, not an expression.
 func compileFilter(s string) (match func(name string) bool, err error) {
 	switch {
 	case s == "":

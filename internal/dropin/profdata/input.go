@@ -34,9 +34,8 @@ func (t *tool) readList(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// takeStdin returns standard input at the first call and an empty reader
-// afterwards.
-// LLVM, too, reads nothing the second time.
+// takeStdin returns standard input at the first call and, as LLVM does, an empty reader at all
+// others.
 func (t *tool) takeStdin() io.Reader {
 	if t.stdinTaken.Swap(true) {
 		return strings.NewReader("")
@@ -44,8 +43,8 @@ func (t *tool) takeStdin() io.Reader {
 	return t.Stdin
 }
 
-// read passes the bytes of an input to use. It words a failure to read them as
-// LLVM does. The bytes are valid only during the call.
+// read passes the bytes of an input to use. The bytes are valid only during the call. Errors of
+// reading have LLVM's words.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	var data *inputs.Data
@@ -59,8 +58,8 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
 }
 
-// readProfile passes a profile to use. It words all failures as LLVM does. Of several
-// warnings about one field it prints the first.
+// readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning
+// about each field.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w profile.Warning) {
 		// LLVM does not warn about suspicious counters here.

@@ -9,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// Env is what a run of the tool touches besides the files it is told of.
+// Env holds the streams of a run, and the name of the tool.
 type Env = clopt.Env
 
 // A tool is one run of llvm-profdata.
@@ -18,9 +18,8 @@ type tool struct {
 	opt options
 	msg messages
 
-	// Inputs may be opened by several goroutines.
-	stdinTaken atomic.Bool
-	told       map[llvmerr.Code]bool // problems of functions explained so far
+	stdinTaken atomic.Bool           // several goroutines open inputs
+	explained  map[llvmerr.Code]bool // problems of functions explained so far
 	correlate  *correlator           // of merge; nil without
 	rename     func(string) string   // of merge; nil without
 	heap       heapPrograms
@@ -33,7 +32,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "%s: No subcommand specified! Run llvm-profdata --help for usage.\n", env.Name())
 		return 1
 	}
-	t := &tool{Env: env, opt: defaults(), told: make(map[llvmerr.Code]bool)}
+	t := &tool{Env: env, opt: defaults(), explained: make(map[llvmerr.Code]bool)}
 	cmd, outcome := t.parser().Parse(args)
 	switch outcome {
 	case clopt.Failed:

@@ -29,7 +29,7 @@ const (
 	yamlHeap
 )
 
-// heapKindOf tells by the first bytes whether an input holds only a memory profile.
+// heapKindOf returns the kind of an input that holds only a memory profile, by its first bytes.
 func heapKindOf(data []byte) heapKind {
 	switch {
 	case bytes.HasPrefix(data, []byte(rawHeapMagic)):
@@ -59,7 +59,7 @@ type heapPrograms struct {
 	err      error
 }
 
-// open opens the program; path may be empty. Further calls return what the first one did.
+// open opens the program; path may be empty. Further calls return the result of the first.
 func (h *heapPrograms) open(path string, in inputs.Options) (*memprof.Binaries, error) {
 	h.once.Do(func() {
 		var paths []string

@@ -8,16 +8,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/memlimit"
 )
 
-// LLVM 22 writes the first indexed version by default and the second with
-// --write-prev-version.
+// LLVM 22 writes indexedVersion by default and previousVersion with --write-prev-version.
 const (
 	llvmRelease     = 22
 	indexedVersion  = 13
 	previousVersion = 11
 )
 
-// merge runs the merge command. Options that exclude each other are found in LLVM's order,
-// before an input is read.
+// merge runs the merge command. It checks options that exclude each other in LLVM's order,
+// before it reads an input.
 func (t *tool) merge() error {
 	list, err := t.collect()
 	if err != nil {
@@ -61,8 +60,8 @@ func (t *tool) writeMerged(m *irpgo.Merged) error {
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })
 }
 
-// write writes the result in the format that options choose. Only text may go to a terminal.
-// LLVM checks the terminal in writeInstrProfile.
+// write (writeInstrProfile) writes the result in the format that options choose. Only text may
+// go to a terminal.
 func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:
@@ -98,8 +97,8 @@ func (t *tool) dropUnnamed(p *irpgo.Profile) {
 	}
 }
 
-// hasDoubleSize reports whether a site of a written function lists the same
-// size of a memory operation twice. LLVM reports that as an internal error.
+// hasDoubleSize reports whether a site of a written function lists the same size of a memory
+// operation twice, which LLVM reports as an internal error.
 func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 	for _, f := range p.Functions {
 		if sparse && !ran(f) {

@@ -13,10 +13,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mergeContext is what one thread of llvm-profdata works on. The result
-// depends on which inputs share a context: values that are new to a context are
-// not weighted, the order of inputs breaks ties, and every context samples its
-// own traces. LLVM calls it WriterContext.
+// A mergeContext (WriterContext) holds the sum of one thread of llvm-profdata. The result
+// depends on which inputs share a context: values that are new to a context are not weighted,
+// the order of inputs breaks ties, and every context samples its own traces.
 type mergeContext struct {
 	t      *tool
 	merger *irpgo.Merger
@@ -31,19 +30,19 @@ type mergeContext struct {
 // nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
-// note adds an input of which a record was merged.
-func (l *levels) note(in *weightedFile, v irpgo.Variant) {
+// addInput adds an input with at least one merged record.
+func (l *levels) addInput(in *weightedFile, v irpgo.Variant) {
 	if v.Has(irpgo.IRLevel) {
-		l.take(levels{ir: in})
+		l.addLevels(levels{ir: in})
 	} else {
-		l.take(levels{frontEnd: in})
+		l.addLevels(levels{frontEnd: in})
 	}
 }
 
-// take adds other inputs. Of two inputs the one that comes first in the worklist stays.
-func (l *levels) take(o levels) {
+// addLevels adds the inputs of o. Of two inputs the first in the worklist stays.
+func (l *levels) addLevels(o levels) {
 	first := func(a, b *weightedFile) *weightedFile {
-		if a == nil || b != nil && b.place < a.place {
+		if a == nil || b != nil && b.index < a.index {
 			return b
 		}
 		return a
@@ -51,10 +50,10 @@ func (l *levels) take(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
-// mergeAll merges the inputs in as many contexts as llvm-profdata would have threads: what
-// --num-threads says, or else half as many as inputs, but no more than processors. With one
-// context, problems are printed as they come; otherwise in the order of the inputs. A failed
-// input ends the run according to --failure-mode, once all are read.
+// mergeAll merges the inputs in as many contexts as llvm-profdata has threads: --num-threads, or
+// half the number of inputs, but no more than processors. With one context, problems are printed
+// as they come, otherwise in the order of the inputs. Once all inputs are read, failed ones end
+// the run according to --failure-mode.
 func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	n := clampInt(uint64(t.opt.numThreads))
 	if n == 0 {
@@ -65,9 +64,9 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	for i := range contexts {
 		contexts[i] = t.newContext(contexts[0])
 	}
-	t.tellSeed(n)
+	t.chooseSeed(n)
 	if n == 1 {
-		contexts[0].warn = t.tellProblem
+		contexts[0].warn = t.printProblem
 		var memory inputs.Reader
 		defer memory.Close()
 		for _, in := range list {
@@ -83,7 +82,6 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 			return nil, err
 		}
 	}
-	// These are the errors of all contexts, in the order in which join joined them.
 	bad := contexts[0].errors
 	for _, e := range bad {
 		t.msg.warn(e.whence, e.message)
@@ -92,12 +90,11 @@ func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 		return nil, &failure{message: "no profile can be merged"}
 	}
 	m := contexts[0].merger.Finish()
-	t.doubt(m, contexts[0].levels)
+	t.warnUnusable(m, contexts[0].levels)
 	return m, nil
 }
 
-// newContext returns a context that shares with another, unless it is nil, what
-// is known of binaries.
+// newContext returns a context. It shares the catalog of functions with like unless like is nil.
 func (t *tool) newContext(like *mergeContext) *mergeContext {
 	// To a Merger, 0 means the default and a negative number means none.
 	orNone := func(n uint64) int {
@@ -125,10 +122,9 @@ func (t *tool) newContext(like *mergeContext) *mergeContext {
 // clampInt converts an option's value to an int, limited to its range.
 func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
-// loadAll distributes the inputs to the contexts and reads them in parallel. It
-// prints problems in the order of the inputs and returns the first one that
-// ends the run. Input i belongs to context i modulo their number. More goroutines than
-// processors do not run at the same time.
+// loadAll reads the inputs in parallel, input i into context i modulo the number of contexts. It
+// prints problems in the order of the inputs and returns the first error that ends the run. At
+// most as many contexts as processors are read at the same time.
 func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	problems := make([][]profile.Warning, len(list))
 	fatal := make([]error, len(list))
@@ -152,7 +148,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	wg.Wait()
 	for i, ws := range problems {
 		for _, w := range ws {
-			t.tellProblem(w)
+			t.printProblem(w)
 		}
 		if fatal[i] != nil {
 			return fatal[i]
@@ -167,7 +163,7 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	source, err := c.t.input(in.name)
 	if err == nil {
 		err = source.Each(memory, func(d *inputs.Data) error {
-			c.add(in, d.Bytes())
+			c.addProfile(in, d.Bytes())
 			return nil
 		})
 	}
@@ -176,14 +172,14 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	}
 }
 
-// complain notes that an input is bad, which ends the run or not as --failure-mode says.
+// complain records that an input is bad.
 func (c *mergeContext) complain(file, message string) {
 	c.errors = append(c.errors, &failure{whence: file, message: message})
 }
 
-// add merges one profile. An input whose kind clashes with those before is bad, but its kind
-// is not noted. An empty raw profile is no error.
-func (c *mergeContext) add(in weightedFile, data []byte) {
+// addProfile merges one profile. A profile whose kind clashes with the kinds before is bad and does not
+// change the kind of the context. An empty raw profile is no error.
+func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	if kind := heapKindOf(data); kind != 0 {
 		c.addHeap(in, data, kind)
 		return
@@ -213,13 +209,13 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 			c.kind |= r.Info().Variant
 		}
 		if added.Records > 0 {
-			c.levels.note(&in, r.Info().Variant)
+			c.levels.addInput(&in, r.Info().Variant)
 		}
 	}
 	switch {
 	case code(err) == llvmerr.EmptyRawProfile:
-		// The process was killed before it wrote its profile. This is so common
-		// that LLVM does not report it.
+		// The process was killed before it wrote its profile. LLVM does not report that
+		// either.
 	case err != nil:
 		c.errors = append(c.errors, inFile(err, in.name))
 	case suspect != nil:
@@ -227,8 +223,8 @@ func (c *mergeContext) add(in weightedFile, data []byte) {
 	}
 }
 
-// once passes on only the first warning about each field of a file, because a
-// damaged file can cause the same warning many times.
+// once passes on the first warning about each field of a file: a damaged file can cause the same
+// warning many times.
 func once(warn func(profile.Warning)) func(profile.Warning) {
 	told := make(map[string]bool)
 	return func(w profile.Warning) {
@@ -243,25 +239,23 @@ func once(warn func(profile.Warning)) func(profile.Warning) {
 	}
 }
 
-// tellProblem prints that a function was not merged completely, with a hint
-// when a problem of its kind first occurs. Only profuse warns about whole
-// files; LLVM ignores those problems.
-func (t *tool) tellProblem(w profile.Warning) {
+// printProblem prints that a function was not merged completely, with a hint for the first
+// problem of each kind. LLVM ignores problems of whole files; profuse warns about them.
+func (t *tool) printProblem(w profile.Warning) {
 	if w.Function == "" {
 		t.msg.warn(w.File, details(w.Err))
 		return
 	}
 	t.msg.plain("%s: %s: %s", w.File, w.Function, words(w.Err))
 	kind := code(w.Err)
-	if !t.told[kind] && (kind == llvmerr.CountMismatch || kind == llvmerr.ValueSiteCountMismatch) {
+	if !t.explained[kind] && (kind == llvmerr.CountMismatch || kind == llvmerr.ValueSiteCountMismatch) {
 		t.msg.plain("Make sure that all profile data to be merged is generated from the same binary.")
 	}
-	t.told[kind] = true
+	t.explained[kind] = true
 }
 
-// doubt warns of profiles that LLVM merges silently but that no compiler can
-// use.
-func (t *tool) doubt(m *irpgo.Merged, l levels) {
+// warnUnusable warns about profiles that LLVM merges silently but that no compiler can use.
+func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
 	if m.Contents().Functions == 0 && m.Head().MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
@@ -270,9 +264,9 @@ func (t *tool) doubt(m *irpgo.Merged, l levels) {
 	}
 }
 
-// join merges all contexts into the first: it merges the upper half into the
-// lower half, and a remaining one into the first, until one is left. Only the
-// first contexts must exist.
+// join merges n contexts into the first: it merges the upper half into the lower half, and an
+// odd one into the first, until one is left. contexts may be shorter than n: the missing ones
+// had no inputs.
 func (t *tool) join(contexts []*mergeContext, n int) error {
 	for end := n; end > 1; end /= 2 {
 		half := end / 2
@@ -280,19 +274,19 @@ func (t *tool) join(contexts []*mergeContext, n int) error {
 		pairs := min(half, len(results)) // the rest, if any, is the one left over
 		var wg sync.WaitGroup
 		for i := range pairs {
-			wg.Go(func() { results[i] = contexts[i].take(contexts[half+i]) })
+			wg.Go(func() { results[i] = contexts[i].mergeFrom(contexts[half+i]) })
 		}
 		wg.Wait()
 		if len(results) > pairs {
-			results[pairs] = contexts[0].take(contexts[end-1])
+			results[pairs] = contexts[0].mergeFrom(contexts[end-1])
 		}
 		for _, r := range results {
 			if r.err != nil {
 				return &failure{message: r.err.Error()}
 			}
 			for _, w := range r.problems {
-				if kind := code(w.Err); !t.told[kind] {
-					t.told[kind] = true
+				if kind := code(w.Err); !t.explained[kind] {
+					t.explained[kind] = true
 					t.msg.warn("", words(w.Err))
 				}
 			}
@@ -301,15 +295,14 @@ func (t *tool) join(contexts []*mergeContext, n int) error {
 	return nil
 }
 
-// A joinResult says what was wrong when a context was merged into another one; problems has
-// the first of each kind.
+// A joinResult holds the problems of merging one context into another, the first of each kind.
 type joinResult struct {
 	problems []profile.Warning
 	err      error
 }
 
-// take merges another context into this one. It is mergeWriterContexts of LLVM.
-func (c *mergeContext) take(from *mergeContext) (r joinResult) {
+// mergeFrom (mergeWriterContexts) merges another context into this one.
+func (c *mergeContext) mergeFrom(from *mergeContext) (r joinResult) {
 	c.errors = append(c.errors, from.errors...)
 	seen := make(map[llvmerr.Code]bool)
 	c.warn = func(w profile.Warning) {
@@ -329,6 +322,6 @@ func (c *mergeContext) take(from *mergeContext) (r joinResult) {
 	}
 	from.merger = nil
 	c.kind |= from.kind
-	c.levels.take(from.levels)
+	c.levels.addLevels(from.levels)
 	return r
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// addHeap merges a memory profile. YAML that cannot be read counts as an empty profile, as
-// in LLVM; what is wrong with it is a warning of profuse's own.
+// addHeap merges a memory profile. As in LLVM, YAML that cannot be read counts as an empty
+// profile; profuse adds a warning with the reason.
 func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 	if kind == rawHeap {
 		c.addRawHeap(in, data)
@@ -37,9 +37,9 @@ func (c *mergeContext) addHeap(in weightedFile, data []byte, kind heapKind) {
 	}
 }
 
-// addRawHeap merges a raw memory profile. It calls warn for what LLVM skips silently. A
-// profile that clashes with those before is read into a merger of its own, since an error in
-// it ends the run, and a clash does not.
+// addRawHeap merges a raw memory profile. It warns about data that LLVM skips silently. A
+// profile that clashes with the kinds before is read into a separate merger, because an error in
+// the profile ends the run, and a clash does not.
 func (c *mergeContext) addRawHeap(in weightedFile, data []byte) {
 	memlimit.HeapProfile(len(data))
 	to := c.merger
@@ -69,9 +69,9 @@ func (t *tool) randomHotness(p *memprof.Profile) {
 	}
 }
 
-// tellSeed chooses the seed and prints it as each of n threads does. Without the option for
-// the seed it is the time in seconds.
-func (t *tool) tellSeed(n int) {
+// chooseSeed chooses the seed, by default the time in seconds, and prints it once for each of n
+// threads.
+func (t *tool) chooseSeed(n int) {
 	if !t.opt.randomHotness {
 		return
 	}

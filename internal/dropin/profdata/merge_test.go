@@ -227,8 +227,8 @@ func TestMergeBeyond(t *testing.T) {
 	}
 }
 
-// TestMergeUnnamed: a record whose name is not in the file is told of once per
-// file, and kept out of text, where it would spoil the next one.
+// TestMergeUnnamed: merge warns once per file about records whose names are not in the file, and
+// leaves them out of text, where they would damage the next record.
 func TestMergeUnnamed(t *testing.T) {
 	var raw []byte
 	for _, f := range oracle.Fixtures(t) {

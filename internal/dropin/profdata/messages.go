@@ -12,27 +12,26 @@ import (
 // A failure is an error that ends the run. Its fields are the parts of the
 // printed message.
 type failure struct {
-	whence  string // file or place; may be empty
+	whence  string // file, or file and line; may be empty
 	message string
 	hint    string // printed as a note; may be empty
 	ends    bool   // whatever the failure mode
 	opening bool   // of a sample profile, before its samples were read
 }
 
-// Error returns the message with its place, without the hint.
+// Error returns the message with the file, without the hint.
 func (f *failure) Error() string {
-	return at(f.whence, f.message)
+	return withLocation(f.whence, f.message)
 }
 
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
-// errNoCutoff is about a summary that does not say what is hot or cold. LLVM 22 crashes with this
-// message.
+// errNoCutoff is the error about a summary without the cutoffs for hot or cold. LLVM 22 crashes
+// with this message.
 var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
 
-// inFile words err as LLVM does and adds the name of the file. An unknown format gets a
-// hint.
+// inFile words err as LLVM does and adds the name of the file.
 func inFile(err error, file string) *failure {
 	f := &failure{whence: file, message: words(err)}
 	if code(err) == llvmerr.UnrecognizedFormat {
@@ -59,9 +58,8 @@ func words(err error) string {
 	return llvmerr.Message(err)
 }
 
-// readingWords words an error of package inputs. Errors that do not come from
-// the system concern compressed files, which LLVM does not read, and keep
-// profuse's words.
+// readingWords words an error of package inputs. Errors about compressed files, which LLVM does
+// not read, keep profuse's words.
 func readingWords(err error) string {
 	var e *profile.FormatError
 	if s, ok := withcolor.Strerror(err); ok {
@@ -88,10 +86,10 @@ func details(err error) string {
 type messages struct{ withcolor.Messages }
 
 // warn prints a warning; whence may be empty.
-func (m *messages) warn(whence, message string) { m.Warning(at(whence, message)) }
+func (m *messages) warn(whence, message string) { m.Warning(withLocation(whence, message)) }
 
-// at puts a file or place before a message unless it is empty.
-func at(whence, message string) string {
+// withLocation puts a file, or file and line, before a message unless it is empty.
+func withLocation(whence, message string) string {
 	if whence != "" {
 		return whence + ": " + message
 	}

@@ -55,30 +55,27 @@ type options struct {
 	correlate        string
 
 	// Of more than one command.
-	output      string
-	kind        profileKind
-	function    string
-	profileFile string // show, order: the positional argument
-	debugInfo   string
-	// Warnings to print about the program; 0 is all.
-	maxDbgWarn  uint32
-	profiledBin string // of memory profiles
-	valueCutoff uint32
-	// The least count of a function that overlap prints details of.
-	overlapCutoff uint64
+	output        string
+	kind          profileKind
+	function      string
+	profileFile   string // show, order: the positional argument
+	debugInfo     string
+	maxDbgWarn    uint32 // warnings to print about the program; 0 for all
+	profiledBin   string // of memory profiles
+	valueCutoff   uint32
+	overlapCutoff uint64 // overlap prints details of functions with at least this count
 
 	// Of merge.
-	inputs         []string
-	weightedInputs []string
-	inputFiles     string
-	dumpInputs     bool
-	format         outputFormat
-	failureMode    failureMode
-	sparse         bool
-	numThreads     uint32
-	// Traces to keep, and functions to keep of each.
-	traceReservoir    uint64
-	maxTraceLength    uint64
+	inputs            []string
+	weightedInputs    []string
+	inputFiles        string
+	dumpInputs        bool
+	format            outputFormat
+	failureMode       failureMode
+	sparse            bool
+	numThreads        uint32
+	traceReservoir    uint64 // traces to keep
+	maxTraceLength    uint64 // functions to keep of each trace
 	noFunction        string
 	keepVTables       bool
 	remappingFile     string
@@ -93,13 +90,12 @@ type options struct {
 	counts, icTargets, vtables, memopSizes bool
 	allFunctions, text, json, covered, cs  bool
 	detailedSummary                        bool
-	// Shares of the total count, in millionths.
-	cutoffs                           []uint32
-	hotFuncList, onlyBelow            bool
-	topN                              uint32
-	binaryIDs, profileVersion, traces bool
-	symbolList                        bool
-	showFormat                        showFormat
+	cutoffs                                []uint32 // shares of the total count, in millionths
+	hotFuncList, onlyBelow                 bool
+	topN                                   uint32
+	binaryIDs, profileVersion, traces      bool
+	symbolList                             bool
+	showFormat                             showFormat
 
 	// Of overlap and order.
 	overlapBase, overlapTest string
@@ -125,8 +121,7 @@ func defaults() options {
 	}
 }
 
-// parser declares the command line. As in LLVM an option is declared once, for
-// all commands that have it.
+// parser declares the command line. As in LLVM, an option is declared once for all its commands.
 func (t *tool) parser() *clopt.Parser {
 	o := &t.opt
 	top := clopt.NewCommand("", helpTop, t.noCommand)
@@ -165,9 +160,8 @@ func (t *tool) parser() *clopt.Parser {
 	return &clopt.Parser{Env: t.Env, Top: top, Commands: clopt.For(show, order, overlap, merge)}
 }
 
-// global declares the options of the top level, which every command accepts
-// too. The thousands of options that LLVM's libraries add there (optimizer,
-// code generators …) have no meaning here and are not accepted.
+// global declares the options of the top level, which every command accepts. The thousands of
+// options that LLVM's libraries add there (optimizer, code generators …) are unknown here.
 func (o *options) global(top clopt.Commands) {
 	top.Strings(&o.debugFileDirs, "debug-file-directory")
 	clopt.AddChoice(top, &o.correlate, "correlate",
@@ -275,8 +269,8 @@ func (o *supplementOptions) ofMerge(merge clopt.Commands) {
 	merge.Uint32(&o.cold, "instr-prof-cold-threshold")
 }
 
-// The orders in which llvm-profdata 22 looks through its options for the one
-// nearest to an unknown name: those of a hash table, found by trying.
+// The orders in which llvm-profdata 22 compares its options with an unknown name. They are
+// orders of a hash table, found by experiment.
 const (
 	nearMerge = `
 		print-options help-list-hidden h debuginfod split-layout keep-vtable-symbols memprof-full-schema instr

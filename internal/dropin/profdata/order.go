@@ -20,12 +20,12 @@ func (t *tool) order() error {
 	}, o.profileFile)
 }
 
-// orderTo writes an order for linkers: names, and in comments the files of local functions.
-// The last --num-test-traces traces do not take part in making it but measure it.
-// LLVM orders by BalancedPartitioning, package partition reproduces it.
+// orderTo writes an order for linkers: names, and in comments the files of local functions. The
+// last --num-test-traces traces are not used to make the order but to measure it. Package partition
+// implements LLVM's BalancedPartitioning.
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
-	// Traces and names are known only after all records have been read. LLVM
-	// ignores an error while reading them.
+	// Traces and names are known after all records have been read. LLVM ignores errors of the
+	// records.
 	for range r.ReusedRecords() {
 	}
 	traces, _ := r.Traces()
@@ -61,9 +61,8 @@ func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	return nil
 }
 
-// pageFaultArea returns the area under the curves of pages touched by functions
-// called, one curve per trace. It does not know the sizes of functions and
-// assumes 32 of them in a page. LLVM counts in 32 bits.
+// pageFaultArea returns the area under the curves of pages touched by functions called, one
+// curve per trace, modulo 2^32 as in LLVM. It assumes 32 functions per page.
 func pageFaultArea(order []uint64, traces [][]uint64) (area uint32) {
 	const functionsPerPage = 32
 	page := make(map[uint64]int, len(order))

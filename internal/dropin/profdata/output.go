@@ -17,17 +17,16 @@ const blockSize = 4096
 // they fill, so that a run that fails has written the same blocks as
 // llvm-profdata.
 type output struct {
-	w io.Writer
-	// At most one block that is not yet written.
-	pending []byte
+	w       io.Writer
+	pending []byte // at most one block
 	err     error
 	done    func() error // after the last byte
 	abandon func()
 	tty     bool
 }
 
-// writeOutput lets write fill the file that --output names, which must not be
-// one of those in not. If write fails, an existing file stays unchanged.
+// writeOutput lets write fill the file that --output names, which must not be a file listed in
+// not. If write fails, an existing file stays unchanged.
 func (t *tool) writeOutput(write func(*output) error, not ...string) error {
 	out, err := t.openOutput(t.opt.output, not...)
 	if err != nil {

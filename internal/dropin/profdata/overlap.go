@@ -16,10 +16,9 @@ func (t *tool) overlap() error {
 	return t.writeOutput(t.overlapTo, t.opt.overlapBase, t.opt.overlapTest)
 }
 
-// overlapTo compares two instrumentation profiles. The base is merged as a single input of
-// merge would be; the test profile is read record by record. An empty profile of either side
-// ends it after one line, and is no error.
-// LLVM's name for it is overlapInstrProfile, for the record by record part overlapInput.
+// overlapTo (overlapInstrProfile) compares two instrumentation profiles. The base is merged like
+// the only input of merge; the test profile is read record by record (overlapInput). If either
+// profile is empty, overlapTo prints one line and returns no error.
 func (t *tool) overlapTo(out *output) error {
 	o := &t.opt
 	if o.kind == sampleKind {
@@ -47,7 +46,7 @@ func (t *tool) overlapTo(out *output) error {
 		}
 	}
 	context := t.newContext(nil)
-	context.warn = t.tellProblem
+	context.warn = t.printProblem
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
@@ -61,7 +60,7 @@ func (t *tool) overlapTo(out *output) error {
 			// Without a name to search for, the hottest counter decides.
 			most := slices.Max(append([]uint64{0}, rec.Counts...))
 			chosen := most >= o.overlapCutoff || o.function != "" && strings.Contains(rec.Name, o.function)
-			if f := overlap.add(rec, chosen); f != nil {
+			if f := overlap.addRecord(rec, chosen); f != nil {
 				fmt.Fprintf(out, "Function level:\n  Function: %s (Hash=%d)\n", rec.Name, rec.Hash)
 				printOverlap(out, "edge counters", f)
 			}
@@ -81,8 +80,8 @@ func printOverlapHead(w io.Writer, base, test string) {
 	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", base, test)
 }
 
-// sumCounts reads a profile for its sums. Errors of its contents have LLVM's words for this
-// step.
+// sumCounts reads a profile and returns its sums. Errors of the contents have LLVM's words for
+// this step.
 func (t *tool) sumCounts(file string) (sums countSums, err error) {
 	err = t.readProfile(file, func(r *irpgo.Reader) error {
 		sums = sumCounts(r, t.opt.overlapCS)
@@ -97,10 +96,9 @@ func (t *tool) sumCounts(file string) (sums countSums, err error) {
 // overlapKinds are this command's names of value kinds.
 var overlapKinds = [irpgo.NumValueKinds]string{"IndirectCall", "MemOP", "VTable"}
 
-// printOverlap prints the results for the program or for a function, whose entries are
-// functions or edge counters. Lines for mismatches, unique entries and kinds of values
-// appear only if there are any.
-// It is OverlapStats::dump.
+// printOverlap (OverlapStats::dump) prints the results for the program, whose entries are
+// functions, or for a function, whose entries are edge counters. It omits lines about
+// mismatches, unique entries and kinds of values that do not occur.
 func printOverlap(w io.Writer, entries string, s *overlapStats) {
 	printf := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
 	printf("# of %s overlap: %d", entries, s.Overlap.Entries)

@@ -14,12 +14,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
-// roundedShare is the difference that counts as a rounding error of a sum of shares: the output
-// has shares with five decimal places at most.
+// roundedShare is the largest difference that counts as a rounding error of a sum of shares.
 const roundedShare = 0.000005
 
-// A sampleSide is one of two sample profiles that are compared.
-// LLVM keeps the numbers of both sides in its SampleOverlapAggregator.
+// A sampleSide is one of two sample profiles that are compared. LLVM keeps the numbers of both
+// in a SampleOverlapAggregator.
 type sampleSide struct {
 	file      string
 	functions []*sampleprof.Function // in the order in which LLVM sums up
@@ -27,18 +26,17 @@ type sampleSide struct {
 	total     sampleCounts           // the number of hot functions, not locations
 	threshold uint64                 // least hot count
 	unique    uint64                 // functions that the other profile does not have
-	only      uint64                 // samples at places that the other profile does not have
+	only      uint64                 // samples at locations that the other profile does not have
 }
 
-// sampleCounts sum up the counts of a function and of what is inlined into it.
-// LLVM's name is FuncSampleStats.
+// sampleCounts (FuncSampleStats) sum up the counts of a function and its inlined callees.
 type sampleCounts struct {
 	sum  uint64 // modulo 2^64, as LLVM's
 	most uint64
 	hot  uint64 // locations with a hot count
 }
 
-// newSampleSide sums up a profile. One whose summary does not say what is hot is an error.
+// newSampleSide sums up a profile. The summary must have a cutoff for hot counts.
 func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	s := &sampleSide{file: file, functions: p.InMapOrder()}
 	ok := false
@@ -47,15 +45,15 @@ func newSampleSide(file string, p *sampleprof.Profile) (*sampleSide, error) {
 	}
 	s.counts = make([]sampleCounts, len(s.functions))
 	for i, f := range s.functions {
-		s.count(&s.counts[i], f)
+		s.addCounts(&s.counts[i], f)
 		s.total.sum += s.counts[i].sum
 		s.total.hot += s.isHot(s.counts[i].most)
 	}
 	return s, nil
 }
 
-// count adds the samples of a function, and of what is inlined into it, to to.
-func (s *sampleSide) count(to *sampleCounts, f *sampleprof.Function) {
+// addCounts adds the samples of a function and its inlined callees to to.
+func (s *sampleSide) addCounts(to *sampleCounts, f *sampleprof.Function) {
 	for i := range f.Body {
 		n := f.Body[i].Count
 		to.sum += n
@@ -63,25 +61,24 @@ func (s *sampleSide) count(to *sampleCounts, f *sampleprof.Function) {
 		to.hot += s.isHot(n)
 	}
 	for i := range f.Callsites {
-		s.count(to, f.Callsites[i].Callee)
+		s.addCounts(to, f.Callsites[i].Callee)
 	}
 }
 
 // isHot returns 1 for a hot count, else 0.
 func (s *sampleSide) isHot(n uint64) uint64 { return uint64(bit(n >= s.threshold)) }
 
-// share returns the part of the profile's samples that n are.
+// share returns n as a share of the profile's samples.
 func (s *sampleSide) share(n uint64) float64 { return float64(n) / float64(s.total.sum) }
 
-// A sampleOverlap says how alike two sample profiles are, from 0 to 1, as llvm-profdata
-// overlap does. It does what LLVM's SampleOverlapAggregator does.
+// A sampleOverlap (SampleOverlapAggregator) says how alike two sample profiles are, from 0 to 1.
 type sampleOverlap struct {
 	base, test *sampleSide
 	similarity float64
 
 	functions    uint64 // that both have
 	hotFunctions uint64 // that are hot in both
-	overlap      uint64 // samples that both have at the same places
+	overlap      uint64 // samples that both have at the same locations
 	union        uint64 // samples that one of them has
 	hot          hotLocations
 }
@@ -137,8 +134,8 @@ func (t *tool) overlapSamples(out io.Writer) error {
 	return nil
 }
 
-// listsFunction reports whether options ask for details of a function; both, whether both
-// profiles have it.
+// listsFunction reports whether options ask for details of a function. most is its greatest
+// count in the test profile; both says that both profiles have the function.
 func (t *tool) listsFunction(f *functionOverlap, most uint64, both bool) bool {
 	o := &t.opt
 	return most >= o.overlapCutoff ||
@@ -172,28 +169,28 @@ func keyOf(f *sampleprof.Function) sampleKey {
 	return key
 }
 
-// compare compares the functions of both profiles. It returns those of the test profile that
-// lists chooses, by descending share of the base profile.
+// compare compares the functions of both profiles. It returns the functions of the test profile
+// that lists chooses, by descending share of the base profile.
 func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both bool) bool) (listed []functionOverlap) {
 	base, test := o.base, o.test
-	places := make(map[sampleKey]int, len(base.functions))
+	baseIndex := make(map[sampleKey]int, len(base.functions))
 	for i, f := range base.functions {
-		places[keyOf(f)] = i
+		baseIndex[keyOf(f)] = i
 	}
 	for i, f := range test.functions {
 		counts := test.counts[i]
 		one := functionOverlap{name: f.Label(), testSum: counts.sum}
 		key := keyOf(f)
-		place, both := places[key]
+		index, both := baseIndex[key]
 		if both {
-			delete(places, key)
-			own := base.counts[place]
+			delete(baseIndex, key)
+			own := base.counts[index]
 			one.baseSum = own.sum
 			o.functions++
 			o.hotFunctions += base.isHot(own.most) * test.isHot(counts.most)
-			one.similarity = o.weigh(o.compareFunctions(base.functions[place], f, &one), one.baseSum, one.testSum)
-			// The conversion keeps Go from fusing the product into the sum, where it would
-			// not be rounded as LLVM's is.
+			one.similarity = o.weigh(o.compareFunctions(base.functions[index], f, &one), one.baseSum, one.testSum)
+			// The conversion rounds the product as LLVM does: it keeps Go from fusing the
+			// multiplication and the addition.
 			o.similarity += float64(one.similarity * (base.share(one.baseSum)/2 + test.share(one.testSum)/2))
 			o.overlap += one.overlap
 			o.union += one.union
@@ -202,7 +199,7 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			one.testOnly = counts.sum
 			test.unique++
 			o.union += counts.sum
-			o.hot.add(o, 0, counts.sum, counts.hot)
+			o.hot.addLocations(o, 0, counts.sum, counts.hot)
 		}
 		test.only += one.testOnly
 		if lists(&one, counts.most, both) {
@@ -210,12 +207,12 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			listed = append(listed, one)
 		}
 	}
-	for _, i := range places { // what is left: sums of integers need no order
+	for _, i := range baseIndex { // functions of the base profile only; sums of integers need no order
 		counts := base.counts[i]
 		base.unique++
 		base.only += counts.sum
 		o.union += counts.sum
-		o.hot.add(o, counts.sum, 0, counts.hot)
+		o.hot.addLocations(o, counts.sum, 0, counts.hot)
 	}
 	if math.Abs(o.similarity-1) < roundedShare {
 		o.similarity = 1
@@ -224,9 +221,8 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 	return listed
 }
 
-// weigh reduces the similarity of the insides of a function by how much its shares of the two
-// profiles differ.
-// It is weightForFuncSimilarity.
+// weigh (weightForFuncSimilarity) reduces the similarity of the bodies of a function by the
+// difference of the function's shares of the two profiles.
 func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 	if math.Abs(inside) < roundedShare {
 		inside = 0
@@ -234,12 +230,12 @@ func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 	return inside * (1 - math.Abs(o.base.share(baseSum)-o.test.share(testSum)))
 }
 
-// compareFunctions returns how alike the insides of two functions are, and adds their samples
-// to to: that of the function into which they are inlined, or their own.
-// It is computeSampleFunctionInternalOverlap.
+// compareFunctions (computeSampleFunctionInternalOverlap) returns the similarity of the bodies
+// of two functions, and adds their samples to to, the overlap of the function itself or of the
+// function into which both are inlined.
 func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *functionOverlap) float64 {
 	difference := 0.0
-	// differ adds what is different between the counts of a place, nil where there are none.
+	// differ adds the difference between the counts of a location; nil if a side has none.
 	differ := func(base, test *sampleCounts) {
 		b, t, hot := uint64(0), uint64(0), uint64(1)
 		switch {
@@ -256,9 +252,9 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		to.overlap += min(b, t)
 		// LLVM computes it so, and in floating point 1-(1-x) is not always x.
 		difference += 1 - (1 - math.Abs(tally.Share(b, to.baseSum)-tally.Share(t, to.testSum)))
-		o.hot.add(o, b, t, hot)
+		o.hot.addLocations(o, b, t, hot)
 	}
-	join(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
+	joinSorted(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
 		var own, other *sampleCounts
 		if a != nil {
 			own = &sampleCounts{sum: a.Count, hot: 1}
@@ -268,31 +264,31 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		}
 		differ(own, other)
 	})
-	join(base.Callsites, test.Callsites, compareCallsites, func(a, b *sampleprof.Callsite) {
+	joinSorted(base.Callsites, test.Callsites, compareCallsites, func(a, b *sampleprof.Callsite) {
 		switch {
 		case b == nil:
 			var counts sampleCounts
-			o.base.count(&counts, a.Callee)
+			o.base.addCounts(&counts, a.Callee)
 			differ(&counts, nil)
 		case a == nil:
 			var counts sampleCounts
-			o.test.count(&counts, b.Callee)
+			o.test.addCounts(&counts, b.Callee)
 			differ(nil, &counts)
 		default:
-			// This is the difference that the callee's similarity was made of.
+			// Turn the similarity of the callee back into a difference.
 			difference += 2 - 2*o.compareFunctions(a.Callee, b.Callee, to)
 		}
 	})
 	return (2 - difference) / 2
 }
 
-// compareCallsites orders callsites by place and then by callee.
+// compareCallsites orders callsites by location and then by callee.
 func compareCallsites(a, b *sampleprof.Callsite) int {
 	return cmp.Or(a.Location.Compare(b.Location), a.Callee.Name.Compare(b.Callee.Name))
 }
 
-// add adds locations that have counts of their own, or a sum of counts, in both profiles.
-func (h *hotLocations) add(o *sampleOverlap, base, test, locations uint64) {
+// addLocations adds a number of locations with the given counts in the base and test profiles.
+func (h *hotLocations) addLocations(o *sampleOverlap, base, test, locations uint64) {
 	inBase, inTest := o.base.isHot(base), o.test.isHot(test)
 	h.base += inBase * locations
 	h.test += inTest * locations
@@ -300,9 +296,9 @@ func (h *hotLocations) add(o *sampleOverlap, base, test, locations uint64) {
 	h.any += (inBase | inTest) * locations
 }
 
-// join passes the elements of two sorted lists to use: equal ones together, others with nil.
-// LLVM's MatchStep does this for its maps.
-func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
+// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together,
+// others with nil.
+func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
 		switch {
@@ -324,8 +320,8 @@ func join[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	}
 }
 
-// print prints the numbers of the whole profiles. LLVM says block where it counts locations.
-// It is dumpProgramSummary.
+// print (dumpProgramSummary) prints the numbers of the whole profiles. LLVM calls locations
+// blocks.
 func (o *sampleOverlap) print(w io.Writer) {
 	base, test := o.base, o.test
 	fmt.Fprintf(w, "  Whole program profile similarity: %s\n", percentText(o.similarity, 3))
@@ -346,8 +342,7 @@ func (o *sampleOverlap) print(w io.Writer) {
 	parts("Hot-block", "hot blocks", o.hot.both, o.hot.any, o.hot.base-o.hot.both, o.hot.test-o.hot.both)
 }
 
-// printFunctionOverlaps prints the table of functions, if there are any.
-// It is dumpFuncSimilarity.
+// printFunctionOverlaps (dumpFuncSimilarity) prints the table of functions, if there are any.
 func printFunctionOverlaps(w io.Writer, functions []functionOverlap) {
 	if len(functions) == 0 {
 		return
@@ -372,13 +367,13 @@ func printFunctionOverlaps(w io.Writer, functions []functionOverlap) {
 // ratioText returns a share in percent. C prints "-nan" for zero divided by zero.
 func ratioText(part, whole uint64) string { return percentText(float64(part)/float64(whole), 3) }
 
-// percentText returns a share in percent with some decimal places, as C prints it.
-func percentText(share float64, places int) string {
+// percentText returns a share in percent as C prints it.
+func percentText(share float64, decimals int) string {
 	switch {
 	case math.IsNaN(share):
 		return "-nan%"
 	case math.IsInf(share, 1):
 		return "inf%"
 	}
-	return fmt.Sprintf("%.*f%%", places, share*100)
+	return fmt.Sprintf("%.*f%%", decimals, share*100)
 }

@@ -7,16 +7,15 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// countSums are the sums that the shares of an [overlap] refer to, or shares
-// of such sums: LLVM's CountSumOrPercent.
+// countSums (CountSumOrPercent) are the sums of a profile or function, or shares of such sums.
 type countSums struct {
 	Entries uint64                       // functions, or counters of one function
 	Counts  float64                      // of edge counters
 	Values  [irpgo.NumValueKinds]float64 // of the counts of profiled values
 }
 
-// add adds what a record counts.
-func (s *countSums) add(rec *irpgo.Record) {
+// addRecord adds the counts of a record.
+func (s *countSums) addRecord(rec *irpgo.Record) {
 	var sum uint64
 	for _, c := range rec.Counts {
 		sum += c // wraps as LLVM's does
@@ -44,9 +43,8 @@ func (s *countSums) addShare(part, whole *countSums) {
 	}
 }
 
-// sumCounts sums up the records of a profile: of an IR profile those that are
-// context-sensitive if cs, else the others. Records after the first one that
-// cannot be read are left out.
+// sumCounts sums up the records of a profile up to the first record that cannot be read. Of an
+// IR profile it counts the context-sensitive records if cs is set, else the other records.
 func sumCounts(r *irpgo.Reader, cs bool) countSums {
 	var s countSums
 	for rec, err := range r.ReusedRecords() {
@@ -56,16 +54,15 @@ func sumCounts(r *irpgo.Reader, cs bool) countSums {
 		if r.Info().Variant.Has(irpgo.IRLevel) && rec.IsCS() != cs {
 			continue
 		}
-		s.add(rec)
+		s.addRecord(rec)
 		s.Entries++
 	}
 	return s
 }
 
-// overlapStats say how alike a base and a test profile are, as llvm-profdata
-// overlap does: the weight that both give to the same things, between 0
-// (nothing in common) and 1 (the same distribution). Overlap, Mismatch and
-// Unique hold shares; Mismatch and Unique are of the test profile.
+// overlapStats say how alike a base and a test profile are: the weight that both give to the
+// same counters, from 0 (nothing in common) to 1 (the same distribution). Overlap, Mismatch and
+// Unique hold shares; Mismatch and Unique are shares of the test profile.
 type overlapStats struct {
 	Base, Test countSums
 	Overlap    countSums // by the smaller share of either
@@ -73,27 +70,25 @@ type overlapStats struct {
 	Unique     countSums // functions that only the test profile has
 }
 
-// An overlap compares the records of a test profile, one after the other, with
-// a base profile. Its Base and Test are the sums of both whole profiles, see
-// sumCounts; no share is counted of a sum below one.
+// An overlap compares the records of a test profile one by one with a base profile. Base and
+// Test are the sums of both whole profiles, see sumCounts. Sums below one give no shares.
 type overlap struct {
 	overlapStats
 	base *irpgo.Profile
 }
 
-// add compares a record of the test profile. With function it returns how
-// alike the records of this function are; nil if they are not comparable or
-// the test never ran it.
-func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
+// addRecord compares a record of the test profile. With function it returns how alike the records of
+// this function are; nil if they are not comparable or the function never ran in the test.
+func (o *overlap) addRecord(test *irpgo.Record, function bool) *overlapStats {
 	var f overlapStats
 	f.Test.Entries = uint64(len(test.Counts))
-	f.Test.add(test)
-	records := o.find(test.Name)
+	f.Test.addRecord(test)
+	records := o.baseRecords(test.Name)
 	if records == nil {
 		o.Unique.addShare(&f.Test, &o.Test)
 		return nil
 	}
-	// What never ran in the test profile overlaps, with a share of nothing.
+	// A function that never ran in the test profile overlaps with a share of 0.
 	if f.Test.Counts < 1 {
 		o.Overlap.Entries++
 		return nil
@@ -105,7 +100,7 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 	}
 	base := records[i]
 	f.Base.Entries = uint64(len(base.Counts))
-	f.Base.add(base)
+	f.Base.addRecord(base)
 	for kind := range base.Values {
 		for s := range base.Values[kind] {
 			whole, own := siteOverlap(base.Values[kind][s], test.Values[kind][s],
@@ -128,9 +123,8 @@ func (o *overlap) add(test *irpgo.Record, function bool) *overlapStats {
 	return &f
 }
 
-// find returns the records of a function of the base profile, whose functions are sorted by
-// name; nil if it has none.
-func (o *overlap) find(name string) []*irpgo.Record {
+// baseRecords returns the records of a function of the base profile, nil if there are none.
+func (o *overlap) baseRecords(name string) []*irpgo.Record {
 	fs := o.base.Functions
 	i, ok := slices.BinarySearchFunc(fs, name, func(f irpgo.Function, name string) int { return cmp.Compare(f.Name, name) })
 	if !ok {
@@ -152,9 +146,8 @@ func sameLayout(a, b *irpgo.Record) bool {
 	return true
 }
 
-// siteOverlap compares the values of one site by their shares of two pairs of
-// sums: of the profiles and of the function. Values that only one of the profiles has add
-// nothing.
+// siteOverlap compares the values of one site by their shares of the sums of the profiles, and
+// of the sums of the function (own). Values that only one profile has add nothing.
 func siteOverlap(base, test irpgo.ValueSite, baseSum, testSum, baseOwn, testOwn float64) (whole, own float64) {
 	base, test = sortedByValue(base), sortedByValue(test)
 	for len(base) > 0 && len(test) > 0 {
@@ -183,7 +176,7 @@ func sortedByValue(site irpgo.ValueSite) irpgo.ValueSite {
 	return site
 }
 
-// overlapScore is the share that two counts have in common of their sums.
+// overlapScore returns the smaller of the shares a/sumA and b/sumB; 0 if a sum is below one.
 func overlapScore(a, b uint64, sumA, sumB float64) float64 {
 	if sumA < 1 || sumB < 1 {
 		return 0

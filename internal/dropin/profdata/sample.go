@@ -31,13 +31,13 @@ type sampleOptions struct {
 type sampleLayout int
 
 const (
-	// The layout of the inputs is kept.
-	asIsLayout sampleLayout = iota
+	asIsLayout sampleLayout = iota // of the inputs
 	nestLayout
 	flatLayout
 )
 
-// readSample reads a sample profile that is not of a refused format. It words all failures as LLVM does.
+// readSample reads a sample profile. It fails for the refused formats. All errors have LLVM's
+// words.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
 	memlimit.CollectLate(256 << 20) // most of what is read is kept
 	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReaderOptions) (err error) {
@@ -47,9 +47,8 @@ func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *samplep
 	return p, err
 }
 
-// useSample passes the bytes of a sample profile to what reads it. A failure says whether
-// LLVM finds it when it opens the profile, and whether it ends the run in every failure
-// mode.
+// useSample passes the bytes of a sample profile to use. The resulting failure says whether LLVM
+// finds it while opening the profile, and whether it ends the run in every failure mode.
 func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data []byte, opt sampleprof.ReaderOptions) error) error {
 	o := &t.opt.sample
 	var format sampleprof.Format
@@ -79,7 +78,7 @@ func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data
 	return f
 }
 
-// inHeader reports whether LLVM finds an error when it opens a profile of a format.
+// inHeader reports whether LLVM finds an error while it opens a profile of the format.
 func inHeader(format sampleprof.Format, e *profile.FormatError) bool {
 	switch e.Section {
 	case "header":
@@ -92,8 +91,8 @@ func inHeader(format sampleprof.Format, e *profile.FormatError) bool {
 	return false
 }
 
-// readSamplePair reads two sample profiles to compare. As LLVM opens both before it reads one, an error of
-// the second may come first.
+// readSamplePair reads two sample profiles to compare. LLVM opens both before it reads one, so an
+// error of the second may come first.
 func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile, err error) {
 	for i, name := range names {
 		p, failed := t.readSample(name, sampleprof.FormatCompact)
@@ -109,9 +108,8 @@ func (t *tool) readSamplePair(names [2]string) (profiles [2]*sampleprof.Profile,
 	return profiles, err
 }
 
-// mergeSamples runs the merge command for sample profiles. Inputs are merged one after the
-// other, in their order. The sums are decoded into a profile only if options reshape them.
-// It is LLVM's mergeSampleProfile.
+// mergeSamples (mergeSampleProfile) runs the merge command for sample profiles, one input after
+// the other. It decodes the sums into a profile only if options reshape them.
 func (t *tool) mergeSamples(list worklist) error {
 	defer memlimit.CollectOften(50)() // sums hold no pointers
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{LLVMCompat: true, Rename: t.rename, Warn: func(w profile.Warning) {
@@ -121,8 +119,7 @@ func (t *tool) mergeSamples(list worklist) error {
 		var kinds *llvmerr.SampleError
 		err := t.useSample(in.name, nil, func(data []byte, opt sampleprof.ReaderOptions) error {
 			_, err := m.AddFile(in.name, data, opt, in.weight)
-			// Kinds that differ end the run in every failure mode, with a message of their
-			// own.
+			// Different kinds end the run in every failure mode, with another message.
 			if why := llvmerr.SampleFailure(err); err != nil && (why == llvmerr.SampleContexts || why == llvmerr.SampleProbes) {
 				kinds = why
 				return nil
@@ -168,19 +165,19 @@ func (t *tool) mergeSamples(list worklist) error {
 	})
 }
 
-// kindFailure is the failure to merge or compare profiles of kinds that differ.
+// kindFailure returns the failure to merge or compare profiles of different kinds.
 func kindFailure(verb string, kinds *llvmerr.SampleError) error {
 	return &failure{message: "cannot " + verb + " " + kinds.Text + " profile"}
 }
 
-// reshapes reports whether options ask for anything between merging and writing.
+// reshapes reports whether reshape has anything to do.
 func (t *tool) reshapes() bool {
 	o := &t.opt.sample
 	return o.mergeCold || o.trimCold || o.layout != asIsLayout || t.opt.function != "" || t.opt.noFunction != ""
 }
 
-// reshape does what options ask for between merging and writing. The order is LLVM's: cold
-// contexts, then the layout, then the choice of functions by name.
+// reshape changes the merged profile as options ask, in LLVM's order: cold contexts, then the
+// layout, then the choice of functions by name.
 func (t *tool) reshape(p *sampleprof.Profile) error {
 	o := &t.opt.sample
 	p.TrimColdContexts(sampleprof.ColdContexts{Merge: o.mergeCold, Frames: int(o.coldFrames), Trim: o.trimCold})
@@ -203,10 +200,9 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 	return nil
 }
 
-// sampleOutput adds the listed symbols and returns how to write the profile. It warns of
-// options that the format cannot fulfil. Only the extensible binary format can fulfil all of
-// them.
-// LLVM does most of this in handleExtBinaryWriter.
+// sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the
+// profile. It warns about options that the format does not support; only the extensible binary
+// format supports all options.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}
@@ -241,8 +237,7 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 	if len(p.Symbols) > 0 && !extended {
 		t.msg.warn("", "Profile Symbol list is not empty but the output format is not ExtBinary format. The list will be lost in the output. ")
 	}
-	// enable reports whether an option takes effect, and warns of one that the format has no
-	// place for.
+	// enable reports whether an option takes effect, and warns if the format does not support it.
 	enable := func(asked bool, name string) bool {
 		if asked && !extended {
 			t.msg.warn("", name+" is ignored. Specify -extbinary to enable it")

@@ -30,8 +30,8 @@ func (t *tool) show() error {
 	}, o.profileFile)
 }
 
-// showTo shows a profile of the kind that options choose, or with --debug-info a program.
-// The order of the cases decides which of several options counts.
+// showTo shows a profile of the kind that options choose, or with --debug-info a program. The
+// order of the cases decides which option wins.
 func (t *tool) showTo(out io.Writer) error {
 	o := &t.opt
 	switch {
@@ -52,8 +52,7 @@ func (t *tool) showTo(out io.Writer) error {
 	})
 }
 
-// A shower shows one profile.
-// What it does is LLVM's showInstrProfile.
+// A shower (showInstrProfile) shows one profile.
 type shower struct {
 	opt *options
 	w   io.Writer
@@ -76,8 +75,8 @@ type rankedFunction struct {
 // printf prints to the output, which keeps the first error.
 func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
 
-// run shows the records in the order of the file, then the totals. A record that cannot be
-// read ends the run, after what came before it was printed.
+// run shows the records in the order of the file, then the totals. A record that cannot be read
+// ends the run after the records before it have been printed.
 func (s *shower) run() error {
 	ir := s.r.Info().Variant.Has(irpgo.IRLevel)
 	if s.opt.text {
@@ -111,7 +110,7 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 		s.w.Write(s.buf)
 		return
 	}
-	// The totals count the record, whether or not it is shown.
+	// The totals include records that are not shown.
 	s.summary.Add(rec.Counts)
 	if o.covered {
 		if slices.ContainsFunc(rec.Counts, func(c uint64) bool { return c != 0 }) {
@@ -172,8 +171,8 @@ func (s *shower) head(rec *irpgo.Record) {
 }
 
 // body prints the numbers of a function below its head. Front-end instrumentation counts the
-// calls in the first counter, which is printed by itself.
-// At the level of IR any counter may be that of the calls, so all are block counts.
+// calls in the first counter, which is printed separately. In IR profiles any counter may count
+// the calls, so all are block counts.
 func (s *shower) body(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	blocks := rec.Counts

@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// showHeap shows a raw profile or the memprof section of an indexed one. The first bytes of
-// the file tell which of the two it is.
-// It is LLVM's showMemProfProfile, which knows nothing else.
+// showHeap (showMemProfProfile) shows a raw profile or the memprof section of an indexed one. It
+// recognizes the format by the first bytes.
 func (t *tool) showHeap(out io.Writer) error {
 	name := t.opt.profileFile
 	if t.opt.showFormat == showJSON {

@@ -14,10 +14,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// showSample runs the show command for a sample profile. With --function it is one function,
-// which is shown without samples if the profile does not have it. Only the options that need
-// the whole profile keep it in memory.
-// It is LLVM's showSampleProfile.
+// showSample (showSampleProfile) runs the show command for a sample profile. --function shows
+// one function, without samples if the profile lacks it. The whole profile is in memory only if
+// options need it.
 func (t *tool) showSample(out io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showYAML {
@@ -72,7 +71,8 @@ func (t *tool) showSample(out io.Writer) error {
 	return nil
 }
 
-// readToShow reads the profile whole, or else for functions, which can be taken once.
+// readToShow reads the whole profile if whole is set; otherwise functions reads it while it is
+// iterated over, which is possible once.
 func (t *tool) readToShow(whole bool) (p *sampleprof.Profile, functions iter.Seq[*sampleprof.Function], err error) {
 	name := t.opt.profileFile
 	if whole {
@@ -88,7 +88,7 @@ func (t *tool) readToShow(whole bool) (p *sampleprof.Profile, functions iter.Seq
 	return p, functions, err
 }
 
-// summaryOf returns the summary of the file or, if it has none, that of its samples.
+// summaryOf returns the summary of the file or, if it has none, a summary of its samples.
 func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
 	if p.Summary != nil {
 		return p.Summary
@@ -96,9 +96,8 @@ func summaryOf(p *sampleprof.Profile) *sampleprof.Summary {
 	return p.Summarize()
 }
 
-// showSections prints the section table of an extensible binary file. Other formats of
-// sample profiles have none, which is a warning.
-// It is showSectionInfo.
+// showSections (showSectionInfo) prints the section table of an extensible binary file. It warns
+// about sample profiles of other formats.
 func (t *tool) showSections(out io.Writer) error {
 	var sections []sampleprof.Section
 	name := t.opt.profileFile
@@ -135,9 +134,8 @@ func (t *tool) showSections(out io.Writer) error {
 	return nil
 }
 
-// showHotSamples lists the functions with a hot count, by descending total. --topn limits
-// the list, not the numbers above it.
-// It is showHotFunctionList.
+// showHotSamples (showHotFunctionList) lists the functions with a hot count, by descending total.
+// --topn limits the list, not the numbers above it.
 func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *sampleprof.Summary) {
 	// Without a cutoff for hot counts the threshold is 0 and every function with samples is hot.
 	threshold, _ := summary.Cutoffs.Hot()
@@ -177,7 +175,7 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	}
 }
 
-// mostSamples returns the greatest count of a function and what is inlined into it; any is false if
+// mostSamples returns the greatest count of a function and its inlined callees; any is false if
 // there is none.
 func mostSamples(f *sampleprof.Function) (most uint64, any bool) {
 	for i := range f.Body {
@@ -190,8 +188,8 @@ func mostSamples(f *sampleprof.Function) (most uint64, any bool) {
 	return most, any
 }
 
-// printColumns prints a line: texts, each from a column on and after at least one space, but for the
-// first if that is of column -1 (formatted_raw_ostream::PadToColumn).
+// printColumns (formatted_raw_ostream::PadToColumn) prints a line with each text at its column,
+// after at least one space. A text at column -1 follows without a space.
 func printColumns(w io.Writer, columns []int, texts ...string) {
 	var line []byte
 	for i, text := range texts {

@@ -10,8 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// totals prints the text that follows the functions. The order of the parts is LLVM's and
-// does not depend on that of the options.
+// totals prints the text that follows the functions, in LLVM's order, whatever the order of the
+// options.
 func (s *shower) totals() error {
 	o := s.opt
 	sum := s.summary.Summary(s.cutoffs())
@@ -61,7 +61,7 @@ func (s *shower) totals() error {
 	return nil
 }
 
-// printLevel prints which instrumentation the counts are from.
+// printLevel prints the kind of instrumentation.
 func (s *shower) printLevel() {
 	v := s.variant()
 	if !v.Has(irpgo.IRLevel) {
@@ -80,8 +80,8 @@ func bit(b bool) int {
 	return 0
 }
 
-// cutoffs returns the cutoffs of the summary. They are shares of the total in millionths;
-// nil if nothing that is printed needs them.
+// cutoffs returns the cutoffs of the summary in millionths of the total, nil if no option needs
+// any.
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
@@ -96,8 +96,7 @@ func (s *shower) cutoffs() []uint64 {
 	return out
 }
 
-// printHot lists the functions that reach the hot threshold, hottest first. The functions
-// are sorted already, see totals.
+// printHot lists the functions that reach the hot threshold, hottest first. s.ranked is sorted.
 func (s *shower) printHot(sum *irpgo.Summary) error {
 	threshold, ok := sum.Cutoffs.Hot()
 	if !ok {
@@ -113,8 +112,8 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	return nil
 }
 
-// printDetailed prints for each cutoff how many blocks make up that share of the total, and
-// the least count among them.
+// printDetailed prints for each cutoff how many blocks make up that share of the total, and the
+// least count of these blocks.
 func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	fmt.Fprintln(w, "Detailed summary:")
 	for _, e := range cutoffs {
@@ -129,8 +128,8 @@ func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	}
 }
 
-// printBinaryIDs prints no title for a raw or text profile without binary ids,
-// but prints it for an indexed one.
+// printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed
+// profiles.
 func (s *shower) printBinaryIDs() {
 	info := s.r.Info()
 	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {

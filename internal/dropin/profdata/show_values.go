@@ -30,9 +30,8 @@ type siteStats struct {
 	histogram  []uint64 // [n]: sites with n+1 values
 }
 
-// values prints the values of every site of one kind and counts them. The share of each
-// value is of the site's total.
-// It is traverseAllValueSites.
+// values (traverseAllValueSites) prints the values of every site of one kind, each with its share
+// of the site's total, and counts them.
 func (s *shower) values(v *irpgo.Values, kind irpgo.ValueKind) {
 	stats := &s.sites[kind]
 	stats.sites += uint64(len(v[kind]))
@@ -65,7 +64,7 @@ func (s *shower) values(v *irpgo.Values, kind irpgo.ValueKind) {
 	}
 }
 
-// siteTotals prints the sums over all sites of one kind, as LLVM's showValueSitesStats does.
+// siteTotals (showValueSitesStats) prints the sums over all sites of one kind.
 func (s *shower) siteTotals(title string, kind irpgo.ValueKind) {
 	stats := &s.sites[kind]
 	s.printf("Statistics for %s profile:\n", title)

@@ -25,8 +25,8 @@ func randomSites(rng *rand.Rand, sizes []int) string {
 	return b.String()
 }
 
-// TestMergeEqualTargets: targets that occur several times in a site pair up with
-// those of the next input in the order in which the release's sort leaves them.
+// TestMergeEqualTargets: targets that occur several times in a site are paired with the targets of
+// the next input in the order of the release's sort.
 func TestMergeEqualTargets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 19))
 	files := make(map[string]string)

@@ -24,12 +24,12 @@ type supplementOptions struct {
 	cold      uint32  // --instr-prof-cold-threshold; 0 takes it from the profile
 }
 
-// uniqueSuffix begins what -funique-internal-linkage-names appends to names of static functions: the
-// MD5 of the name of the file, in decimal.
+// uniqueSuffix begins the suffix that -funique-internal-linkage-names appends to names of static
+// functions. The MD5 of the file's name follows in decimal.
 const uniqueSuffix = ".__uniq."
 
-// supplement runs the merge command with --supplement-instr-with-sample: functions that an
-// instrumentation profile has for cold, and a sample profile not, are made warm or hot.
+// supplement runs the merge command with --supplement-instr-with-sample: it makes functions warm
+// or hot that are cold in the instrumentation profile but not in the sample profile.
 func (t *tool) supplement(list worklist) error {
 	o := &t.opt
 	refuse := func(message string) error { return &failure{message: message} }
@@ -58,13 +58,13 @@ func (t *tool) supplement(list worklist) error {
 	return t.writeMerged(m)
 }
 
-// loadOne reads an instrumentation profile as merge does, but for correlation, renaming and temporal
-// traces. note, unless it is nil, is passed the name of each record, and returns it.
+// loadOne reads an instrumentation profile as merge does, but without correlation, renaming and
+// temporal traces. note, unless nil, is called with the name of each record and returns the name.
 func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged, error) {
 	t.rename, t.opt.traceReservoir, t.opt.maxTraceLength = note, 0, 0
-	t.tellSeed(1)
+	t.chooseSeed(1)
 	context := t.newContext(nil)
-	context.warn = t.tellProblem
+	context.warn = t.printProblem
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, in)
@@ -75,22 +75,21 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged
 		return nil, context.errors[0]
 	}
 	m := context.merger.Finish()
-	t.doubt(m, context.levels)
+	t.warnUnusable(m, context.levels)
 	return m, nil
 }
 
-// A suppleFunction is a function of an instrumentation profile that may be adjusted.
-// LLVM's name is InstrProfileEntry.
+// A suppleFunction (InstrProfileEntry) is a function of an instrumentation profile that may be
+// adjusted.
 type suppleFunction struct {
 	record *irpgo.Record
 	most   uint64 // greatest counter
 	zeros  int    // counters that are zero
 }
 
-// A supplementer adjusts an instrumentation profile. It first learns the functions, then the
-// samples.
+// A supplementer adjusts an instrumentation profile. Functions are added first, then samples.
 type supplementer struct {
-	functions map[string]*suppleFunction // by name, those with one record
+	functions map[string]*suppleFunction // by name, only functions with one record
 	statics   map[string]string          // names of static functions in the sample profile; "" if several share one
 	samples   map[string]*sampledFunction
 	names     []string // of samples, in the order in which they were found
@@ -101,8 +100,9 @@ type supplementer struct {
 	noted   []string
 }
 
-// newSupplementer returns what adjusts a profile by samples. Unique names can make one name of two: then
-// LLVM's order of functions decides, which depends on that of the records.
+// newSupplementer returns a supplementer for the samples. If they have unique names, two functions
+// can get the same name; then LLVM's order of functions decides, which depends on the order of the
+// records.
 func newSupplementer(samples *sampleprof.Profile) *supplementer {
 	s := &supplementer{
 		functions: make(map[string]*suppleFunction), statics: make(map[string]string),
@@ -122,14 +122,14 @@ func newSupplementer(samples *sampleprof.Profile) *supplementer {
 	return s
 }
 
-// A sampledFunction has the samples of a function of the instrumentation profile and of what is inlined
-// into it, wherever that is.
+// A sampledFunction holds the samples of a function of the instrumentation profile, including
+// samples of its inlined copies.
 type sampledFunction struct{ entries, most uint64 }
 
-// A heat says from which counts on functions are hot, and up to which ones they are cold.
+// A heat holds the least count of hot functions and the greatest count of cold functions.
 type heat struct{ hot, cold uint64 }
 
-// heatOf takes the thresholds from a summary. One without them is an error.
+// heatOf returns the thresholds of a summary. A summary without them is an error.
 func heatOf(cutoffs profile.Cutoffs) (h heat, err error) {
 	var hot, cold bool
 	h.hot, hot = cutoffs.Hot()
@@ -139,16 +139,14 @@ func heatOf(cutoffs profile.Cutoffs) (h heat, err error) {
 	return h, err
 }
 
-// adjust changes the functions of p that are cold, but not according to the samples. Only
-// functions with a single record, at least --suppl-min-size-threshold counters and no
-// counter above the cold threshold are changed. Functions and samples are visited in the
-// order of LLVM's hash tables, because that decides which of two static functions of one
-// name counts.
-// It is LLVM's adjustInstrProfile.
+// adjust (adjustInstrProfile) changes the functions of p that are cold in p but not in the
+// samples. It changes only functions with a single record, at least --suppl-min-size-threshold
+// counters and no counter above the cold threshold. It visits functions and samples in the order
+// of LLVM's hash tables, which decides between two static functions of the same name.
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	var counts irpgo.SummaryBuilder
 	single := make(map[string]*irpgo.Record)
-	// It is the order of the records in the input if that matters, see newSupplementer.
+	// The order of the records in the input if it matters, see newSupplementer.
 	order := s.noted
 	for _, f := range p.Functions {
 		for _, r := range f.Records {
@@ -181,7 +179,7 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	instr.cold = cmp.Or(uint64(t.opt.supplement.cold), instr.cold)
 	for _, at := range llvmorder.StringMap(len(s.names), func(i int) string { return s.names[i] }, llvmorder.XXH3) {
 		name := s.names[at]
-		// The entries of a function or its hottest place decide, whichever is more.
+		// The entry count or the hottest location decides, whichever is more.
 		count := max(s.samples[name].entries, s.samples[name].most)
 		if count < sampled.cold {
 			continue
@@ -200,9 +198,9 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	return nil
 }
 
-// addFunction adds a function of the instrumentation profile. Static functions are also
-// known by their bare or unique names, as the sample profile may have them; a bare name of
-// several stands for none.
+// addFunction adds a function of the instrumentation profile. It also records the bare or unique
+// name that a static function may have in the sample profile; a bare name of several functions
+// stands for none.
 func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	f := &suppleFunction{record: r}
 	for _, c := range r.Counts {
@@ -229,8 +227,8 @@ func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	s.statics[symbol] = name
 }
 
-// splitStatic splits the name of a static function of C or C++ into those of its file and
-// its symbol. The first extension of the list that occurs decides, in upper or lower case.
+// splitStatic splits the name of a static function of C or C++ into file and symbol. The first
+// extension of the list that occurs decides, in upper or lower case.
 func splitStatic(name string) (file, symbol string, ok bool) {
 	for _, extension := range []string{".cpp;", "cc;", ".c;", ".hpp;", ".h;"} {
 		for end := len(extension); end <= len(name); end++ {
@@ -242,9 +240,9 @@ func splitStatic(name string) (file, symbol string, ok bool) {
 	return "", "", false
 }
 
-// addSamples adds the samples of a function that is inlined into root, or is root itself. If
-// the instrumentation profile has the inlined function, its samples count for that; else for
-// root, without the entries of a function that is unknown.
+// addSamples adds the samples of root, or of a function that is inlined into root. They count for
+// the inlined function if the instrumentation profile has it, else for root. Entries of unknown
+// functions do not count.
 func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	name, entries := f.Name.String(), f.EntryCount()
 	static, isStatic := s.statics[name]
@@ -271,10 +269,9 @@ func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	}
 }
 
-// warm makes a function warm or hot: without counts if most of them are zero, else by
-// scaling them. Scaled counts have three times the threshold as their greatest. Counts are
-// never scaled down.
-// It is updateInstrProfileEntry.
+// warm (updateInstrProfileEntry) makes a function warm or hot: it marks the function if most of
+// its counts are zero, else it scales the counts up so that the greatest is three times the
+// threshold.
 func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
 	r := f.record
 	threshold, mark := instr.cold, irpgo.PseudoWarm
@@ -294,7 +291,7 @@ func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
 	}
 }
 
-// scale multiplies all counts of a record by to/from. It says of each one whether it saturated.
+// scale multiplies all counts of a record by to/from. It warns about each count that saturates.
 func (t *tool) scale(r *irpgo.Record, to, from uint64) {
 	times := func(count *uint64, limit uint64) {
 		high, low := bits.Mul64(*count, to)

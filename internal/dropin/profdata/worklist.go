@@ -19,7 +19,7 @@ import (
 type weightedFile struct {
 	name   string // "-" for standard input
 	weight uint64
-	place  int // in the worklist, once it is complete
+	index  int // in the worklist, once it is complete
 }
 
 // A worklist collects the inputs of merge. A file that is named twice counts twice.
@@ -30,7 +30,7 @@ type worklist []weightedFile
 func (t *tool) collect() (worklist, error) {
 	var list worklist
 	for _, name := range t.opt.inputs {
-		if err := list.add(name, 1); err != nil {
+		if err := list.addInput(name, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -49,14 +49,13 @@ func (t *tool) collect() (worklist, error) {
 		}
 	}
 	for i := range list {
-		list[i].place = i
+		list[i].index = i
 	}
 	return list, nil
 }
 
-// addLines adds the inputs of a list of "[WEIGHT,]FILE" lines. A "#" begins a
-// comment.
-// It is parseInputFilenamesFile; blanks around a line do not count.
+// addLines (parseInputFilenamesFile) adds the inputs of a list of "[WEIGHT,]FILE" lines. Lines
+// with a "#" in front are comments.
 func (l *worklist) addLines(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -69,7 +68,7 @@ func (l *worklist) addLines(text string) error {
 		case strings.Contains(line, ","):
 			err = l.addWeighted(line)
 		default:
-			err = l.add(line, 1)
+			err = l.addInput(line, 1)
 		}
 		if err != nil {
 			return err
@@ -78,23 +77,20 @@ func (l *worklist) addLines(text string) error {
 	return nil
 }
 
-// addWeighted adds the input "WEIGHT,FILE". It expands a "~" before the file,
-// which LLVM does not do for files without a weight. The weight is a positive decimal
-// number.
-// It is parseWeightedFile.
+// addWeighted (parseWeightedFile) adds the input "WEIGHT,FILE". The weight is a positive decimal
+// number. As in LLVM, a "~" before the file is expanded here, but not for files without weight.
 func (l *worklist) addWeighted(s string) error {
 	number, name, _ := strings.Cut(s, ",")
 	weight, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || weight < 1 {
 		return &failure{message: "input weight must be a positive integer"}
 	}
-	return l.add(expandTilde(name), weight)
+	return l.addInput(expandTilde(name), weight)
 }
 
-// add adds a file, or all regular files under a folder. It skips other kinds of
-// files, as LLVM does. The files of a folder come in the order of clopt.Walk, and all have
-// its weight. A file that does not exist is an error at once.
-func (l *worklist) add(name string, weight uint64) error {
+// addInput adds a file, or all regular files under a folder in the order of clopt.Walk, each with the
+// weight. It skips other kinds of files, as LLVM does. A missing file is an error.
+func (l *worklist) addInput(name string, weight uint64) error {
 	if name == "-" {
 		*l = append(*l, weightedFile{name: name, weight: weight})
 		return nil

@@ -18,10 +18,10 @@
 // output) cannot be replaced and is written directly; what has been flushed to
 // it cannot be taken back.
 //
-// A process that is killed leaves its temporary file behind. [IsTemp]
-// recognizes such files by name, so that nothing takes them for profiles, and the
-// next [Create] in the folder removes those whose process has ended. A process that
-// ends itself, after a signal for example, calls [RemoveAll] before.
+// A process that is killed leaves its temporary file behind. [IsTemp] recognizes such files by
+// name, so that nothing takes them for profiles, and the next [Create] in the folder removes the
+// files of ended processes. A process that exits early, after a signal for example, first calls
+// [RemoveAll].
 //
 // Replacing a file gives it a new inode: other hard links to it keep the old
 // contents, and its owner becomes the writing user.
@@ -65,17 +65,16 @@ type Options struct {
 	// Like is a file whose permission bits and modification time the new file
 	// gets. If it is nil, the file that is replaced gives the permission bits.
 	Like fs.FileInfo
-	// Checksum also writes the checksum of the file, see [ReadChecksum]. A checksum
-	// that the target has already is renewed without it.
+	// Checksum also writes the checksum of the file, see [ReadChecksum]. An existing checksum
+	// of the target is renewed in any case.
 	Checksum bool
-	// New makes Commit fail with [fs.ErrExist] if there is a file by then: of several
-	// processes that create one, on several machines, one succeeds. Where the file
-	// system has no hard links, readers may see the file empty for a moment.
+	// New makes Commit fail with [fs.ErrExist] if the target exists by then: if several
+	// processes create it, even on several machines, one succeeds. Where the file system has
+	// no hard links, readers may see the file empty for a moment.
 	New bool
 }
 
-// bufferSize is the size in bytes of the write buffer, which spares writers that
-// write record by record most system calls.
+// bufferSize is the size of the write buffer in bytes.
 const bufferSize = 128 << 10
 
 // A File is an output file being written. It is not safe for concurrent use.
@@ -87,7 +86,7 @@ type File struct {
 	f      *os.File
 	temp   *temporary // of f; nil if the target is written directly
 	w      *bufio.Writer
-	sum    hash.Hash // of what is written; nil if it gets no checksum
+	sum    hash.Hash // of the bytes written; nil without a checksum
 	err    error     // first failure to write
 	closed bool
 }
@@ -110,7 +109,6 @@ func Create(path string, opts Options) (*File, error) {
 	}
 	f := &File{name: path, target: t, f: t.direct, like: opts.Like, fresh: opts.New}
 	if f.f == nil {
-		removeAbandonedOnce(dir(t.path))
 		perm := opts.Like
 		if perm == nil {
 			perm = t.info
@@ -157,8 +155,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail records and returns the first failure, under the name of the output
-// rather than that of the temporary file.
+// fail records and returns the first failure, with the name of the output instead of the
+// temporary file's.
 func (f *File) fail(err error) error {
 	if f.err == nil {
 		f.err = f.wrap("write", err)
@@ -205,31 +203,47 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.closed = true
-	if f.fresh {
-		if err := f.temp.commitNew(f.target.path); err != nil {
-			return f.wrap("create", err)
+	place := f.create
+	if !f.fresh {
+		place = f.replace
+		if err := f.removeChecksum(); err != nil {
+			return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
 		}
-		return f.synced()
 	}
-	if err := f.removeChecksum(); err != nil {
-		return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
-	}
-	var times time.Time
-	if f.like != nil {
-		times = f.like.ModTime()
-	}
-	if op, err := f.temp.commit(f.target.path, times); err != nil {
+	if op, err := f.temp.commit(place); err != nil {
 		return f.wrap(op, err)
 	}
-	return f.synced()
-}
-
-// synced waits until the new name is on disk, and writes the checksum.
-func (f *File) synced() error {
 	if err := syncPath(dir(f.target.path)); err != nil {
 		return fmt.Errorf("%s: replaced, but its folder is not known to be on disk: %w", f.name, err)
 	}
 	return f.writeChecksum()
+}
+
+// replace moves the temporary file to the target.
+func (f *File) replace(temp string) (op string, err error) {
+	if f.like != nil && !f.like.ModTime().IsZero() {
+		if err := os.Chtimes(temp, time.Time{}, f.like.ModTime()); err != nil {
+			return "set the time of", err
+		}
+	}
+	return "replace", os.Rename(temp, f.target.path)
+}
+
+// create moves the temporary file to the target unless there is a file.
+func (f *File) create(temp string) (op string, err error) {
+	err = os.Link(temp, f.target.path)
+	if err == nil {
+		return "create", os.Remove(temp)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return "create", err
+	}
+	// Not all file systems have links. The process that makes the empty file replaces it.
+	empty, err := os.OpenFile(f.target.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		err = errors.Join(empty.Close(), os.Rename(temp, f.target.path))
+	}
+	return "create", err
 }
 
 func (f *File) finishDirect() error {
@@ -250,7 +264,7 @@ func (f *File) Close() error {
 	return f.abort()
 }
 
-// Abort is [File.Close] under the name of what it does before Commit.
+// Abort is [File.Close] for callers that have not called Commit.
 func (f *File) Abort() error { return f.Close() }
 
 func (f *File) abort() error {

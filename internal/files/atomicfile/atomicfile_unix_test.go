@@ -128,8 +128,8 @@ func TestRemoveAll(t *testing.T) {
 	wantFiles(t, dir, "out")
 }
 
-// TestAbandoned: the files of processes that run are kept, those of others removed,
-// and so is nothing that only looks like one.
+// TestAbandoned: only temporary files of ended processes are removed, not files of running
+// processes or files with similar names.
 func TestAbandoned(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()

@@ -13,23 +13,20 @@ import (
 	"strings"
 )
 
-// checksumSuffix is appended to the name of a file for the name of its checksum, which
-// is in the form that sha256sum writes and checks:
+// checksumSuffix is appended to the name of a file for the name of its checksum file, which has the
+// form that sha256sum writes and checks:
 //
 //	64 hexadecimal digits, two spaces, name of the file without its folder
-//
-// It is a file of its own, so that all formats can have one, and other tools read
-// profiles as before.
 const checksumSuffix = ".sha256"
 
-// maxChecksum is the largest file, in bytes, that is taken for a checksum.
+// maxChecksum is how many bytes of a checksum file are read.
 const maxChecksum = 64 << 10
 
-// IsChecksum reports whether the name of a file is that of a checksum.
+// IsChecksum reports whether a file has the name of a checksum file.
 func IsChecksum(name string) bool { return strings.HasSuffix(name, checksumSuffix) }
 
-// ReadChecksum returns the checksum beside a file; ok is false if there is none. A
-// file of many checksums may be of another tool; the one with the file's name counts.
+// ReadChecksum returns the checksum beside a file; ok is false if there is none. If another tool
+// wrote several checksums, the line with the file's name counts.
 func ReadChecksum(path string) (sum [sha256.Size]byte, ok bool, err error) {
 	if isMissing(path + checksumSuffix) {
 		return sum, false, nil
@@ -57,8 +54,8 @@ func ReadChecksum(path string) (sum [sha256.Size]byte, ok bool, err error) {
 	return sum, false, fmt.Errorf("%s has no checksum of %s", path+checksumSuffix, filepath.Base(path))
 }
 
-// startChecksum begins to sum the file up if that is asked for or its target has a
-// checksum already, which would not fit any more.
+// startChecksum starts to compute the checksum if asked is set or the target has a checksum, which
+// will no longer fit.
 func (f *File) startChecksum(asked bool) {
 	if f.target.direct != nil {
 		return
@@ -68,8 +65,8 @@ func (f *File) startChecksum(asked bool) {
 	}
 }
 
-// removeChecksum removes the old checksum, before the file is replaced: between both
-// there is none that does not fit.
+// removeChecksum removes the old checksum before the file is replaced, so that there is never one
+// that does not fit.
 func (f *File) removeChecksum() error {
 	if f.sum == nil {
 		return nil
@@ -81,7 +78,7 @@ func (f *File) removeChecksum() error {
 	return err
 }
 
-// writeChecksum writes the checksum, once the file is in its place.
+// writeChecksum writes the checksum after the file has been replaced.
 func (f *File) writeChecksum() error {
 	if f.sum == nil {
 		return nil

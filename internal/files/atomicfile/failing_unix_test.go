@@ -52,29 +52,31 @@ func TestFailingCommit(t *testing.T) {
 			}, "sync", os.ErrClosed, "old",
 		},
 	} {
-		dir := t.TempDir()
-		out := filepath.Join(dir, "out")
-		write(t, out, "old")
-		f := create(t, out, Options{})
-		if _, err := f.Write([]byte("new")); err != nil {
-			t.Fatal(err)
-		}
-		c.damage(t, f)
-		err := f.Commit()
-		pe, ok := err.(*fs.PathError)
-		if !ok || pe.Op != c.op || pe.Path != out || c.err != nil && !errors.Is(err, c.err) {
-			t.Errorf("%s: %v, want %s %s: %v", c.name, err, c.op, out, c.err)
-		}
-		wantFiles(t, dir, "out")
-		if c.left != "" {
-			wantContents(t, out, c.left)
-		}
-		if err := f.Commit(); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("%s: committed once more: %v", c.name, err)
-		}
-		if err := f.Close(); err != nil {
-			t.Errorf("%s: closed after Commit: %v", c.name, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			out := filepath.Join(dir, "out")
+			write(t, out, "old")
+			f := create(t, out, Options{})
+			if _, err := f.Write([]byte("new")); err != nil {
+				t.Fatal(err)
+			}
+			c.damage(t, f)
+			err := f.Commit()
+			pe, ok := err.(*fs.PathError)
+			if !ok || pe.Op != c.op || pe.Path != out || c.err != nil && !errors.Is(err, c.err) {
+				t.Errorf("%v, want %s %s: %v", err, c.op, out, c.err)
+			}
+			wantFiles(t, dir, "out")
+			if c.left != "" {
+				wantContents(t, out, c.left)
+			}
+			if err := f.Commit(); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("committed once more: %v", err)
+			}
+			if err := f.Close(); err != nil {
+				t.Errorf("closed after Commit: %v", err)
+			}
+		})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // descriptor reports false: these systems have no paths for open files.
@@ -15,8 +17,7 @@ func descriptor(string) (fd int, ok bool) { return 0, false }
 // isMissing reports false: opening the file tells.
 func isMissing(string) bool { return false }
 
-// duplicate supports standard output alone, which it shares instead of
-// duplicating it.
+// duplicate supports only standard output, which it shares instead of duplicating it.
 func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {
 	if fd != 1 {
 		return nil, false, errors.ErrUnsupported
@@ -26,8 +27,7 @@ func duplicate(fd int, _ string) (f *os.File, shared bool, err error) {
 
 func syncUnsupported(error) bool { return false }
 
-// Sync waits until the contents of a file are on disk. Whether its name is, too,
-// is up to the system.
+// Sync waits until the contents of a file are on disk. It does not wait for the file's name.
 func Sync(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -41,10 +41,9 @@ func Sync(path string) error {
 func syncPath(string) error { return nil }
 
 // lockTemp locks nothing: an open file cannot be removed on Windows.
-func lockTemp(*os.File) (lock *os.File, ok bool, err error) { return nil, true, nil }
+func lockTemp(*os.File) (lock *flock.Flock, ok bool, err error) { return nil, true, nil }
 
-// abandonedAge is the least age of an abandoned file: between closing and renaming
-// it, a file is not open.
+// abandonedAge is the least age of an abandoned file: a file is closed before it is renamed.
 const abandonedAge = time.Hour
 
 // removeIfAbandoned removes a temporary file of some age that no process has open.

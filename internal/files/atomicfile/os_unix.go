@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/gofrs/flock"
 )
 
 // descriptor returns the descriptor of this process that name, taken literally,
@@ -28,8 +30,8 @@ func descriptor(name string) (fd int, ok bool) {
 	return 0, false
 }
 
-// isMissing reports that there is no file of a name, without the cost of opening it:
-// most files have no checksum, and they may be thousands.
+// isMissing reports whether there is no file of a name. It does not open the file, because
+// thousands of files may have no checksum.
 func isMissing(name string) bool { return syscall.Access(name, 0) == syscall.ENOENT }
 
 // duplicate duplicates a descriptor, so that closing the output does not close
@@ -77,40 +79,26 @@ func syncPath(path string) error {
 	return nil
 }
 
-// lockTemp locks a temporary file for as long as the result is open, whatever happens
-// to f. ok is false if another process has locked or removed it. Without locks on this
-// file system the result is nil and true.
-func lockTemp(f *os.File) (lock *os.File, ok bool, err error) {
-	switch err := flock(f); {
-	case err == syscall.EWOULDBLOCK:
+// lockTemp locks a temporary file until the result is unlocked, whatever happens to f. ok is false
+// if another process has locked or removed the file. On a file system without locks the result is
+// nil and true.
+func lockTemp(f *os.File) (lock *flock.Flock, ok bool, err error) {
+	lock = flock.New(f.Name(), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW))
+	switch locked, err := lock.TryLock(); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !locked:
 		return nil, false, nil
 	case err != nil:
 		return nil, true, nil
 	}
-	// The lock belongs to the open file, which the duplicate shares.
-	lock, _, err = duplicate(int(f.Fd()), f.Name())
-	if err != nil {
-		return nil, false, err
-	}
-	same, err := isAt(lock, f.Name())
-	if err != nil || !same {
-		lock.Close()
+	if same, err := hasName(f, f.Name()); err != nil || !same {
+		lock.Unlock()
 		return nil, false, err
 	}
 	return lock, true, nil
 }
 
-// flock locks a file unless it is locked.
-func flock(f *os.File) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != syscall.EINTR {
-			return err
-		}
-	}
-}
-
-// isAt reports whether name is the name of an open file.
-func isAt(f *os.File, name string) (bool, error) {
+// hasName reports whether a file is the file of that name.
+func hasName(f interface{ Stat() (fs.FileInfo, error) }, name string) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err
@@ -124,18 +112,15 @@ func isAt(f *os.File, name string) (bool, error) {
 
 // removeIfAbandoned removes a temporary file that no process has locked.
 func removeIfAbandoned(name string) {
-	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK:
-	// somebody may have put a FIFO in its place.
-	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK: the name may
+	// belong to a FIFO by now.
+	lock := flock.New(name, flock.SetFlag(os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
+	if locked, err := lock.TryLock(); err != nil || !locked {
 		return
 	}
-	defer f.Close()
-	if flock(f) != nil {
-		return
-	}
-	// Its process may have committed it meanwhile, and another have taken the name.
-	if same, err := isAt(f, name); same && err == nil {
+	defer lock.Unlock()
+	// Its process may have committed the file, and another file may have the name.
+	if same, err := hasName(lock, name); same && err == nil {
 		os.RemoveAll(name + folderSuffix)
 		os.Remove(name)
 	}

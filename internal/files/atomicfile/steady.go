@@ -2,11 +2,10 @@ package atomicfile
 
 import "os"
 
-// writeback is after how many bytes the system is asked to bring them to the disk.
+// writeback is the number of bytes after which the system is asked to write them to the disk.
 const writeback = 1 << 20
 
-// A steady file goes to the disk while further bytes are made, so that Commit has less to
-// wait for.
+// A steady file goes to the disk while it is written, so that Commit waits less.
 type steady struct {
 	f           *os.File
 	asked, size int64 // offsets

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// A target is where the output goes: a file to be replaced, or one that is
-// open already because it must be written in place.
+// A target is a file to be replaced, or an open file that must be written in place.
 type target struct {
 	path   string      // no symbolic link
 	info   fs.FileInfo // of the existing file; nil if there is none
@@ -34,7 +33,7 @@ func dir(path string) string {
 	return d
 }
 
-// maxLinks is how many symbolic links resolve follows, as many as Linux.
+// maxLinks is the number of symbolic links that resolve follows, as on Linux.
 const maxLinks = 40
 
 // resolve follows the symbolic links of path to the file to write.
@@ -79,9 +78,9 @@ func resolve(path string) (target, error) {
 	return target{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
 }
 
-// openTarget opens an existing file that is not a link for writing. It closes a
-// regular file at once: opening it checked the file's own permissions, whereas a
-// rename checks those of the folder.
+// openTarget opens an existing file that is not a link for writing. It closes a regular file at
+// once: opening it checks the permissions of the file, while a rename only checks the permissions of
+// the folder.
 func openTarget(name string, info fs.FileInfo) (target, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {

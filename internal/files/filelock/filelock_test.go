@@ -138,8 +138,8 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// TestKilled: a process that is killed gives its lock back, and those that
-// wait say so first.
+// TestKilled: the system releases the lock of a killed process, and Acquire calls waiting once
+// before it waits.
 func TestKilled(t *testing.T) {
 	path := counter(t)
 	cmd := child(t, "hold", path)
@@ -163,7 +163,7 @@ func TestKilled(t *testing.T) {
 	defer cancel()
 	waited := 0
 	if _, err := Acquire(ctx, path, func() { waited++ }); !errors.Is(err, context.DeadlineExceeded) || waited != 1 {
-		t.Errorf("while it is held: %v, told of it %d times", err, waited)
+		t.Errorf("while it is held: %v, waiting called %d times", err, waited)
 	}
 
 	lock, err := Acquire(context.Background(), path, func() { cmd.Process.Kill() })

@@ -4,9 +4,9 @@ package filelock
 
 import "golang.org/x/sys/unix"
 
-// Share reports whether another process holds a lock (fcntl, F_SETLK) to write an open
-// file, as LLVM's profile runtime does while it adds to a file ("%m"). It takes no lock:
-// closing any descriptor of the file would end it.
+// Share reports whether another process holds an exclusive fcntl lock (F_SETLK) on an open file, as
+// LLVM's profile runtime does while it adds to a file ("%m"). It takes no lock, because closing any
+// descriptor of the file would end the lock.
 func Share(fd int) (busy bool) {
 	lock := unix.Flock_t{Type: unix.F_RDLCK}
 	for {

@@ -1,7 +1,7 @@
-// Package packing defines what packs say about the profiles in them. A pack is a tar
-// archive in POSIX's format (pax) that "profuse pack" makes: a global header with the
-// version of the pack, and a header for each profile with the program that it is of. Other
-// tar archives, and packs of version 1, have none of these records.
+// Package packing defines the records of packs. A pack is a tar archive in POSIX's format (pax)
+// that "profuse pack" makes: its global header has the version of the pack, and the header of
+// each profile names the profile's program. Other tar archives, and packs of version 1, have none
+// of these records.
 package packing
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Version is the version of the packs that are written. A reader refuses later ones.
+// Version is the version of new packs. Readers refuse later versions.
 const Version = 2
 
 // The keywords of the records.
@@ -25,12 +25,13 @@ const (
 // maxValue bounds the bytes of a record.
 const maxValue = 4 << 10
 
-// An Origin says what a profile in a pack is of.
+// An Origin identifies the program of a profile in a pack.
 type Origin struct {
 	// Program tells programs apart: binary ids, "module-" and the module hash of a raw MIP
 	// profile, or "functions-" and a hash of names; "" if unknown.
 	Program string `json:"program,omitempty"`
-	// BuildID is that of the program, in hexadecimal, several with + between; "" if unknown.
+	// BuildID is the build id of the program in hexadecimal, or several build ids with + between
+	// them; "" if unknown.
 	BuildID string `json:"build_id,omitempty"`
 }
 
@@ -74,7 +75,7 @@ func CheckVersion(records map[string]string) error {
 	return nil
 }
 
-// Read returns what the records of a profile's header say.
+// Read returns the origin in the records of a profile's header.
 func Read(records map[string]string) (o Origin, err error) {
 	o = Origin{Program: records[programKey], BuildID: records[buildIDKey]}
 	if !printable(o.Program) {

@@ -13,25 +13,23 @@ import (
 	"unicode/utf16"
 )
 
-// Limits of response files, all together. The names of 100,000 inputs take
-// some 10 MB.
+// Limits for all response files of a command line together. The names of 100,000 inputs take some
+// 10 MB.
 const (
 	maxResponseBytes = 64 << 20
 	maxResponseFiles = 10_000
 	maxResponseDepth = 32 // files within files
 )
 
-// Expand replaces every argument "@file" by the arguments in that
-// file, as GNU and LLVM tools do: separated by white space; quoted with ' or ";
-// a backslash, inside quotes too, takes the next character literally. Files
-// may name further files, relative to the working folder. An argument whose
+// Expand replaces every argument "@file" by the arguments in that file, as GNU and LLVM tools do.
+// White space separates arguments; ' and " quote; a backslash takes the next character literally,
+// also inside quotes. Files may name more files, relative to the working folder. An argument whose
 // file does not exist stays as it is.
 //
-// Like LLVM, it drops empty arguments, also quoted ones, and accepts UTF-16
-// with a byte order mark.
+// Like LLVM, Expand drops empty arguments, even quoted ones, and accepts UTF-16 with a byte order
+// mark.
 //
-// A file that contains itself is an error, and so are files of more than
-// 64 MiB together.
+// It is an error if a file contains itself, or if all files together exceed 64 MiB.
 func Expand(args []string) ([]string, error) {
 	e := expander{spaces: " \t\r\n"}
 	for _, arg := range args {
@@ -42,8 +40,8 @@ func Expand(args []string) ([]string, error) {
 	return e.out, nil
 }
 
-// ExpandForCompiler is [Expand] by the rules of compilers: an argument stays as it is if
-// its file cannot be expanded, and quoted empty arguments count.
+// ExpandForCompiler is [Expand] with the rules of compilers: an argument stays as it is if its
+// file cannot be expanded, and quoted empty arguments count.
 func ExpandForCompiler(args []string) []string {
 	e := expander{compiler: true, spaces: " \t\r\n\f\v"}
 	for _, arg := range args {
@@ -52,8 +50,7 @@ func ExpandForCompiler(args []string) []string {
 	return e.out
 }
 
-// Join returns the text of a response file with the given arguments, each on a line in
-// quotes.
+// Join returns the text of a response file with the given arguments, one quoted argument per line.
 func Join(args []string) string {
 	escape := strings.NewReplacer(`"`, `\"`, `\`, `\\`)
 	var b strings.Builder

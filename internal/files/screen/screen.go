@@ -1,6 +1,6 @@
-// Package screen keeps control characters away from terminals: names, messages and paths
-// come from files that anybody may have made, and an escape sequence among them could
-// change what the terminal shows, or does. Files and pipes get all bytes as they are.
+// Package screen keeps control characters away from terminals. Names, messages and paths come from
+// untrusted files, and an escape sequence in them could change what the terminal shows, or does.
+// Files and pipes get all bytes unchanged.
 package screen
 
 import (
@@ -15,9 +15,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is a terminal. Of control characters it shows line feeds and tabs, and escapes
-// the others as Go does ("\x1b"), and bytes that are not UTF-8. It passes on what
-// [Control] has marked. Several goroutines may write to it.
+// A Screen writes to a terminal. It escapes bytes that are not UTF-8 and control characters other
+// than line feeds and tabs as Go does ("\x1b"), but passes on sequences that [Control] has marked.
+// Several goroutines may write to it.
 type Screen struct {
 	w    io.Writer
 	file *os.File
@@ -27,7 +27,7 @@ type Screen struct {
 	buf     []byte
 }
 
-// New returns f, or the [Screen] that f is.
+// New returns a [Screen] if f is a terminal, otherwise f.
 func New(f *os.File) io.Writer {
 	if !term.IsTerminal(int(f.Fd())) {
 		return f
@@ -46,8 +46,7 @@ func Terminal(w io.Writer) *os.File {
 	return nil
 }
 
-// Unwrap returns what a [Screen] writes to, for a process that gets the terminal
-// itself, or w.
+// Unwrap returns the terminal of a [Screen], for a child process, and any other w unchanged.
 func Unwrap(w io.Writer) io.Writer {
 	if s, ok := w.(*Screen); ok {
 		return s.w
@@ -55,11 +54,12 @@ func Unwrap(w io.Writer) io.Writer {
 	return w
 }
 
-// mark precedes each control character of the program's own. Nobody else knows it.
+// mark comes before each control character that the program itself writes. It is random, so that
+// no file can contain it.
 var mark = "\x1b" + rand.Text()
 
-// Control returns a sequence of control characters to write to w. For a [Screen] they
-// are marked; that is the only way in which it passes them on.
+// Control returns a sequence of control characters to write to w. For a [Screen] the characters
+// are marked, so that the Screen passes them on.
 func Control(w io.Writer, sequence string) string {
 	if _, ok := w.(*Screen); !ok {
 		return sequence
@@ -74,7 +74,7 @@ func Control(w io.Writer, sequence string) string {
 	return b.String()
 }
 
-// Write writes p, with the end of an earlier p if that was incomplete.
+// Write writes p after the incomplete end of the previous p.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what an earlier Write kept as incomplete.
+// Flush writes the incomplete end of the previous Write.
 func (s *Screen) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,8 @@ func (s *Screen) Flush() error {
 	return err
 }
 
-// translate appends to s.buf what the terminal gets for p. It returns the incomplete end
-// of p, none if p is the last.
+// translate appends the translation of p to s.buf. It returns the incomplete end of p, or nothing
+// if p is the last.
 func (s *Screen) translate(p []byte, last bool) (rest []byte) {
 	for len(p) > 0 {
 		if p[0] == mark[0] {

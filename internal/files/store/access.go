@@ -28,8 +28,8 @@ type Access struct {
 	open map[string]Store // by location without its key
 }
 
-// NewAccess returns an access that ends with ctx. Copies of objects lie in the system's
-// folder for temporary files.
+// NewAccess returns an access that ends with ctx. Copies of objects are in the system's folder for
+// temporary files.
 func NewAccess(ctx context.Context, drivers Drivers) *Access {
 	return &Access{ctx: ctx, drivers: drivers, fetcher: NewFetcher(ctx, os.TempDir()), open: make(map[string]Store)}
 }
@@ -42,7 +42,7 @@ func (a *Access) Close() {
 	}
 }
 
-// Open is that of [Drivers], but opens each store once. The caller does not close it.
+// Open is [Drivers.Open] but opens each store once. The caller must not close the store.
 func (a *Access) Open(location string) (s Store, key string, err error) {
 	u, err := url.Parse(location)
 	if err != nil || !IsURL(location) || u.Scheme == "file" {
@@ -63,16 +63,15 @@ func (a *Access) Open(location string) (s Store, key string, err error) {
 	return s, key, err
 }
 
-// A Found is an object that a location stands for.
+// A Found is an object at a location.
 type Found struct {
 	Store  Store
 	Object Object
 	Path   string // below the location
 }
 
-// Find returns the objects that a location stands for: one object, those below a prefix
-// as in a folder, or those that match a pattern of [path.Match]. They are in the bytewise
-// order of their keys.
+// Find returns the objects at a location in the bytewise order of their keys: one object, all
+// objects below a prefix, or all objects that match a pattern of [path.Match].
 func (a *Access) Find(location string) (found []Found, err error) {
 	s, key, err := a.Open(location)
 	if err != nil {
@@ -124,8 +123,8 @@ func (a *Access) Fetch(f Found) (fetch func() (path string, release func(), err 
 	return a.fetcher.Add(f.Store, f.Object)
 }
 
-// An Output is an object that is being written. What is written becomes visible as a whole
-// when Commit succeeds.
+// An Output is an object that is being written. It becomes visible as a whole when Commit
+// succeeds.
 type Output struct {
 	bufio.Writer // of the copy
 	copy         *atomicfile.Scratch
@@ -134,7 +133,7 @@ type Output struct {
 	key          string
 }
 
-// Create begins to write the object of a URL, which names it.
+// Create begins to write the object at a URL.
 func (a *Access) Create(location string) (*Output, error) {
 	s, key, err := a.Open(location)
 	if err == nil && (key == "" || strings.HasSuffix(key, "/")) {
@@ -170,7 +169,7 @@ func (o *Output) Discard() {
 	}
 }
 
-// PutFile writes the contents of a file to an object, and tries again if it must.
+// PutFile writes the contents of a file to an object, with retries.
 func PutFile(ctx context.Context, s Store, key, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -202,12 +201,12 @@ func ReadAll(ctx context.Context, s Store, key string, limit int64) (data []byte
 	return data, err
 }
 
-// Create creates an object, and tries again if it must.
+// Create creates an object, with retries.
 func Create(ctx context.Context, s Store, key string, data []byte) error {
 	return retry(ctx, sleep, func() error { return s.Create(ctx, key, data) })
 }
 
-// Put writes an object, and tries again if it must.
+// Put writes an object, with retries.
 func Put(ctx context.Context, s Store, key string, data []byte) error {
 	return retry(ctx, sleep, func() error { return s.Put(ctx, key, bytes.NewReader(data)) })
 }

@@ -22,28 +22,28 @@ const (
 	// partSize is the size in bytes of a part of a large object; the parts are read at
 	// the same time.
 	partSize = 16 << 20
-	// maxAhead is how many bytes of objects are copied before anybody asks for them, and
-	// maxCopies how many objects.
+	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before
+	// anybody asks for them.
 	maxAhead  = 512 << 20
 	maxCopies = 1024
 	// copyBuffer is the memory in bytes of a read in flight.
 	copyBuffer = 64 << 10
 
-	// attempts is how often an operation is tried, after waits that double from firstWait
-	// to maxWait.
+	// attempts is how often an operation is tried. The waits between attempts double from
+	// firstWait to maxWait.
 	attempts  = 8
 	firstWait = 200 * time.Millisecond
 	maxWait   = 15 * time.Second
 )
 
-// A Fetcher copies objects to files, ahead of those who read them in the order in which
-// they were added. At most 64 reads are in flight, and beyond the objects that are being
-// read there are copies of at most 512 MiB and 1,024 objects.
+// A Fetcher copies objects to files, before the readers ask for them, in the order in which the
+// objects were added. At most 64 reads are in flight, and copies ahead of the readers take at most
+// 512 MiB and 1,024 files.
 type Fetcher struct {
-	// Folder is where the copies lie.
+	// Folder contains the copies.
 	Folder string
-	// Keep keeps copies that are released, so that nothing is read twice, and has no
-	// limit for those ahead.
+	// Keep keeps released copies, so that nothing is read twice, and removes the limit of
+	// copies ahead.
 	Keep bool
 
 	wait func(ctx context.Context, d time.Duration) error // for tests
@@ -116,8 +116,8 @@ func (c *fetched) remove() {
 	c.done = nil
 }
 
-// Add adds an object and returns a function that returns a file with its contents. It may
-// be called again; each time release says that the file is no longer needed.
+// Add adds an object. fetch returns a file with its contents and may be called more than once; the
+// caller calls release when it no longer needs the file.
 func (f *Fetcher) Add(s Store, o Object) (fetch func() (path string, release func(), err error)) {
 	if folder, ok := s.(*Folder); ok {
 		return func() (string, func(), error) {
@@ -174,7 +174,7 @@ func (f *Fetcher) release(c *fetched) {
 	f.beginAhead()
 }
 
-// beginAhead begins to copy objects after those that were asked for.
+// beginAhead begins to copy objects that nobody has asked for yet, within the limits.
 func (f *Fetcher) beginAhead() {
 	for f.next < len(f.copies) && f.active < maxReads && f.ctx.Err() == nil {
 		c := f.copies[f.next]
@@ -258,14 +258,14 @@ func (f *Fetcher) copy(c *fetched) (path string, err error) {
 	return file.Name(), nil
 }
 
-// copyPart copies a part of an object to its place in the file.
+// copyPart copies a part of an object to the same offset of the file.
 func (f *Fetcher) copyPart(ctx context.Context, file *os.File, c *fetched, from, length int64) error {
 	for {
 		err := retry(ctx, f.wait, func() error {
 			n, err := f.copyOnce(ctx, file, c, from, length)
 			from, length = from+n, length-n
 			if n >= copyBuffer && err != nil && !isFatal(err) {
-				return nil // it moves: the attempts begin anew
+				return nil // progress: start counting attempts again
 			}
 			if err == nil && length > 0 {
 				err = &Error{Op: "read", URL: c.store.URL(c.object.Key), Err: fmt.Errorf("%w: %d bytes are missing", io.ErrUnexpectedEOF, length)}
@@ -293,7 +293,7 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 		case attempt == attempts:
 			return fmt.Errorf("%w (tried %d times)", err, attempts)
 		}
-		// A random part keeps many tasks from coming back at the same time.
+		// The random part keeps many tasks from retrying at the same time.
 		if err := wait(ctx, pause/2+time.Duration(rand.Int64N(int64(pause)))); err != nil {
 			return err
 		}
@@ -301,7 +301,8 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 	}
 }
 
-// copyOnce copies as much as one connection gives and returns how many bytes that were; they are kept.
+// copyOnce copies as many bytes as one connection delivers and returns their number, also on
+// error.
 func (f *Fetcher) copyOnce(ctx context.Context, file *os.File, c *fetched, from, length int64) (n int64, err error) {
 	if length == 0 {
 		return 0, nil

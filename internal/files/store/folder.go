@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// A Folder is the store of the files in a folder and below it. Many processes of many
-// machines may use one, if its file system has hard links or creates files exclusively.
+// A Folder is the store of the files in a folder and below it. Many processes on many machines may
+// use it if its file system has hard links or creates files exclusively.
 type Folder struct{ path string }
 
 // NewFolder returns the store of a folder, which need not exist.
@@ -32,7 +32,7 @@ func (f *Folder) URL(key string) string { return f.Path(key) }
 // Close does nothing.
 func (f *Folder) Close() error { return nil }
 
-// failed returns an error about a key. Trying a local file again would not help, so it is fatal.
+// failed returns an error about a key. It is fatal: retries do not help with local files.
 func (f *Folder) failed(op, key string, err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
@@ -48,8 +48,7 @@ func (f *Folder) check(op, key string) error {
 	return nil
 }
 
-// List lists regular files, and links to them. Temporary files of unfinished writers are
-// no objects.
+// List lists regular files and links to regular files, without temporary files of writers.
 func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		at := max(strings.LastIndexByte(prefix, '/'), 0)
@@ -59,7 +58,7 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// list yields the files of one folder and those below it; more is false when the caller has enough.
+// list yields the files in a folder and below it; more is false when the caller stops.
 func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object, error) bool) (more bool) {
 	entries, err := os.ReadDir(f.Path(dir))
 	if len(dir) <= len(prefix) && errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +71,7 @@ func (f *Folder) list(ctx context.Context, prefix, dir string, yield func(Object
 		yield(Object{}, f.failed("list", dir, err))
 		return false
 	}
-	// A folder stands where its files do: "a-b" is before "a/b", and that before "a0".
+	// Sort a folder as its files sort: "a-b", "a/b", "a0".
 	sortKey := func(e fs.DirEntry) string {
 		if e.IsDir() {
 			return e.Name() + "/"
@@ -118,8 +117,8 @@ func (f *Folder) Stat(_ context.Context, key string) (Object, error) {
 	return object(key, info), nil
 }
 
-// object has the size and the time in nanoseconds as its tag: a file system with coarse times may miss
-// a change that keeps the size.
+// object returns the object of a file. Its tag is the size and the time in nanoseconds, so a file
+// system with coarse times may miss a change that keeps the size.
 func object(key string, info fs.FileInfo) Object {
 	return Object{
 		Key: key, Size: info.Size(), Modified: info.ModTime(),
@@ -194,7 +193,7 @@ func (f *Folder) Create(_ context.Context, key string, data []byte) error {
 	return nil
 }
 
-// create writes a file in a way that fails if another process has written it meanwhile.
+// create writes a file. It fails if the file exists or another process creates it meanwhile.
 func create(name string, data []byte) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fs.ErrExist
@@ -210,7 +209,7 @@ func create(name string, data []byte) error {
 	return file.Commit()
 }
 
-// Delete removes a file, and the folders that are empty without it.
+// Delete removes a file, and the folders that become empty.
 func (f *Folder) Delete(_ context.Context, key string) error {
 	if err := f.check("delete", key); err != nil {
 		return err

@@ -1,8 +1,7 @@
-// Package store reads and writes objects: the files of a folder, or the objects of a
-// bucket.
+// Package store reads and writes objects: the files of a folder, or the objects of a bucket.
 //
-// This package has the folders. Drivers for buckets need large libraries and are in the
-// module fleet, which passes them as [Drivers].
+// This package implements folders. Drivers for buckets need large libraries; the module fleet has
+// them and passes them as [Drivers].
 package store
 
 import (
@@ -23,22 +22,22 @@ import (
 // A Store holds objects, each under a key: a path with slashes, which is data and need
 // not be a valid path of this system. Its methods may be called concurrently.
 //
-// Errors are *[Error]. They wrap [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission] and
-// [ErrChanged] where these are the reason.
+// Errors are *[Error]. They wrap [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission] or
+// [ErrChanged] if that is the reason.
 type Store interface {
-	// List yields the objects whose keys begin with prefix, in the bytewise order of
-	// keys. It ends after an error.
+	// List yields the objects whose keys begin with prefix, in the bytewise order of the keys.
+	// It ends after an error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Stat returns what List says of the object of a key.
+	// Stat returns the object of a key as List yields it.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Open returns length bytes of an object, from offset; up to its end if length is -1.
 	// It fails with ErrChanged if the object no longer has the tag of o, unless that is "".
 	Open(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
-	// Put writes all of body to an object, in the place of an earlier one. Readers see
-	// the old object or the new one.
+	// Put writes all of body to an object and replaces an existing object. Readers see the old
+	// object or the new one.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
-	// Create writes an object that must not exist: of several processes that create it
-	// one succeeds, and the others fail with fs.ErrExist.
+	// Create writes an object that must not exist: if several processes create it, one
+	// succeeds, and the others fail with fs.ErrExist.
 	Create(ctx context.Context, key string, data []byte) error
 	// Delete deletes an object. It does not fail if there is none.
 	Delete(ctx context.Context, key string) error
@@ -47,7 +46,7 @@ type Store interface {
 	Close() error
 }
 
-// An Object is what a store knows of an object without reading it.
+// An Object describes an object without its contents.
 type Object struct {
 	Key      string
 	Size     int64
@@ -80,8 +79,8 @@ func (e *Error) Reason() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Driver opens the store of a URL: the bucket that it names, with what its query says.
-// Its path is a key in the store, and none of the driver's business.
+// A Driver opens the store of a URL: the bucket that the URL names, with the options in its query.
+// The driver ignores the path, which is a key in the store.
 type Driver func(ctx context.Context, u *url.URL) (Store, error)
 
 // Drivers are drivers by the scheme of URLs, such as "s3". Folders need none.
@@ -93,8 +92,8 @@ func IsURL(location string) bool {
 	return ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }
 
-// Open opens the store of a location, and returns the key in it that the location names.
-// A location is a URL, or the path of a folder, which is a store of its own.
+// Open opens the store of a location, and returns the key that the location names in the store. A
+// location is a URL or the path of a folder.
 func (d Drivers) Open(ctx context.Context, location string) (s Store, key string, err error) {
 	if !IsURL(location) {
 		return NewFolder(location), "", nil
@@ -176,7 +175,7 @@ func Absolute(location string) (string, error) {
 	return path, err
 }
 
-// IsPrefix reports whether a location ends with a slash, as that of a folder does.
+// IsPrefix reports whether a location ends with a slash, as locations of folders do.
 func IsPrefix(location string) bool {
 	return strings.HasSuffix(Shown(location), "/")
 }

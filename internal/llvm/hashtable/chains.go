@@ -5,11 +5,9 @@ import (
 	"math/bits"
 )
 
-// Chains holds the entries in the buckets where LLVM's
-// OnDiskChainedHashTableGenerator puts them when they are inserted in order: an
-// insertion prepends to the bucket's chain, a resize re-inserts bucket by bucket
-// and so reverses chains, and a last resize before writing sets the final number
-// of buckets.
+// Chains holds entries in the buckets where LLVM's OnDiskChainedHashTableGenerator puts them. An
+// insertion prepends to the bucket's chain, a resize re-inserts bucket by bucket and so reverses
+// chains, and a last resize before writing sets the final number of buckets.
 type Chains struct {
 	hashes []uint64
 	head   []int32 // per bucket, -1 if empty
@@ -96,7 +94,7 @@ func (c *Chains) Bucket(b int) iter.Seq[int] {
 // lengths, without the bucket's count of two bytes.
 func ItemSize(key, data int) int { return itemHeader + key + data }
 
-// ImpliedItemSize is [ItemSize] for tables that leave out the key's length.
+// ImpliedItemSize is [ItemSize] for tables without key lengths.
 func ImpliedItemSize(key, data int) int { return itemHeader - 8 + key + data }
 
 // BucketHeaderSize and IndexHeaderSize are the sizes in bytes of the headers
@@ -126,9 +124,8 @@ func growth(n int) []int {
 	return grown
 }
 
-// InsertionOrder returns an order of insertion that makes [Arrange] reproduce a
-// payload: the entries, given by their hashes in payload order and inserted in
-// the order returned, are written as they were read.
+// InsertionOrder returns an order of insertion with which [Arrange] reproduces a payload. hashes
+// are the hashes of the entries in payload order.
 func InsertionOrder(hashes []uint64) []int {
 	n := len(hashes)
 	grown, last := growth(n), targetBuckets(n)

@@ -1,6 +1,5 @@
-// Package ondisk reads and arranges LLVM's on-disk chained hash table
-// (llvm/Support/OnDiskHashTable.h), which the indexed profile formats keep
-// their records in.
+// Package hashtable reads and arranges LLVM's on-disk chained hash table
+// (llvm/Support/OnDiskHashTable.h), which holds the records of indexed profiles.
 //
 // The payload holds the buckets one after the other; empty ones take no room:
 //
@@ -102,16 +101,15 @@ func (t *Table) NumBuckets() int { return int(t.numBuckets) }
 // Payload returns the file offsets between which the buckets lie.
 func (t *Table) Payload() (start, end int64) { return t.payload, t.index }
 
-// BucketOffset returns the file offset that the index has for bucket b, below
-// [Table.NumBuckets]; 0 if the bucket is empty.
+// BucketOffset returns the file offset of bucket b in the index, 0 if the bucket is empty. b must
+// be less than [Table.NumBuckets].
 func (t *Table) BucketOffset(b uint64) uint64 {
 	return binary.LittleEndian.Uint64(t.file[t.index+indexHeader+8*int64(b):])
 }
 
-// Items calls yield for every entry in payload order, as LLVM iterates. With
-// check it verifies that a lookup would find every entry: that the entry is in
-// the bucket of its hash and that the index points to that bucket. Items returns
-// an error at the first entry that is not.
+// Items calls yield for every entry in payload order, as LLVM iterates. With check it verifies
+// that a lookup would find every entry: the entry is in the bucket of its hash, and the index
+// points to that bucket. Items returns an error at the first entry that fails.
 func (t *Table) Items(check bool, yield func(Item) bool) error {
 	c := cursor.New(t.section, t.payload, t.file[t.payload:t.index], binary.LittleEndian)
 	left, seen := 0, uint64(0)
@@ -157,7 +155,7 @@ func (t *Table) Items(check bool, yield func(Item) bool) error {
 	return nil
 }
 
-// checkEnd verifies that nothing but padding follows the last entry.
+// checkEnd verifies that only padding follows the last entry.
 func (t *Table) checkEnd(c *cursor.Cursor, left int) error {
 	c.Record = -1
 	switch {

@@ -32,9 +32,9 @@ var (
 	HeapNoEntries = &HeapError{codes[Malformed].text + ": no entries in callstack map after symbolization", profile.ErrMismatch, false}
 )
 
-// HeapMessage returns what llvm-profdata 22 prints, after "error: " and for merge
-// the name of the file, for an error about a raw profile or its program.
-// Failures that it does not detect get the words of the nearest kind it has.
+// HeapMessage returns the text of llvm-profdata 22 for an error about a raw heap profile or its
+// program, without "error: " and the name of the file that merge prints before it. A failure that
+// llvm-profdata does not detect gets the text of its nearest kind.
 func HeapMessage(err error) string {
 	var e *HeapError
 	if !errors.As(err, &e) {

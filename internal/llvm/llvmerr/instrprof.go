@@ -1,6 +1,5 @@
-// Package llvmerr holds the failures that LLVM's tools know, in their words. An error
-// about a profile has one of them as its cause, so that the commands which stand in
-// for those tools print what the tools print.
+// Package llvmerr holds the failures of LLVM's tools, in the tools' words. They are causes of
+// errors about profiles, so that profuse's drop-ins print the same messages as the tools.
 package llvmerr
 
 import (
@@ -88,8 +87,8 @@ func (e *Error) Unwrap() error {
 	return codes[e.Code].class
 }
 
-// Message returns the words llvm-profdata 22 has for err. Failures that it
-// does not detect get the text of the nearest kind it has.
+// Message returns the text of llvm-profdata 22 for err. A failure that llvm-profdata does not
+// detect gets the text of its nearest kind.
 func Message(err error) string {
 	var e *Error
 	if errors.As(err, &e) {

@@ -24,8 +24,8 @@ const (
 	MIPObjects     // a .dSYM bundle without or with several files of debug info
 )
 
-// The messages of llvm-mipdata, one for each "error:" line; %s is the found value, %w the
-// expected one.
+// The messages of llvm-mipdata, one for each "error:" line; %f is the file, %s the found value, %w
+// the expected value.
 var mipCodes = map[MIPCode]struct {
 	class error
 	lines []string
@@ -42,8 +42,7 @@ var mipCodes = map[MIPCode]struct {
 	MIPObjects:        {profile.ErrUnsupported, []string{"Cannot handle %s objects in %f"}},
 }
 
-// A MIPError is the cause inside a [profile.FormatError] for which llvm-mipdata has a
-// message.
+// A MIPError is the cause inside a [profile.FormatError] if llvm-mipdata has a message for it.
 type MIPError struct {
 	Code     MIPCode
 	Found    string // as the tool prints it

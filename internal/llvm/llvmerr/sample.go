@@ -11,8 +11,7 @@ import (
 type SampleError struct {
 	Text  string
 	Class error
-	// Ends says that llvm-profdata ends at once with this failure, whatever its failure mode.
-	Ends bool
+	Ends  bool // llvm-profdata stops at this failure in every failure mode
 }
 
 // Error returns llvm-profdata 22's text of the failure.
@@ -44,8 +43,8 @@ func SampleLine(text string) error {
 	return &SampleError{Text: text, Class: profile.ErrCorrupt, Ends: true}
 }
 
-// SampleFailure returns llvm-profdata 22's failure for an error about a sample profile. A
-// failure that it does not detect becomes the nearest kind it has.
+// SampleFailure returns llvm-profdata 22's failure for an error about a sample profile. A failure
+// that llvm-profdata does not detect becomes its nearest kind.
 func SampleFailure(err error) *SampleError {
 	var e *SampleError
 	if errors.As(err, &e) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendString appends a string in quotes. It replaces what is not UTF-8 as Unicode recommends: each
-// longest beginning of a character by one replacement character.
+// AppendString appends a string in quotes. Where s is not UTF-8, it replaces each maximal
+// incomplete character by U+FFFD, as Unicode recommends.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
@@ -46,16 +46,15 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// A Text is JSON that is indented by two spaces a level. The caller may take what Bytes holds and
-// empty it between two elements.
+// A Text is JSON indented by two spaces per level. Between two elements the caller may write
+// Bytes elsewhere and empty it.
 type Text struct {
 	Bytes []byte
 	depth int
 	some  bool // the innermost array or object has an element
 }
 
-// Open begins an array or object with its bracket. It is the next element of an array, or the value of
-// the field that was last begun.
+// Open begins an array or object with its bracket, after [Text.Next] or [Text.Field].
 func (t *Text) Open(bracket byte) {
 	t.Bytes = append(t.Bytes, bracket)
 	t.depth++

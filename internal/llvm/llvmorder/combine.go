@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// Constants of hash_combine_range (llvm/ADT/Hashing.h). The seed is that of release
-// builds.
+// Constants of hash_combine_range (llvm/ADT/Hashing.h), with the seed of release builds.
 const (
 	k0      = 0xc3a5c85c97cb3127
 	k1      = 0xb492b66fbe98f273

@@ -1,7 +1,6 @@
-// Package llvmorder knows in what order LLVM's hash maps have their entries, and in
-// what order its sorting leaves equal elements: files that LLVM writes have that
-// order, too. It matters to no reader, only to whoever compares bytes. (The order
-// inside the hash tables of files is in package ondisk.)
+// Package llvmorder reproduces the orders of LLVM's hash maps, and the order in which its sort
+// leaves equal elements. LLVM writes files in these orders; they matter only when bytes are
+// compared. Package hashtable has the order inside the hash tables of files.
 package llvmorder
 
 import "github.com/zeebo/xxh3"
@@ -19,14 +18,12 @@ func Mixed(key uint64) uint32 {
 	return uint32(key ^ key>>31)
 }
 
-// leastBuckets is how many buckets a dense map has once its entries do not fit
-// the map object itself.
+// leastBuckets is the smallest number of buckets of a dense map on the heap.
 const leastBuckets = 64
 
-// DenseMap returns the indexes of the keys, which are distinct, in the order of
-// a DenseMap or SmallDenseMap into which they were inserted one by one. inline
-// is the number of buckets in a SmallDenseMap itself, a power of two; 0 stands
-// for a DenseMap.
+// DenseMap returns the indexes of the distinct keys in the order of a DenseMap or SmallDenseMap
+// into which they were inserted one by one. inline is the number of inline buckets of a
+// SmallDenseMap, a power of two; 0 for a DenseMap.
 func DenseMap(keys []uint64, inline int, hash Hash) []int32 {
 	if inline == 0 {
 		inline = leastBuckets
@@ -74,7 +71,7 @@ func DJB(s string) uint32 {
 // XXH3 is the hash since LLVM 17.
 func XXH3(s string) uint32 { return uint32(xxh3.HashString(s)) }
 
-// A table is a hash table with quadratic probing, which all of LLVM's are.
+// A table is a hash table with quadratic probing, like all of LLVM's.
 type table struct {
 	buckets []int32 // index of the key plus 1, 0 if empty
 	hash    func(i int32) uint32

@@ -53,8 +53,8 @@ func TestAllKeys(t *testing.T) {
 	}
 }
 
-// A map of strings, too, keeps all keys. What real files say of its order, the
-// tests of irpgo compare with LLVM 14 and 16.
+// TestStringMap: a map of strings keeps all keys. The tests of irpgo compare its order with files
+// of LLVM 14 and 16.
 func TestStringMap(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 13, 500} {
 		key := func(i int) string { return fmt.Sprint("function", i) }

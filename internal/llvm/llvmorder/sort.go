@@ -2,13 +2,13 @@ package llvmorder
 
 import "math/bits"
 
-// smallSort is the length up to which a range is sorted by insertion, which keeps
-// the order of equal elements.
+// smallSort is the greatest length of a range that is sorted by insertion, which keeps the order
+// of equal elements.
 const smallSort = 16
 
-// Sort sorts s as std::sort of libstdc++ does, with which LLVM is built: an
-// introsort, which moves equal elements in a way that only depends on the
-// comparisons. less must be a strict weak ordering.
+// Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so
+// the order of equal elements depends only on the comparisons. less must be a strict weak
+// ordering.
 func Sort[E any](s []E, less func(a, b E) bool) {
 	if len(s) == 0 {
 		return
@@ -24,8 +24,8 @@ func Sort[E any](s []E, less func(a, b E) bool) {
 // A sorter has the functions of libstdc++'s bits/stl_algo.h and bits/stl_heap.h.
 type sorter[E any] struct{ less func(a, b E) bool }
 
-// partition (__introsort_loop) sorts s but for ranges of smallSort elements at
-// most. It sorts by heap when it is called deeper than depth.
+// partition (__introsort_loop) sorts s except inside ranges of at most smallSort elements. At
+// depth 0 it sorts by heap.
 func (t sorter[E]) partition(s []E, depth int) {
 	for ; len(s) > smallSort; depth-- {
 		if depth == 0 {
@@ -52,8 +52,8 @@ func (t sorter[E]) medianToFirst(s []E, a, b, c int) {
 	s[0], s[median] = s[median], s[0]
 }
 
-// split (__unguarded_partition) moves what is less than the first element before
-// the others, and returns where these begin.
+// split (__unguarded_partition) moves the elements less than the first element to the front, and
+// returns the index of the first other element.
 func (t sorter[E]) split(s []E) int {
 	pivot := s[0]
 	for i, j := 1, len(s); ; i++ {
@@ -81,8 +81,8 @@ func (t sorter[E]) insertion(s []E) {
 	}
 }
 
-// insert (__unguarded_linear_insert) moves element i down to its place among those
-// before it, the first of which is not greater.
+// insert (__unguarded_linear_insert) moves element i down into the sorted elements before it.
+// The first element must not be greater.
 func (t sorter[E]) insert(s []E, i int) {
 	v := s[i]
 	for ; t.less(v, s[i-1]); i-- {
@@ -103,8 +103,8 @@ func (t sorter[E]) heap(s []E) {
 	}
 }
 
-// sift (__adjust_heap) fills the hole of a heap with the greater child again and
-// again, and then moves v up from the last hole.
+// sift (__adjust_heap) moves the hole of a heap down to a leaf, filling it with the greater child
+// each time, and then moves v up from there.
 func (t sorter[E]) sift(s []E, hole int, v E) {
 	top, child := hole, hole
 	for child < (len(s)-1)/2 {

@@ -83,7 +83,7 @@ func TestSortSorts(t *testing.T) {
 	}
 }
 
-// TestSortIsLibstdcxx compares the order of equal elements with that of std::sort.
+// TestSortIsLibstdcxx compares the order of equal elements with std::sort.
 func TestSortIsLibstdcxx(t *testing.T) {
 	gxx := oracle.Tool(t, "g++")
 	dir := t.TempDir()

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// An Unordered has its keys in the order of a std::unordered_map of libstdc++ whose
-// keys are 64-bit numbers that are their own hashes. The zero value is empty.
+// An Unordered is a set of 64-bit keys in the order of libstdc++'s std::unordered_map, where each
+// key is its own hash. The zero value is empty.
 //
-// All keys are one list. Those of a bucket are next to each other in it; a bucket is
-// known by the node before its first one.
+// All keys are in one list, in which the keys of a bucket are neighbours.
 type Unordered struct {
-	nodes   []node  // the first one only begins the list
-	before  []int32 // by bucket, the node before its first one; absent if it is empty
-	limit   int     // number of keys from which on buckets are added
+	nodes   []node  // node 0 is the head of the list and has no key
+	before  []int32 // by bucket: the node before its first node; absent if the bucket is empty
+	limit   int     // number of keys at which the next key adds buckets
 	len     int
 	removed []int32 // nodes to use again
 }
@@ -25,8 +24,8 @@ type node struct {
 
 const absent = -1
 
-// primes are the numbers of buckets that a map goes through while it grows
-// (__prime_list of libstdc++, doubled each time). A larger map keeps the last one.
+// primes are the numbers of buckets of a growing map (__prime_list of libstdc++, doubled each
+// time). A larger map keeps the last number.
 var primes = []int{
 	13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933, 351061, 712697, 1447153,
 	2938679, 5967347, 12117689,
@@ -42,8 +41,8 @@ func (u *Unordered) Clone() Unordered {
 	return c
 }
 
-// All yields the places of the keys in the order of the map: numbers from 1 up, as
-// [Unordered.Insert] returned them.
+// All yields the indexes of the keys, as [Unordered.Insert] returned them, in the order of the
+// map.
 func (u *Unordered) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if u.len == 0 {
@@ -59,26 +58,26 @@ func (u *Unordered) All() iter.Seq[int] {
 	}
 }
 
-// Find returns the place of a key; ok is false if the map does not have it.
-func (u *Unordered) Find(key uint64) (place int, ok bool) {
+// Find returns the index of a key; ok is false if the map does not have the key.
+func (u *Unordered) Find(key uint64) (index int, ok bool) {
 	if u.len == 0 {
 		return 0, false
 	}
-	prev := u.find(key)
+	prev := u.nodeBefore(key)
 	if prev == absent {
 		return 0, false
 	}
 	return int(u.nodes[prev].next), true
 }
 
-// Insert adds a key unless the map has it, and returns its place. A place is used again
-// once its key was removed.
-func (u *Unordered) Insert(key uint64) (place int, added bool) {
+// Insert adds a key unless the map has it, and returns its index, from 1. The index of a removed
+// key is used again.
+func (u *Unordered) Insert(key uint64) (index int, added bool) {
 	if u.nodes == nil {
 		u.nodes, u.before = []node{{next: absent}}, []int32{absent}
 	}
-	if place, ok := u.Find(key); ok {
-		return place, false
+	if index, ok := u.Find(key); ok {
+		return index, false
 	}
 	u.grow()
 	u.len++
@@ -107,7 +106,7 @@ func (u *Unordered) Remove(key uint64) bool {
 	if u.len == 0 {
 		return false
 	}
-	prev := u.find(key)
+	prev := u.nodeBefore(key)
 	if prev == absent {
 		return false
 	}
@@ -126,8 +125,8 @@ func (u *Unordered) Remove(key uint64) bool {
 	return true
 }
 
-// find returns the node before that of a key, or absent.
-func (u *Unordered) find(key uint64) int32 {
+// nodeBefore returns the node before the node of a key, or absent.
+func (u *Unordered) nodeBefore(key uint64) int32 {
 	bucket := int(key % uint64(len(u.before)))
 	prev := u.before[bucket]
 	if prev == absent {
@@ -151,8 +150,8 @@ func (u *Unordered) insertAfter(at, i int32) {
 	u.nodes[i].next, u.nodes[at].next = u.nodes[at].next, i
 }
 
-// grow adds buckets if one key more needs them (_Prime_rehash_policy), and inserts
-// all keys anew, in the order of the list.
+// grow (_Prime_rehash_policy) adds buckets if another key needs them, and inserts all keys again,
+// in the order of the list.
 func (u *Unordered) grow() {
 	if u.len < u.limit {
 		return

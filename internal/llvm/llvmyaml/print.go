@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A Printer prints in the style of LLVM's yaml::Output. Keys are indented by a number
-// of columns, in the first line of a list item with the dash included.
+// A Printer prints in the style of LLVM's yaml::Output. The indentation of a key is in columns and
+// includes the dash of a list item.
 type Printer struct {
-	Buf  []byte // what was printed; its user may take it away at any time
+	Buf  []byte // the output so far; the caller may empty it at any time
 	item bool   // the next key is the first of a list item
 }
 
-// Text prints text as it is.
+// Text prints text unchanged.
 func (p *Printer) Text(s string) { p.Buf = append(p.Buf, s...) }
 
-// Item begins a list item: the next key has its dash.
+// Item begins a list item: the next key gets a dash.
 func (p *Printer) Item() { p.item = true }
 
 // Parent prints a line with a key that has its value below it.
@@ -24,7 +24,7 @@ func (p *Printer) Parent(indent int, key string) {
 	p.Buf = append(p.Buf, '\n')
 }
 
-// Key begins a line with a key that has a value beside it.
+// Key begins a line with a key, up to the column of its value.
 func (p *Printer) Key(indent int, key string) {
 	const valueColumn = 17 // of the value, counted from its key, if that is short enough
 	p.begin(indent, key)

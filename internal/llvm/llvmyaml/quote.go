@@ -1,5 +1,5 @@
-// Package llvmyaml writes strings with the quotes that LLVM's tools use, and
-// reads the part of YAML in which they, and people, write documents for them.
+// Package llvmyaml writes YAML in the style of LLVM's tools, and reads the part of YAML that these
+// tools and their users write.
 package llvmyaml
 
 import (
@@ -16,12 +16,12 @@ func Quote(s string) string {
 	if s == "" {
 		return "''"
 	}
-	// YAML gives a meaning to these characters at the beginning of a scalar.
+	// A scalar that begins with one of these characters means something else in YAML.
 	single := isSpace(s[0]) || isSpace(s[len(s)-1]) || meansOther(s) ||
 		strings.IndexByte(`-?:\,[]{}#&*!|>'"%@`+"`", s[0]) >= 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		// What needsQuotes lets through anywhere.
+		// needsQuotes accepts these characters anywhere.
 		case c == '\t' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z',
 			strings.IndexByte("_-^., ", c) >= 0:
 		case c < 0x20 || c >= 0x7f:
@@ -39,7 +39,7 @@ func Quote(s string) string {
 // isSpace is C's isspace.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// meansOther reports whether the plain scalar is a null, bool or number.
+// meansOther reports whether YAML reads the plain scalar s as a null, bool or number.
 func meansOther(s string) bool {
 	switch s {
 	case "null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN":

@@ -28,8 +28,8 @@ func (s *Scanner) Scalar() string {
 	return text
 }
 
-// scalar reads a plain or quoted scalar, and the blanks after a quoted one, which
-// may be a key.
+// scalar reads a plain or quoted scalar. After a quoted scalar, which may be a key, it skips
+// blanks.
 func (s *Scanner) scalar() (text string, quoted bool) {
 	if s.pos >= len(s.data) {
 		return "", false
@@ -109,8 +109,8 @@ func (s *Scanner) quoted(quote byte) string {
 	return ""
 }
 
-// unescape decodes the escape that follows a backslash, of n bytes. n is 0 if text
-// begins with no escape of YAML.
+// unescape decodes the escape after a backslash. n is its number of bytes, 0 if text does not
+// begin with an escape of YAML.
 func unescape(text string) (r rune, n int) {
 	if len(text) == 0 {
 		return 0, 0
@@ -144,17 +144,17 @@ func unescape(text string) (r rune, n int) {
 	return rune(v), 1 + digits
 }
 
-// Unsigned reads a number of at most the given bits, as LLVM does: decimal, or of
-// base 16, 2 or 8 by its prefix 0x, 0b, 0o or 0.
+// Unsigned reads a number of at most the given bits, as LLVM does: decimal, or hexadecimal, binary
+// or octal with the prefix 0x, 0b, 0o or 0.
 func (s *Scanner) Unsigned(field string, bits int) uint64 {
 	line := s.valueLine()
 	text := s.Scalar()
 	if s.err != nil {
 		return 0
 	}
-	// StringRef::getAsInteger with radix 0 chooses the base in the same way, but for underscores and 0O.
+	// Unlike StringRef::getAsInteger with radix 0, Go accepts underscores and 0O.
 	v, err := strconv.ParseUint(text, 0, bits)
-	if strings.ContainsAny(text, "_O") { // which Go accepts
+	if strings.ContainsAny(text, "_O") {
 		err = strconv.ErrSyntax
 	}
 	if err != nil {

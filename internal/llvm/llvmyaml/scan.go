@@ -8,14 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Scanner reads one document of mappings, sequences and scalars, each in block
-// or flow style. It refuses what makes YAML expensive or surprising: anchors,
-// aliases, tags, block scalars, directives, scalars over several lines, mappings
-// as keys. Like a cursor it keeps the first failure.
+// Scanner reads one document of mappings, sequences and scalars, each in block or flow style. It
+// refuses anchors, aliases, tags, block scalars, directives, scalars over several lines and
+// mappings as keys. Like a cursor it keeps the first failure.
 //
-// The caller asks for the mapping, sequence or scalar that it expects, so nesting
-// is as deep as the caller's calls, whatever the input. A copy of a Scanner reads
-// on from the same place.
+// The caller asks for the mapping, sequence or scalar that it expects, so the caller's code limits
+// the nesting, whatever the input. A copy of a Scanner continues at the same position.
 type Scanner struct {
 	Record int // index of the record being read, for errors; -1 when in none
 
@@ -30,8 +28,8 @@ type Scanner struct {
 	err     error
 }
 
-// NewScanner returns a scanner at the value of the first document in data that
-// has one. Like LLVM it skips documents without a value before it.
+// NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips
+// documents without a value.
 func NewScanner(data []byte) *Scanner {
 	// Keys and scalars are substrings of one string instead of copies.
 	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
@@ -80,7 +78,7 @@ func (s *Scanner) valueLine() int {
 	return s.line
 }
 
-// At returns the place on the given line, 0 for none, in the record being read.
+// At returns the position of a line in the record being read; line 0 means no line.
 func (s *Scanner) At(line int) flaw.Place {
 	return flaw.In("YAML").InRecord(s.Record).OnLine(line)
 }
@@ -92,15 +90,15 @@ func (s *Scanner) Fail(err error) {
 	}
 }
 
-// Rest returns a scanner at the next value and moves s to the end of the document.
-// With it a caller reads a document in parts.
+// Rest returns a scanner at the next value and moves s to the end of the document, so that a
+// caller can read the document in parts.
 func (s *Scanner) Rest() *Scanner {
 	rest := *s
 	s.pos = len(s.data)
 	return &rest
 }
 
-// rest returns what is left of the current line.
+// rest returns the rest of the current line.
 func (s *Scanner) rest() string {
 	rest := s.data[s.pos:]
 	if i := strings.IndexByte(rest, '\n'); i >= 0 {
@@ -109,8 +107,8 @@ func (s *Scanner) rest() string {
 	return strings.TrimSuffix(rest, "\r")
 }
 
-// column is the offset in the line, in bytes: keys and dashes follow blanks alone, so it is the
-// indentation.
+// column returns the offset in the line, in bytes. At a key or dash it is the indentation, because
+// only blanks come before.
 func (s *Scanner) column() int { return s.pos - s.start }
 
 // blank skips blanks, comments and line ends. It sets inline if the next content
@@ -253,9 +251,8 @@ func (s *Scanner) after() {
 	}
 }
 
-// Mapping reads a mapping. It calls value with each key, and value must read the
-// key's value. A key that occurs twice is an error. A missing or null mapping has
-// no keys.
+// Mapping reads a mapping. It calls value with each key; value must read the key's value. A
+// duplicate key is an error. A missing or null mapping has no keys.
 func (s *Scanner) Mapping(value func(key string)) {
 	if s.null() {
 		return
@@ -296,8 +293,8 @@ func (s *Scanner) Mapping(value func(key string)) {
 	}, false)
 }
 
-// Fields reads a mapping with the given keys, of which all but the optional ones are
-// mandatory, and calls value with each key.
+// Fields reads a mapping with the given keys and calls value with each key. All keys except the
+// optional ones are mandatory.
 func (s *Scanner) Fields(keys []string, value func(key string), optional ...string) {
 	// A bit for each key.
 	seen, line := uint(0), s.Line()

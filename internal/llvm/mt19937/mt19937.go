@@ -1,5 +1,5 @@
-// Package mt19937 implements C++'s std::mt19937 and libstdc++'s distributions
-// over it, where results must equal LLVM's.
+// Package mt19937 implements C++'s std::mt19937 and libstdc++'s distributions, so that random
+// choices equal LLVM's.
 package mt19937
 
 // DefaultSeed is the seed of a default-constructed std::mt19937.
@@ -46,9 +46,8 @@ func (g *Generator) Uint32() uint32 {
 	return y ^ y>>18
 }
 
-// Uniform draws from 0 to limit as libstdc++'s uniform_int_distribution does
-// over 32 random bits; builds of LLVM with another C++ library sample
-// differently.
+// Uniform draws from 0 to limit as libstdc++'s uniform_int_distribution does. Builds of LLVM with
+// another C++ library sample differently.
 func (g *Generator) Uniform(limit uint64) uint64 {
 	if limit >= 1<<32-1 {
 		return g.uniformWide(limit)
@@ -63,8 +62,7 @@ func (g *Generator) Uniform(limit uint64) uint64 {
 	return p >> 32
 }
 
-// uniformWide covers ranges of 32 bits and more: upscaling by drawing the
-// high part first.
+// uniformWide draws from ranges of 32 bits and more, the high part first.
 func (g *Generator) uniformWide(limit uint64) uint64 {
 	if limit == 1<<32-1 {
 		return uint64(g.Uint32())

@@ -1,5 +1,5 @@
-// Package zlibtext compresses and decompresses the texts that LLVM's profiles
-// store as a zlib stream preceded by its inflated size.
+// Package zlibtext compresses and decompresses the texts in LLVM's profiles, which are zlib
+// streams after their inflated size.
 package zlibtext
 
 import (
@@ -15,23 +15,21 @@ import (
 // maxRatio is the greatest compression ratio that deflate can reach.
 const maxRatio = 1032
 
-// Texts inflate to at most free bytes, or to ratio times their compressed bytes if that
-// is more. The names of a large C++ program take a fifth to a tenth of their size when
-// they are compressed.
+// Texts may inflate to free bytes, or to ratio times their compressed bytes if that is more. The
+// names of large C++ programs compress to a fifth or a tenth of their size.
 const (
 	free  = 128 << 20
 	ratio = 20
 )
 
-// MaxSize returns how many bytes a text or several texts may inflate to that take
-// compressed bytes in a profile.
+// MaxSize returns how many bytes one or more texts may inflate to, given their compressed bytes.
 func MaxSize(compressed int) uint64 { return max(free, ratio*uint64(compressed)) }
 
 // ErrTooLarge is the error of [Inflate] for a text that exceeds the limit.
 var ErrTooLarge = errors.New("a text beyond the limit")
 
-// Inflate decompresses a zlib stream that the profile says holds size bytes, at most
-// limit. Its buffer grows with the data, whatever size is.
+// Inflate decompresses a zlib stream of size bytes, as the profile claims, and at most limit. The
+// buffer grows with the data, whatever the claim.
 func Inflate(z []byte, size, limit uint64) (string, error) {
 	switch {
 	case size/maxRatio > uint64(len(z)):
@@ -58,9 +56,8 @@ func Inflate(z []byte, size, limit uint64) (string, error) {
 	return unsafe.String(unsafe.SliceData(text), len(text)), nil
 }
 
-// ReadAll reads a stream that is announced to have size bytes, to its end or one byte
-// further than size. With an error it returns what it has read. Its memory grows with the
-// bytes that arrive; a stream of the right size is in a buffer of that size in the end.
+// ReadAll reads a stream with an announced size to its end, or to one byte more than size. On
+// error it returns the bytes read so far. The memory grows with the bytes that arrive.
 func ReadAll(r io.Reader, size uint64) ([]byte, error) {
 	// The extra byte shows a stream that is too long.
 	b := make([]byte, 0, min(size, 1<<16)+1)
@@ -90,8 +87,7 @@ func takeReader(z []byte) (io.ReadCloser, error) {
 	return zlib.NewReader(bytes.NewReader(z))
 }
 
-// Deflate compresses text at the best level, as LLVM does. The bytes differ from
-// those of C zlib, the inflated text does not.
+// Deflate compresses text at the best level, as LLVM does. The bytes differ from C zlib's output.
 func Deflate(text string) []byte {
 	var z bytes.Buffer
 	w, err := zlib.NewWriterLevel(&z, zlib.BestCompression)

@@ -1,4 +1,4 @@
-// Package storetest tests stores: what every driver must do.
+// Package storetest tests that a driver implements store.Store.
 package storetest
 
 import (
@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("names", func(t *testing.T) { testNames(t, s) })
 }
 
-// put, stat and read end the test at an error: what follows would only repeat it.
+// put, stat and read end the test at an error.
 func put(t *testing.T, s store.Store, key string, data []byte) {
 	t.Helper()
 	if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
@@ -117,7 +117,7 @@ func testObjects(t *testing.T, s store.Store) {
 	}
 }
 
-// wantError wants an error of package store that names the object by its URL and wraps the reason.
+// wantError checks that err is an error of package store with the object's URL and the reason.
 func wantError(t *testing.T, err, want error, url string) {
 	t.Helper()
 	if e := (*store.Error)(nil); !errors.Is(err, want) || !errors.As(err, &e) || e.URL != url {
@@ -125,8 +125,8 @@ func wantError(t *testing.T, err, want error, url string) {
 	}
 }
 
-// testList: a list has every object whose key begins with the prefix, in the bytewise order of keys,
-// whatever pages the server divides it into.
+// testList: a list has every object whose key begins with the prefix, in the bytewise order of
+// keys, also if the server divides the list into pages.
 func testList(t *testing.T, s store.Store) {
 	var want []string
 	// The bytes '-' and '.' come before '/', '0' after it: sorted by folders the order would be another.
@@ -165,7 +165,7 @@ func testList(t *testing.T, s store.Store) {
 			t.Errorf("%s: listed %d keys, want %d\n%.300q\n%.300q", prefix, len(got), len(expected), got, expected)
 		}
 	}
-	// Who stops after the first object must not be called again.
+	// The loop body must not be called again after a break.
 	for range s.List(t.Context(), "list/") {
 		break // must not go on, nor panic
 	}
@@ -194,10 +194,10 @@ func testChanged(t *testing.T, s store.Store) {
 
 // testCreate has many writers create the same objects.
 func testCreate(t *testing.T, open func(t *testing.T) store.Store) {
-	// Connections of their own, as those of several processes: a lock within one would hide a race of the
-	// server.
+	// Three connections stand for several processes: a lock inside one connection would hide a
+	// race of the server.
 	stores := []store.Store{open(t), open(t), open(t)}
-	// Twelve writers through three connections; forty times, since the order is chance.
+	// Twelve writers use three connections, forty times, because their order is random.
 	for i := range 40 {
 		key := fmt.Sprintf("create/%d", i)
 		var wins atomic.Int32
@@ -223,7 +223,7 @@ func testCreate(t *testing.T, open func(t *testing.T) store.Store) {
 			t.Errorf("%s: %q, want %q", key, got, *winner.Load())
 		}
 	}
-	// Also long after the race: an object that is there is never replaced by Create.
+	// Create never replaces an existing object, also long after the race.
 	wantError(t, stores[0].Create(t.Context(), "create/0", nil), fs.ErrExist, stores[0].URL("create/0"))
 }
 
