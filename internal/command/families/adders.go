@@ -54,7 +54,7 @@ func (a *Adders) Formats() string {
 }
 
 // Check returns what is wrong with the options of any family.
-func (a *Adders) Check(r *merging.Run) error {
+func (a *Adders) Check(r *merging.Options) error {
 	for _, m := range a.List {
 		if err := m.Check(r); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (a *Adders) Given() int {
 }
 
 // Refuse returns an error if the user gave an option that the family of an index does not have.
-func (a *Adders) Refuse(index int, r *merging.Run) (err error) {
+func (a *Adders) Refuse(index int, r *merging.Options) (err error) {
 	refused := a.List[index].Refuses()
 	a.flags.Given(func(name string) {
 		if owner, ok := a.owner[name]; ok && owner != index || slices.Contains(refused, name) {

@@ -61,10 +61,10 @@ func (o *adder) Results() []merging.Result {
 // Refuses lists the options that name programs: profiles hold the names of their methods.
 func (o *adder) Refuses() []string { return []string{"program", "arch"} }
 
-func (o *adder) Check(*merging.Run) error { return nil }
+func (o *adder) Check(*merging.Options) error { return nil }
 
 // Open checks the name of the output, and the options for writing.
-func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
+func (o *adder) Open(r *merging.Options, _ func(string)) (err error) {
 	if err = r.CheckName(); err == nil {
 		o.options, err = o.writeOptions()
 	}

@@ -68,7 +68,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 // lost ones from which those of the result must be removed, needs the profile in memory: wholeSum
 // does without.
 func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *merging.Sum {
-	if c.heapYAML(j.Run) {
+	if c.heapYAML(j.Options) {
 		return c.heapSum(j, merged.Profile(), report)
 	}
 	if c.keep == nil && !c.sparse && !c.text && j.Unit <= 1 && len(report.Accounts.Lost()) == 0 {

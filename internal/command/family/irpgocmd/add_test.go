@@ -80,7 +80,7 @@ func tarred(t *testing.T, members []oracle.Fixture) []byte {
 }
 
 func newJob(ins []inputs.Input, workers int) *merging.Job {
-	return &merging.Job{Run: &merging.Run{Workers: workers}, Inputs: ins}
+	return &merging.Job{Options: &merging.Options{Workers: workers}, Inputs: ins}
 }
 
 // addUp is adder.addUp without the programs that options name.

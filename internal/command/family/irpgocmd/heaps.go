@@ -45,7 +45,7 @@ func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 
 // heapYAML reports whether the result is to be MemProf YAML, by --format or else the name of the
 // output.
-func (c *adder) heapYAML(r *merging.Run) bool {
+func (c *adder) heapYAML(r *merging.Options) bool {
 	switch r.Format {
 	case formatMemProfYAML, formatHeapYAML:
 		return true

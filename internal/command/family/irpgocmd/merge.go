@@ -84,7 +84,7 @@ func (c *adder) Results() []merging.Result {
 func (c *adder) Refuses() []string { return nil }
 
 // Check determines from the options how to write the result.
-func (c *adder) Check(r *merging.Run) error {
+func (c *adder) Check(r *merging.Options) error {
 	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
 	if name := c.lateOption(); c.partial && !r.Partial && name != "" {
 		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
@@ -123,7 +123,7 @@ func (c *adder) lateOption() string {
 
 // Open reads what the options name: programs, for correlation and heap profiles, the file of
 // --remap and the expressions. Weights become whole numbers over the denominator r.Unit.
-func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
+func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	if err = r.FixWeights(); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const maxBinaries = 500
 // Split returns a group for each binary with --per-binary. It reads the headers of
 // all inputs. An unreadable input joins the first group, whose merge reports the
 // error.
-func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) ([]*merging.Group, error) {
+func (c *adder) Split(ctx context.Context, r *merging.Options, ins []inputs.Input) ([]*merging.Group, error) {
 	if !c.perBinary {
 		return nil, nil
 	}

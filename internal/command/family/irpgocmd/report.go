@@ -34,7 +34,7 @@ func newReport(j *merging.Job) *mergeReport {
 		irpgo.NameRefs(file, data, func(ref uint64) bool { return j.Accounts.MayBeLost(ref, "") })
 	}
 	j.Cause = likelyCause
-	j.Places = irpgo.NumInputs
+	j.NumInputs = irpgo.NumInputs
 	return &mergeReport{Job: j, sources: make(map[sourceKind]int)}
 }
 

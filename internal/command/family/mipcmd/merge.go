@@ -55,7 +55,7 @@ func (c *adder) Refuses() []string { return []string{"decay", "allow-empty"} }
 
 // Check refuses options that contradict an existing output. r.Update tells the run to make the
 // output the base.
-func (c *adder) Check(r *merging.Run) error {
+func (c *adder) Check(r *merging.Options) error {
 	r.Update = c.update
 	switch {
 	case c.update && r.Output == "-":
@@ -68,7 +68,7 @@ func (c *adder) Check(r *merging.Run) error {
 
 // Open accepts one program at most, by name: raw profiles hold no build id to search
 // folders for.
-func (c *adder) Open(r *merging.Run, _ func(string)) error {
+func (c *adder) Open(r *merging.Options, _ func(string)) error {
 	if slices.ContainsFunc(r.Weights, func(w string) bool { return strings.Contains(w, ".") }) {
 		return cli.Usagef("option --weighted-input takes whole numbers for MIP profiles")
 	}

@@ -76,7 +76,7 @@ func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 // Check refuses options that do not go together. Options about what is written exclude partial
 // sums, unless r.Partial says that this run makes only a part of a larger merge: its last step
 // applies them.
-func (c *adder) Check(r *merging.Run) error {
+func (c *adder) Check(r *merging.Options) error {
 	c.write.Lossless, c.sum = true, r.Format == formatPartial
 	if name := c.lateOption(); c.sum && !r.Partial && name != "" {
 		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
@@ -100,7 +100,7 @@ func (c *adder) Check(r *merging.Run) error {
 
 // Open turns the weights into whole numbers over the common denominator r.Unit, by which Add
 // divides the sum. A partial sum cannot be divided: rounding would make sums of sums differ.
-func (c *adder) Open(r *merging.Run, _ func(string)) error {
+func (c *adder) Open(r *merging.Options, _ func(string)) error {
 	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
 		return err
 	}
