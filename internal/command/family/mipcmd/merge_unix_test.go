@@ -39,7 +39,7 @@ func TestMergeMIPWorkers(t *testing.T) {
 	base, ins := mipInputs(t)
 	merge := func(workers int) *sum {
 		s := &sum{job: &merging.Job{Options: &merging.Options{Workers: workers}}, base: base}
-		if err := s.add(t.Context(), ins); err != nil {
+		if err := s.addInputs(t.Context(), ins); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -81,7 +81,7 @@ func TestMergeMIPInterrupt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	s := &sum{job: &merging.Job{Options: &merging.Options{Workers: 2}}, base: base}
-	err = s.add(ctx, append(ins, inputs.File(pipe, inputs.Options{})))
+	err = s.addInputs(ctx, append(ins, inputs.File(pipe, inputs.Options{})))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}
