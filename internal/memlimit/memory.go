@@ -73,10 +73,10 @@ func CollectOften(percent int) (end func()) {
 	return func() { debug.SetGCPercent(usual) }
 }
 
-// CollectAbove keeps the memory below max(size, 1.25 × live heap) until end is called. A heap much
-// smaller than size may grow to 3 × live + 32 MiB, so that small processes stay small. It is for
-// processes that leave much garbage. It sets Go's memory limit after each collection, so Go also
-// returns memory to the system.
+// CollectAbove limits the memory, until end is called, to the greatest of min(size, 3 × live + 32 MiB),
+// 1.25 × live and 1.5 × live - size/4, where live is the size of the live heap. It is for processes
+// that leave much garbage. It sets Go's memory limit after each collection, so Go also returns memory
+// to the system.
 func CollectAbove(size int64) (end func()) {
 	usual := debug.SetGCPercent(-1)
 	if usual < 0 {
@@ -95,7 +95,7 @@ func CollectAbove(size int64) (end func()) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		inUse := int64(live[0].Value.Uint64())
-		debug.SetMemoryLimit(min(limit, max(min(size, 3*inUse+32<<20), inUse+inUse/4)))
+		debug.SetMemoryLimit(min(limit, max(min(size, 3*inUse+32<<20), inUse+inUse/4, inUse+inUse/2-size/4)))
 		runtime.AddCleanup(new([64]byte), pace, 0) // runs after the next collection
 	}
 	pace(0)

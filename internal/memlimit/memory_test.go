@@ -119,9 +119,8 @@ func TestCollectAbove(t *testing.T) {
 		{300 << 20, 300 << 20, 300 << 20},
 		{900 << 20, usual, usual},
 		{100 << 20, 125 << 20, 135 << 20}, // 100 MiB are in use, and little more
-		{10 << 20, 125 << 20, 135 << 20},
-		{200 << 20, 200 << 20, 200 << 20},
-		{4 << 30, usual, usual},
+		{10 << 20, 147 << 20, 160 << 20},
+		{64 << 20, 134 << 20, 145 << 20},
 	} {
 		held := make([]byte, 100<<20)
 		end := CollectAbove(c.size)
