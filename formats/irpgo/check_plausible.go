@@ -172,9 +172,8 @@ func (p *plausible) counters(r *Record, i int) {
 // minute for it.
 const lonely = 1 << 36
 
-// lonelier is from where it is a finding: a loop takes a quarter of an hour for it. Merges doubt
-// inputs from the same count on, but judge totals by other ones (shares.doubt of
-// internal/command/merging, which imports no format).
+// lonelier is from where it is a finding: a loop takes a quarter of an hour for it. Merges warn of
+// inputs with such total counts (flippedBit of internal/command/merging).
 const lonelier = 1 << 40
 
 // alone looks for a counter that is a power of two more than what the others have.

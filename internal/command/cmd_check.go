@@ -50,14 +50,14 @@ the command line is wrong.`,
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
 			c.checkers = newCheckers()
-			c.rests = make([]family.Rest, len(families.All))
+			c.comparisons = make([]family.Comparison, len(families.All))
 			c.gate.flags(f)
 			return c.run
 		},
 	}
 }
 
-// checkRun is one run of "profuse check". Its parts: checkers check single files, rests compare the
+// checkRun is one run of "profuse check". Its parts: checkers check single files, comparisons compare the
 // files of a family with each other, and gate compares one file with the last good one.
 type checkRun struct {
 	// json and markdown choose the form of the output. markdown is for the verdict of --against.
@@ -68,9 +68,9 @@ type checkRun struct {
 	// gate holds --against and its limits.
 	gate     gate
 	programs sources.Programs
-	// checkers and rests have the order of families.
-	checkers checkers
-	rests    []family.Rest
+	// checkers and comparisons have the order of families.
+	checkers    checkers
+	comparisons []family.Comparison
 }
 
 // run checks all files, whatever is wrong with one of them, and fails if any is not sound or the
@@ -139,7 +139,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			checked.Packed = &packing.Origin{Program: program, BuildID: id}
 		}
 		// Shapes may refer to the bytes of the file, which are gone after this call.
-		c.rests[at].Add(name, checked.Shapes)
+		c.comparisons[at].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
 		add(checked)
 		return nil
@@ -178,9 +178,9 @@ func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checke
 // compare remarks on the files that disagree with the rest of their family. Such remarks fail no
 // check: a mixture of builds may be meant.
 func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
-	for i := range c.rests {
-		odd, builds := c.rests[i].Odd()
-		for _, o := range odd {
+	for i := range c.comparisons {
+		outliers, builds := c.comparisons[i].Outliers()
+		for _, o := range outliers {
 			switch {
 			case c.json:
 				// Without -q all files are there; with it only the unsound ones are, and no others

@@ -55,10 +55,10 @@ func mergesOfFamilies() string {
 	return b.String()
 }
 
-// mergeCmd is one run of "profuse merge". [merging.Run] has the options that all families share and
+// mergeCmd is one run of "profuse merge". [merging.Options] has the options that all families share and
 // does the work.
 type mergeCmd struct {
-	merging.Run
+	merging.Options
 	// format is --format, the names of all families' results, of which several families may have
 	// one.
 	format cli.Choice
@@ -95,19 +95,19 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 // run checks what can be checked without inputs; the family, and with it the options that apply,
 // follows from the inputs.
 func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
-	c.Run.Format = c.format.Value
+	c.Options.Format = c.format.Value
 	// Text may go to a terminal, binary profiles may not.
 	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
-	if err := c.Run.Check(env, args, text); err != nil {
+	if err := c.Options.Check(env, args, text); err != nil {
 		return err
 	}
-	if err := c.adders.Check(&c.Run); err != nil {
+	if err := c.adders.Check(&c.Options); err != nil {
 		return err
 	}
 	return c.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
 		c.Family = c.chooseFamily(ins)
 		at := families.Index(c.Family)
-		return c.adders.List[at], c.adders.Refuse(at, &c.Run)
+		return c.adders.List[at], c.adders.Refuse(at, &c.Options)
 	})
 }
 

@@ -129,7 +129,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
 		at, format, err := families.Of(name, data)
 		if err != nil {
-			show(families.FactsOfNothing(name, len(data), err), err)
+			show(families.UnreadableFacts(name, len(data), err), err)
 			return nil
 		}
 		facts, err := c.showers[at].Facts(name, data, format, opt)
@@ -141,7 +141,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return nil
 	}, func(name string, err error) {
 		printer.Packed = packing.Origin{}
-		show(families.FactsOfNothing(name, 0, err), err)
+		show(families.UnreadableFacts(name, 0, err), err)
 	})
 	if err != nil {
 		return err

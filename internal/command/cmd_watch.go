@@ -69,7 +69,7 @@ be merged, and 2 if the command line is wrong.`,
 // watchRun is one run of "profuse watch". The merge in it has the options of "profuse merge". The
 // rest says when files are merged and what becomes of them afterwards, see [watch.Options].
 type watchRun struct {
-	merging.Run
+	merging.Options
 	// Merged files are deleted, moved to archive, or else left in place and remembered.
 	delete  bool
 	archive string
@@ -93,11 +93,11 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	// The family is chosen once: a folder in which another kind of profile arrives later does not
 	// change it.
 	at := c.choose(args[0])
-	if err := c.adders.Refuse(at, &c.Run); err != nil {
+	if err := c.adders.Refuse(at, &c.Options); err != nil {
 		return err
 	}
 	ignoreFileSizeSignal()
-	log := newWatchLog(env, args[0], &c.Run)
+	log := newWatchLog(env, args[0], &c.Options)
 	defer log.line.Clear()
 	opt := watch.Options{
 		Dir: args[0], Output: c.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine, Checksum: bool(c.Checksum),
@@ -108,7 +108,7 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	// Programs may lie in the watched folder; they are no profiles.
 	opt.Ignore = c.Programs.Paths
 	opt.Merge = c.Watched(adder, log.warn)
-	if err := adder.Open(&c.Run, log.warn); err != nil {
+	if err := adder.Open(&c.Options, log.warn); err != nil {
 		return err
 	}
 	defer c.Programs.Close()
@@ -140,10 +140,10 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 	case c.batch < 1:
 		return cli.Usagef("option --batch takes a number from 1 up")
 	}
-	if err := c.Run.Check(env, args, false); err != nil {
+	if err := c.Options.Check(env, args, false); err != nil {
 		return err
 	}
-	return c.adders.Check(&c.Run)
+	return c.adders.Check(&c.Options)
 }
 
 // choose returns the index of the family to merge: by the name of the output, by

@@ -30,7 +30,7 @@ const (
 type watchLog struct {
 	line *cli.StatusLine
 	dir  string // that is watched
-	run  *merging.Run
+	run  *merging.Options
 
 	done watch.Written // since the last line about it
 	told time.Time     // when that was
@@ -41,7 +41,7 @@ type watchLog struct {
 
 // newWatchLog returns the log of a run, which prints through the status line so that both do not
 // mix.
-func newWatchLog(env *cli.Env, dir string, run *merging.Run) *watchLog {
+func newWatchLog(env *cli.Env, dir string, run *merging.Options) *watchLog {
 	return &watchLog{line: env.StatusLine(run.Quiet), dir: dir, run: run, warned: make(map[string]bool)}
 }
 

@@ -82,7 +82,7 @@ func TestWatchLog(t *testing.T) {
 func watchLogTo() (*watchLog, *bytes.Buffer) {
 	out := new(bytes.Buffer)
 	env := &cli.Env{Stdout: out, Stderr: out, Getenv: os.Getenv}
-	run := &merging.Run{}
+	run := &merging.Options{}
 	run.Output = "out"
 	return newWatchLog(env, "in", run), out
 }

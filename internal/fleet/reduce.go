@@ -30,7 +30,7 @@ import (
 type Reduce struct {
 	Jobs     []*Job
 	Families Families
-	Run      *merging.Run // its Output is a file, or a folder if it ends with a slash or is one
+	Run      *merging.Options // its Output is a file, or a folder if it ends with a slash or is one
 	// The folder for copies of partial sums.
 	Scratch string
 
@@ -408,7 +408,7 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 	f := r.Families.List[i]
 	run := *r.Run
 	run.Family = f.exact().Family
-	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Run: &run}
+	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Options: &run}
 	if r.isFolder() {
 		// The result is a profile and no partial sum.
 		res.Path = store.Below(r.Run.Output, k.name()+cmp.Or(f.exact().Whole, f.exact().Exact))

@@ -32,7 +32,7 @@ type Family struct {
 	Origin func(name string, data []byte) family.Origin // nil if profiles do not tell
 	Adder  merging.Adder
 	// Run has the options of the merge.
-	Run merging.Run
+	Run merging.Options
 }
 
 // Families are all families. FamilyOf returns the index of the family of a profile.
@@ -54,7 +54,7 @@ type Task struct {
 	Families Families
 	Open     inputs.Options
 	Scratch  string // folder for copies of objects, as many bytes as a shard has
-	Workers  int    // see [merging.Run]
+	Workers  int    // see [merging.Options]
 	// NoPrograms leaves out profiles whose program is missing; else they end the task.
 	NoPrograms bool
 	Ended      func(ShardEnded)

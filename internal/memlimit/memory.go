@@ -1,7 +1,6 @@
-// Package memory keeps the process within the memory of its machine. It gives Go's
-// garbage collector a limit below which it works harder, instead of letting the heap
-// grow to twice what is in use, and limits what is read from pipes, devices and
-// compressed files.
+// Package memlimit keeps the process within the memory of its machine. It sets the soft memory limit
+// of Go's runtime, paces the garbage collector, and limits the size of pipes, devices and compressed
+// files.
 package memlimit
 
 import (
@@ -19,10 +18,9 @@ import (
 	"sync/atomic"
 )
 
-// SetLimit sets the soft limit of the process, unless the user has set one with
-// GOMEMLIMIT: seven eighths of the memory of the machine, of the cgroup, or of the
-// limits on the process (ulimit -v), whichever is least. The rest is for mapped files,
-// threads and what other programs need.
+// SetLimit sets the soft memory limit to seven eighths of the least of the machine's memory, the
+// limit of the cgroup, and the limit of the process (ulimit -v). The rest is for mapped files,
+// threads and other programs. A limit in GOMEMLIMIT stays.
 func SetLimit(getenv func(string) string) {
 	if getenv("GOMEMLIMIT") != "" {
 		return
@@ -35,17 +33,16 @@ func SetLimit(getenv func(string) string) {
 
 var (
 	collectLate sync.Once
-	// afterFirst is how much the heap may grow, in percent, after a first collection that
-	// is yet to come; 0 once it has, or if it is not delayed.
+	// afterFirst is the GC percentage that applies after the delayed first collection; 0 after that
+	// collection, or if it is not delayed.
 	afterFirst atomic.Int64
 )
 
-// smallHeap is the usual size of the heap at the first collection.
+// smallHeap is the size of the heap, in bytes, at the first collection under GC percentage 100.
 const smallHeap = 4 << 20
 
-// CollectLate delays the first garbage collection until the heap has about size bytes.
-// It suits a process that keeps most of what it allocates first, as one merge does, or
-// one export of coverage. Afterwards the collector works as usual.
+// CollectLate delays the first garbage collection until the heap has about size bytes. It is for
+// processes that keep most of what they allocate first, such as merges and exports of coverage.
 func CollectLate(size int) {
 	collectLate.Do(func() {
 		usual := debug.SetGCPercent(size / smallHeap * 100)
@@ -58,10 +55,9 @@ func CollectLate(size int) {
 	})
 }
 
-// CollectOften lets the heap grow by percent, not to twice its size, until the function
-// that it returns is called. It suits a process whose memory holds few pointers, as the
-// sums of sample profiles do: collecting takes hardly any time. It leaves a first collection
-// where [CollectLate] has put it.
+// CollectOften lets the heap grow by percent between collections until end is called. It is for
+// processes whose memory has few pointers, such as sums of sample profiles: collecting takes little
+// time. It does not change the first collection that [CollectLate] has delayed.
 func CollectOften(percent int) (end func()) {
 	if usual := afterFirst.Load(); usual > int64(percent) && afterFirst.CompareAndSwap(usual, int64(percent)) {
 		return func() {
@@ -77,10 +73,10 @@ func CollectOften(percent int) (end func()) {
 	return func() { debug.SetGCPercent(usual) }
 }
 
-// CollectAbove lets the memory grow to size bytes where a third of that is in use, by a quarter
-// where most of it is, and by nearly half where several times as much is, until the function that
-// it returns is called. A process that holds little stays small. It suits one that leaves much
-// garbage: it sets Go's limit after each collection, by which Go also gives memory back.
+// CollectAbove limits the memory, until end is called, to the greatest of min(size, 3 × live + 32 MiB),
+// 1.25 × live and 1.5 × live - size/4, where live is the size of the live heap. It is for processes
+// that leave much garbage. It sets Go's memory limit after each collection, so Go also returns memory
+// to the system.
 func CollectAbove(size int64) (end func()) {
 	usual := debug.SetGCPercent(-1)
 	if usual < 0 {
@@ -99,8 +95,8 @@ func CollectAbove(size int64) (end func()) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		inUse := int64(live[0].Value.Uint64())
-		debug.SetMemoryLimit(min(limit, max(min(size, 32<<20+3*inUse), inUse+inUse/4, inUse+inUse/2-size/4)))
-		runtime.AddCleanup(new([64]byte), pace, 0) // for after the next collection
+		debug.SetMemoryLimit(min(limit, max(min(size, 3*inUse+32<<20), inUse+inUse/4, inUse+inUse/2-size/4)))
+		runtime.AddCleanup(new([64]byte), pace, 0) // runs after the next collection
 	}
 	pace(0)
 	return func() {
@@ -112,27 +108,25 @@ func CollectAbove(size int64) (end func()) {
 	}
 }
 
-// A growth says how much the heap may grow while profiles of one kind are added up. Each
-// figure is applied once, by the first profile that asks for it.
+// A growth paces the collector while profiles of one kind are added up. Each setting is applied once.
 type growth struct {
-	first          int // the heap at a first collection that [CollectLate] has delayed; 0 leaves it
-	large, percent int // after a profile of so many bytes the heap grows by percent between collections
+	first          int // bytes of the heap at the first collection, if [CollectLate] has delayed it; 0 keeps the delay
+	large, percent int // GC percentage from the first profile of at least large bytes on
 	begun, slowed  sync.Once
 }
 
 var (
-	// The debug information of the program of a raw heap profile is soon garbage, so the first
-	// collection must not be too late. The sums of large ones take most of the memory and hold
-	// hardly any pointers.
+	// The debug information for a raw heap profile is soon garbage, so the first collection must not
+	// be too late. The sum of large heap profiles is most of the memory, with few pointers.
 	heapProfiles = growth{first: 20 << 20, large: 16 << 20, percent: 20}
-	// The sum of a large profile of an instrumented program takes most of the memory and grows once.
+	// The sum of large profiles of instrumented programs is most of the memory, and grows once.
 	profiles = growth{large: 256 << 20, percent: 10}
 )
 
-// HeapProfile prepares for a raw heap profile of size bytes.
+// HeapProfile paces the collector for a raw heap profile of size bytes.
 func HeapProfile(size int) { heapProfiles.prepare(size) }
 
-// Profile prepares for the profile of size bytes of an instrumented program.
+// Profile paces the collector for a profile of an instrumented program of size bytes.
 func Profile(size int) { profiles.prepare(size) }
 
 func (g *growth) prepare(size int) {
@@ -146,10 +140,10 @@ func (g *growth) prepare(size int) {
 	}
 }
 
-// none is what the functions return that know of no limit, in bytes.
+// none is the number of bytes that stands for no limit.
 const none = math.MaxInt64
 
-// meminfo returns the memory that /proc/meminfo in the file system says.
+// meminfo returns the memory of the machine in bytes, from /proc/meminfo.
 func meminfo(root fs.FS) int64 {
 	text, _ := fs.ReadFile(root, "proc/meminfo")
 	for line := range bytes.Lines(text) {
@@ -162,10 +156,9 @@ func meminfo(root fs.FS) int64 {
 	return none
 }
 
-// cgroup returns the least limit on memory of the process's control group and of the
-// groups around it, in version 1 or 2 of Linux's control groups. In a container the
-// group may not be mounted under the path that the kernel says, but the root of the
-// mount is then the container's.
+// cgroup returns the least memory limit, in bytes, of the process's control group and the groups
+// above it, in version 1 or 2 of control groups. In a container, the path from the kernel may not
+// exist, and the root of the mount is the container's group.
 func cgroup(root fs.FS) int64 {
 	limit := int64(none)
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -194,8 +187,8 @@ func cgroup(root fs.FS) int64 {
 	return limit
 }
 
-// number parses a number of bytes; "max" and other words mean no limit, and so do 0 and
-// the great numbers that version 1 writes for it.
+// number parses a number of bytes. It returns none for 0, words such as "max", and numbers that do not
+// fit. Version 1 writes a number near 2^63 for no limit.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {

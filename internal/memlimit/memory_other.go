@@ -2,5 +2,5 @@
 
 package memlimit
 
-// machine returns the memory of the machine in bytes, which it does not know here.
+// machine returns none: the memory of the machine is unknown.
 func machine() int64 { return none }

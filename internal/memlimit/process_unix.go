@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserved is about how much address space, in bytes, Go's runtime and the program take
-// beside the heap.
+// reserved is the approximate address space, in bytes, of Go's runtime and the program without the
+// heap.
 const reserved = 256 << 20
 
 // process returns the limit on the memory of the process in bytes.

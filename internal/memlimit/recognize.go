@@ -7,19 +7,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// The sizes of files that their first bytes allow, in bytes. The text of a profile is
-// several times larger than the other forms, and so is what a reader makes of it.
+// The greatest sizes of recognized files in bytes. Readers of text need several times its size.
 const (
 	maxText   = 512 << 20
 	maxBinary = 16 << 30
 )
 
-// SizeVariable is the environment variable that takes the place of option
-// --max-input-size, for tools that cannot have one.
+// SizeVariable is the environment variable for --max-input-size, for tools without this option.
 const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
 
-// Recognize returns how many bytes contents that begin with head may have. The error says
-// what they are if profuse does not read them. It is for [inputs.Options].
+// Recognize returns the greatest size, in bytes, of a file that begins with head, for [inputs.Options].
+// If profuse does not read the file, the error names its format.
 func Recognize(name string, head []byte) (most int64, err error) {
 	f, ok := formats.Detect(head)
 	switch {
@@ -31,8 +29,7 @@ func Recognize(name string, head []byte) (most int64, err error) {
 	return 0, formats.WrongFormat(name, head, "a profile")
 }
 
-// RecognizeText is Recognize, but takes any text: for LLVM's tools it is a profile until it is
-// read.
+// RecognizeText is Recognize, but takes any text, like LLVM's tools.
 func RecognizeText(name string, head []byte) (most int64, err error) {
 	most, err = Recognize(name, head)
 	control := func(r rune) bool { return r < ' ' && (r < '\t' || r > '\r') }

@@ -66,7 +66,7 @@ The exit code is 0 if the coverage could be printed and no limit is missed, 1 if
 type coverageRun struct {
 	// Run has the options of a merge: several inputs are merged within its loss budget. Its Output
 	// is the file for other tools.
-	merging.Run
+	merging.Options
 	// demangle is for the file for other tools, mangled for what is printed.
 	json, demangle, mangled bool
 	to                      cli.Choice

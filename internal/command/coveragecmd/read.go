@@ -144,7 +144,7 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 		}
 	}
 	var merged bytes.Buffer
-	run := c.Run
+	run := c.Options
 	// The sum stays in memory: no file, no name that could choose a format.
 	run.Output, run.Into, run.Open = "", &merged, sources.Options(env)
 	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {

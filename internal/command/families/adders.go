@@ -9,16 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// Adders holds an adder of each family, in the order of [All], and the options that the adders
-// declared.
+// Adders holds an adder of each family, in the order of [All], and the options of the adders.
 type Adders struct {
 	List  []merging.Adder
 	flags *cli.Flags     // of the command
 	owner map[string]int // by option: the index of the only family that has it
 }
 
-// Declare declares the options of all families. The options that the command declared before
-// belong to all families.
+// Declare declares the options of all families. Options that are declared before belong to all
+// families.
 func (a *Adders) Declare(f *cli.Flags, watching bool) {
 	a.flags, a.owner = f, make(map[string]int)
 	known := make(map[string]bool) // options of the command or of an earlier family
@@ -54,7 +53,7 @@ func (a *Adders) Formats() string {
 }
 
 // Check returns what is wrong with the options of any family.
-func (a *Adders) Check(r *merging.Run) error {
+func (a *Adders) Check(r *merging.Options) error {
 	for _, m := range a.List {
 		if err := m.Check(r); err != nil {
 			return err
@@ -63,8 +62,7 @@ func (a *Adders) Check(r *merging.Run) error {
 	return nil
 }
 
-// Given returns the index of a family if the user gave an option that only this family has,
-// otherwise -1.
+// Given returns the index of a family that alone has a given option; -1 if there is none.
 func (a *Adders) Given() int {
 	index := -1
 	a.flags.Given(func(name string) {
@@ -75,8 +73,8 @@ func (a *Adders) Given() int {
 	return index
 }
 
-// Refuse returns an error if the user gave an option that the family of an index does not have.
-func (a *Adders) Refuse(index int, r *merging.Run) (err error) {
+// Refuse returns an error if an option is given that the family with the index does not support.
+func (a *Adders) Refuse(index int, r *merging.Options) (err error) {
 	refused := a.List[index].Refuses()
 	a.flags.Given(func(name string) {
 		if owner, ok := a.owner[name]; ok && owner != index || slices.Contains(refused, name) {

@@ -1,4 +1,3 @@
-// Package family defines the interfaces through which the commands show, check,
-// merge and watch work on one family of formats. Packages irpgocmd, mipcmd and
-// iprofcmd implement them.
+// Package family defines the interfaces through which commands work on one family of formats.
+// Packages irpgocmd, mipcmd, iprofcmd and samplecmd implement them.
 package family

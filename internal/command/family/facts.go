@@ -26,10 +26,10 @@ type Head struct {
 	schema.FileFormat
 	What string `json:"-"` // the format for people; "" if unknown
 
-	Packed *packing.Origin `json:"packed,omitempty"` // as a pack says; nil if it is in none
+	Packed *packing.Origin `json:"packed,omitempty"` // from the pack that contains the file; nil without a pack
 }
 
-// SetPacked sets what a pack says about the file.
+// SetPacked sets the origin that the pack has recorded for the file.
 func (h *Head) SetPacked(o packing.Origin) { h.Packed = &o }
 
 // NewHead returns the head of a file's facts. The format may be 0, for unknown.
@@ -47,7 +47,7 @@ type Problems struct {
 	Error    *console.Error   `json:"error"` // what stopped the reader; null if nothing did
 }
 
-// NewProblems returns the problems of a file that has none yet.
+// NewProblems returns an empty list, which is [] in JSON.
 func NewProblems() Problems { return Problems{Warnings: []*console.Error{}} }
 
 // Warn adds a warning.
@@ -66,8 +66,8 @@ func (p *Problems) End(err error) error {
 	return err
 }
 
-// Rows returns the first warnings and the error as rows of a list. With an error,
-// rest says what is shown all the same.
+// Rows returns the first warnings and the error as rows of a list. rest is appended to the error;
+// it says which facts are shown nevertheless.
 func (p *Problems) Rows(term cli.Terminal, rest string) (rows [][2]string) {
 	for i, w := range p.Warnings {
 		if i == console.MaxListed {

@@ -18,97 +18,92 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Family holds the operations of commands on one family of formats. Commands
-// that work on views need none.
+// A Family holds the operations of commands on one family of formats. Commands that work on views
+// do not need it.
 type Family struct {
 	Kinds []formats.Family
 	Help  Help
-	// Takes reports whether a file belongs to the family although package
-	// formats detects another format; may be nil.
+	// Takes reports whether a file belongs to the family although package formats detects another
+	// format; may be nil.
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
 	Adder func() merging.Adder
-	// Origin says where a profile comes from; nil if its bytes do not say.
+	// Origin returns the origin of a profile; nil if the family's profiles do not tell it.
 	Origin func(name string, data []byte) Origin
-	// Program returns the program of a file that is a program, as Origin has it, for families
-	// whose profiles do not have its build id; nil for others.
+	// Program returns the origin of profiles of a program, for families whose profiles have no
+	// build id; nil for other families.
 	Program func(name string, data []byte) (packing.Origin, error)
-	// Randomize makes the coverage of a profile private, in place; nil if the family cannot. random
-	// returns 32 random bits.
+	// Randomize makes the coverage of a profile private, in place; nil if the family has no such
+	// profiles. random returns 32 random bits.
 	Randomize func(name string, data []byte, epsilon float64, random func() uint32) error
-	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; nil if the
-	// family cannot.
+	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; may be nil.
 	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
 }
 
-// Help is what the help texts of the commands for all families say of one. Each family has its
-// words beside its code, so that no text can lack one.
+// Help is the family's part in the help texts of commands.
 type Help struct {
 	// Merge is a paragraph of "profuse merge --help": what the sum is, and for which compiler.
 	Merge string
-	// Show has a row for each kind of profile: a word of at most 7 letters, and what "profuse show"
-	// shows of it.
+	// Show is for "profuse show --help". It has a row for each kind of profile: a word of at most 7
+	// letters, and what the command shows.
 	Show [][2]string
 }
 
-// An Origin says where a profile comes from, for merges that keep apart what does not belong
-// together.
+// An Origin says where a profile comes from. Merges of many programs divide the inputs by it.
 type Origin struct {
-	packing.Origin        // as far as the bytes say
-	Kind           string // profiles of different kinds cannot be added up; "" if the family has one
-	// Needs are names of programs, one of which is needed to read the profile: build ids
-	// in hexadecimal; nil if it can be read without.
+	packing.Origin        // as far as the profile tells
+	Kind           string // profiles of different kinds cannot be added up; "" if the family has one kind
+	// Needs are build ids of programs, in hexadecimal. One of these programs is needed to read the
+	// profile; nil if none is needed.
 	Needs []string
 }
 
-// A Fit says how much of a profile fits a program that may be a later build of the one that was
-// profiled.
+// A Fit says how much of a profile fits a program, which may be a later build than the profiled
+// one. Shares are from 0 to 1.
 type Fit struct {
-	// The shares, from 0 to 1, of what does not fit: of the weight of the profile; of its functions
-	// that ran, those that the program no longer has; of its hot functions, those that are gone or have
-	// changed.
-	Stale, Lost, HotLost float64
-	Ran                  int // functions
+	Stale   float64 // share of the profile's weight that does not fit
+	Lost    float64 // share of the functions that ran and are no longer in the program
+	HotLost float64 // share of the hot functions that are gone or have changed
+	Ran     int     // number of functions that ran
 
-	// Labels and values, with names as a function returns them.
+	// Facts returns labels and values. It passes names of files through name.
 	Facts func(name func(string) string) [][2]string
-	Parts [][]string // of the weight: count, share, number of functions, and what it is
-	// Of functions that do not fit, those with the greatest weight first.
+	Parts [][]string // parts of the weight: count, share, number of functions, description
+	// Functions lists the functions that do not fit, the greatest weight first.
 	Functions func(p *console.Printer) (header []string, rows [][]string)
 	JSON      any // an object, the member "fit" of the verdict
 }
 
 // A Shower is one run of "profuse show", for the files of a family.
 type Shower interface {
-	// Declare declares the options that the family has alone.
+	// Declare declares the options that only this family has.
 	Declare(f *cli.Flags)
 	// Open opens the files that the options name, and the programs.
 	Open(p *sources.Programs) error
-	// Facts reads a profile up to its end or the first error, which it returns
-	// and records in the facts.
+	// Facts returns the facts of a profile up to its end or the first error, which it also returns.
 	Facts(name string, data []byte, f formats.Format, opt *ShowOptions) (Facts, error)
 }
 
 // ShowOptions are the options of "profuse show" for all families.
 type ShowOptions struct {
-	Top    int            // functions to list, the hottest
+	Top    int            // number of hottest functions to list
 	Choose *regexp.Regexp // functions to list in full; nil lists none
-	Blocks bool           // list their blocks, too
+	Blocks bool           // list the blocks of these functions
 }
 
 // Printer prints facts for people.
 type Printer struct {
 	console.Printer
 
-	Cutoffs, Counts, Values bool // are asked for
+	Cutoffs, Counts, Values bool // options of "profuse show"
 
-	Packed packing.Origin // of the next file, as a pack says
+	Packed packing.Origin // of the next file, from the pack that contains it
 
 	any bool // something was printed
 }
 
-// Title begins the facts of a file, set off from those before.
+// Title begins the facts of a file. It prints an empty line between two files.
 func (p *Printer) Title(file string) {
 	if p.any {
 		fmt.Fprintln(p.W)
@@ -124,13 +119,12 @@ func (p *Printer) Title(file string) {
 type Checker interface {
 	// Open opens what the options name.
 	Open(env *cli.Env, p *sources.Programs) error
-	// Admit refuses a file to which a given option does not apply.
+	// Admit returns an error if a given option does not apply to the file.
 	Admit(name string, data []byte) error
 	Check(name string, data []byte, f formats.Format) Checked
 }
 
-// Checked is the result of checking one file. docs/schema/check.schema.json describes it
-// as JSON.
+// Checked is the result of checking one file. docs/schema/check.schema.json describes the JSON.
 type Checked struct {
 	schema.Head
 	File  string `json:"file"`
@@ -145,10 +139,9 @@ type Checked struct {
 	Against any `json:"against,omitempty"`
 	// Own holds the results that only this family has; may be nil.
 	Own Own `json:"-"`
-	// Packed is what a pack says about the file; nil if it is in none.
+	// Packed is the file's origin from the pack that contains it; nil without a pack.
 	Packed *packing.Origin `json:"packed,omitempty"`
-	// Shapes are of the functions, to compare the file with others.
-	Shapes Shapes `json:"-"`
+	Shapes Shapes          `json:"-"` // to compare the file with others
 
 	what string // the format for people; "" if unknown
 }
@@ -158,17 +151,17 @@ type Finding struct {
 	*console.Error
 	Rule     string `json:"rule,omitempty"`
 	Severity string `json:"severity,omitempty"`
-	Count    int    `json:"count,omitempty"` // of places; the error has the first
-	Of       int    `json:"of,omitempty"`    // places that were checked
+	Count    int    `json:"count,omitempty"` // how often it was found; Error is about the first
+	Of       int    `json:"of,omitempty"`    // how often it was looked for
 }
 
-// Own holds the results that only one family has. It marshals to a JSON object,
-// whose members follow those of Checked.
+// Own holds the results that only one family has. It marshals to a JSON object, whose members
+// follow the members of Checked.
 type Own interface {
 	Print(w io.Writer)
 }
 
-// MarshalJSON appends the members of Own to the others.
+// MarshalJSON appends the members of Own.
 func (r Checked) MarshalJSON() ([]byte, error) {
 	type plain Checked
 	all, err := json.Marshal(plain(r))
@@ -217,7 +210,7 @@ func (r *Checked) Print(p *console.Printer) {
 	}
 }
 
-// Lines returns what was found, for people.
+// Lines returns the findings and remarks for people.
 func (r *Checked) Lines() []string {
 	var out []string
 	for _, f := range r.Findings {
@@ -242,7 +235,7 @@ func NewChecked(file string, f formats.Format) Checked {
 	return c
 }
 
-// Finding describes an error in the file, or in another one that it names.
+// Finding describes an error, by default in the file.
 func (c *Checked) Finding(err error) Finding {
 	return Finding{Error: console.NewWarning(profile.Warning{File: c.File, Err: err})}
 }

@@ -231,7 +231,7 @@ run goes on where the first ended.`,
 				// The tasks and the reduce of this process share the options of merges, which are
 				// declared once.
 				task.fleetMerge = reduce.fleetMerge
-				task.Run.Partial = true // the options about what is written are those of the reduce
+				task.Options.Partial = true // the options about what is written are those of the reduce
 				progress := env.StartProgress("shards merged", reduce.Quiet)
 				progress.Expect(int64(len(shards)))
 				var warnings []string

@@ -24,7 +24,7 @@ var indexVariables = []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "AW
 // fleetMerge has the options of merges in tasks and reduces. scratch is the folder for copies of
 // objects.
 type fleetMerge struct {
-	merging.Run
+	merging.Options
 	scratch string
 	adders  families.Adders
 }
@@ -39,7 +39,7 @@ func (c *fleetMerge) declare(f *cli.Flags) {
 // families returns all families with what the tasks need of them, in the order of the variable
 // families.
 func (c *fleetMerge) families(env *cli.Env) fleet.Families {
-	c.Run.Open = sources.Options(env)
+	c.Options.Open = sources.Options(env)
 	if c.scratch == "" {
 		c.scratch = os.TempDir()
 	}
@@ -50,7 +50,7 @@ func (c *fleetMerge) families(env *cli.Env) fleet.Families {
 		return i
 	}}
 	for i, f := range families.All {
-		all.List = append(all.List, &fleet.Family{Name: string(f.Kinds[0]), Origin: f.Origin, Adder: c.adders.List[i], Run: c.Run})
+		all.List = append(all.List, &fleet.Family{Name: string(f.Kinds[0]), Origin: f.Origin, Adder: c.adders.List[i], Run: c.Options})
 	}
 	return all
 }

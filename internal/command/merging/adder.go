@@ -12,37 +12,34 @@ import (
 // An Adder adds up the profiles of a family, for one run of "profuse merge" or
 // "profuse watch".
 type Adder interface {
-	// Declare declares the options that only this family has; for watching,
-	// without those that need all inputs at once.
+	// Declare declares the options that only this family has. For watching it omits the
+	// options that need all inputs at once.
 	Declare(f *cli.Flags, watching bool)
-	// Results returns the formats that it can write, the default first and those of a kind
-	// together.
+	// Results returns the formats that the family writes, the default first. The formats of
+	// one Result.Family follow each other.
 	Results() []Result
-	// Refuses names the options for all families that this family does not
-	// support.
+	// Refuses names the options of all families that this family does not support.
 	Refuses() []string
 	// Check returns what is wrong with the options, before any input is read.
-	Check(r *Run) error
-	// Open opens the files that the options name and passes warn what is
-	// suspicious about them.
-	Open(r *Run, warn func(text string)) error
-	// Add adds up the profiles of a job. It leaves out a profile that cannot be
-	// used and reports that to the job. With an error there is no sum.
+	Check(o *Options) error
+	// Open opens the files that the options name. It passes warnings about them to warn.
+	Open(o *Options, warn func(text string)) error
+	// Add adds up the profiles of a job. It leaves unusable profiles out and records them in
+	// the job. With an error there is no sum.
 	Add(ctx context.Context, j *Job) (*Sum, error)
 }
 
-// A Splitter is an Adder that may write several results from one set of inputs.
+// A Splitter is an Adder that can divide the inputs into groups, with one result each.
 type Splitter interface {
-	// Split returns the groups of inputs, one for each result; nil if all
-	// inputs have one result.
-	Split(ctx context.Context, r *Run, ins []inputs.Input) ([]*Group, error)
+	// Split returns the groups; nil if all inputs go into one result.
+	Split(ctx context.Context, o *Options, ins []inputs.Input) ([]*Group, error)
 }
 
-// A Group holds the profiles, among the inputs, of one of several results.
+// A Group selects the profiles of one result.
 type Group struct {
-	Name    string // of the file, in the folder Run.Output
-	Inputs  []int  // that hold any, ascending
-	Members map[int]map[int]struct{}
+	Name    string                   // of the result, a file in the folder Options.Output
+	Inputs  []int                    // indexes of the inputs that contain profiles of the group, ascending
+	Members map[int]map[int]struct{} // by index of the input: the numbers of these profiles in it
 }
 
 // A Result is a value of option --format.
@@ -50,36 +47,34 @@ type Result struct {
 	Name   string
 	Family formats.Family
 	Text   bool
-	// Exact is the suffix of files of this format if they lose nothing: sums of such
-	// sums are those of all inputs. Of the formats of each family one has it.
+	// Exact is the file suffix of the family's lossless format (partial sums); "" for all
+	// other formats. Adding up partial sums gives the sum of all inputs.
 	Exact string
-	// Whole is the suffix of the profile that such sums become; "" if it is Exact.
+	// Whole is the file suffix of the final profile made from partial sums; "" if it is Exact.
 	Whole string
 }
 
 // A Sum is the result of an Adder, ready to be written.
 type Sum struct {
-	// Empty says why nothing in the sum is worth writing, "no input has any
+	// Empty is the reason why the sum is not worth writing, such as "no input has any
 	// function"; "" if the sum is worth writing.
 	Empty string
 	// Contents summarizes the sum in words.
 	Contents func() string
 	// Write writes the sum and returns the name of the format.
 	Write func(w io.Writer) (format string, err error)
-	// State writes the sum if what Write writes does not hold all of it; nil if it does.
-	// It is for watching, which adds to it later.
+	// State writes the lossless form of the sum, to which watching adds later; nil if Write
+	// loses nothing.
 	State func(w io.Writer) error
 	// Written is called once the file has its final name; may be nil.
 	Written func() error
 	// Notes prints further remarks about the sum; may be nil.
 	Notes func(w io.Writer)
-	// Locks reports whether other commands update such files in place, so that
-	// writing needs a lock.
+	// Locks is set if other commands update such files in place, so that writing needs a lock.
 	Locks bool
 }
 
-// A BaseError is an error about the base, the profile that the inputs are added
-// to, and not about an input.
+// A BaseError is an error about the base: the profile to which the inputs are added.
 type BaseError struct{ Err error }
 
 func (e *BaseError) Error() string { return e.Err.Error() }

@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// WrongFormat returns the error about an input that is not what the family of the merge
-// takes, such as "an IRPGO profile".
+// WrongFormat returns the error about an input of another format than the merge takes; want is
+// the name of that format, such as "an IRPGO profile".
 func WrongFormat(name string, data []byte, want string) error {
 	if f, ok := formats.Detect(data); ok && f != formats.Binary {
 		return formats.WrongFormat(name, data, want+", which this merge takes")
@@ -16,12 +16,11 @@ func WrongFormat(name string, data []byte, want string) error {
 	return formats.WrongFormat(name, data, "a profile")
 }
 
-// ErrOtherProgram is the cause of an error about an input that is of another program than the
-// options ask for. Its functions are not missed.
+// ErrOtherProgram is the cause of an error about an input of another program than the options
+// ask for. The functions of such an input do not count as lost.
 var ErrOtherProgram = fmt.Errorf("another program: %w", profile.ErrMismatch)
 
-// generalCause returns the likely cause of an error in any format, or "" if none
-// is known.
+// generalCause returns the likely cause of an error in any format; "" if unknown.
 func generalCause(e *profile.FormatError) string {
 	switch {
 	case profile.ClassOf(e) == profile.ErrEmpty && e.Field == "archive":

@@ -13,54 +13,52 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Job is the work of one call of [Adder].Add: its inputs, and the accounts and
-// warnings of their profiles. The zero value has no inputs.
+// A Job holds the inputs of one call of [Adder].Add, and the accounts and warnings of their
+// profiles. The zero value has no inputs.
 type Job struct {
-	*Run
-	// Base is the file of an earlier result that the inputs are added to; "" for
-	// none.
+	*Options
+	// Base is the file of an earlier result, to which the inputs are added; "" for none.
 	Base     string
 	Inputs   []inputs.Input // without Base
 	Accounts merge.Accounts
 	Printer
 
-	// Places is that of [merge.Options].
-	Places func(data []byte) int
-	// The family sets these for profiles that are left out: Unused records the
-	// functions of one, Cause returns the likely cause in words. Both may be nil.
+	// NumInputs returns how many inputs a partial sum stands for; nil means 1 each.
+	NumInputs func(data []byte) int
+	// Unused records the functions of a profile that is left out; may be nil.
 	Unused func(file string, data []byte)
-	Cause  func(e *profile.FormatError, data []byte) string
+	// Cause returns the likely cause of an error in words, "" if unknown; may be nil.
+	Cause func(e *profile.FormatError, data []byte) string
 
-	budget     merge.Budget
-	exceeded   *merge.OverBudget // nil if the loss is within the budget
-	report     *reportFile       // nil without one
-	quarantine *merge.Quarantine // nil without one
-	shares     shares            // of the total count
-	tooHeavy   bool              // one of them exceeds its limit
-	progress   *cli.Progress     // nil without one
-	watched    func(in inputs.Input, a *merge.Account, cause string)
-	part       *Part                 // nil unless it is one
-	totals     *merge.Loss           // of the parts that are the inputs; nil if these are profiles
-	broken     atomic.Pointer[error] // of the parts
+	budget       merge.Budget
+	exceeded     *merge.OverBudget // nil if the loss is within the budget
+	accountsFile *accountsFile     // of --report; nil without the option
+	quarantine   *merge.Quarantine // nil without one
+	shares       shares            // of the inputs in the total count
+	tooHeavy     bool              // the share of an input exceeds --max-share
+	progress     *cli.Progress     // nil without one
+	watched      func(in inputs.Input, a *merge.Account, cause string)
+	part         *Part                 // nil if the result is no part
+	totals       *merge.Loss           // losses of the partial sums being merged; nil if the inputs are profiles
+	broken       atomic.Pointer[error] // about the first partial sum that cannot be read
 
-	// Of the groups of a Splitter.
-	group  *Group // nil without them
-	before int    // inputs of groups before
+	group  *Group // of a Splitter; nil without groups
+	before int    // number of inputs in earlier groups
 }
 
 // Watched reports whether the inputs come from a watched folder.
 func (j *Job) Watched() bool { return j.watched != nil }
 
-// Add has the adders, one for each worker, add up the profiles of the inputs.
-// Ordered asks for the order of the inputs, for sums that depend on it.
+// Add adds up the profiles of the inputs, with one worker for each adder. ordered is for sums
+// that depend on the order of the inputs.
 func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder, ordered bool) error {
 	opt := merge.Options{
 		Ordered: ordered,
-		Places:  j.Places,
-		Ended:   func(a *merge.Account) { j.ended(ins[a.Input], a) },
+		Places:  j.NumInputs,
+		Ended:   func(a *merge.Account) { j.addAccount(ins[a.Input], a) },
 		InputEnded: func(input, profiles int) {
-			if j.report != nil {
-				j.report.endInput(j.before+input, profiles)
+			if j.accountsFile != nil {
+				j.accountsFile.endInput(j.before+input, profiles)
 			}
 		},
 	}
@@ -76,11 +74,10 @@ func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder,
 	return merge.Run(ctx, ins, adders, opt)
 }
 
-// Adders returns the adders for n inputs if each worker has a sum of its own. It
-// calls fork once for each worker.
+// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of
+// them.
 func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
-	// With fewer inputs per worker another worker is not worth the memory of
-	// its sum.
+	// A worker with fewer inputs is not worth the memory of its sum.
 	const minPerWorker = 8
 	adders := []merge.Adder{fork()}
 	for len(adders) < min(NumWorkers(j.Workers), n/minPerWorker) {
@@ -89,8 +86,8 @@ func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
 	return adders
 }
 
-// ended records the account of a profile.
-func (j *Job) ended(in inputs.Input, a *merge.Account) {
+// addAccount records the account of a profile, in all places that the options ask for.
+func (j *Job) addAccount(in inputs.Input, a *merge.Account) {
 	j.Accounts.Add(a)
 	cause := ""
 	if a.Err != nil {
@@ -99,8 +96,8 @@ func (j *Job) ended(in inputs.Input, a *merge.Account) {
 			j.Unused(a.File, a.Data)
 		}
 	}
-	j.Printer.account(a, j.position(a.Input), cause)
-	j.shares.add(a, j.position(a.Input), in.Weight)
+	j.Printer.addAccount(a, j.position(a.Input), cause)
+	j.shares.addInput(a, j.position(a.Input), in.Weight)
 	if j.progress != nil {
 		if a.Member > 0 {
 			j.progress.Expect(1)
@@ -114,21 +111,21 @@ func (j *Job) ended(in inputs.Input, a *merge.Account) {
 	if j.quarantine != nil {
 		j.quarantine.Add(a)
 	}
-	if j.report != nil {
-		j.report.add(j.before+a.Input, a.Member, j.entryJSON(a, "    "))
+	if j.accountsFile != nil {
+		j.accountsFile.add(j.before+a.Input, a.Member, j.entryJSON(a, "    "))
 	}
 	if j.watched != nil {
 		j.watched(in, a, cause)
 	}
 	if j.part != nil {
-		j.part.add(j, a)
+		j.part.addAccount(j, a)
 	}
 	if j.totals != nil && a.Err != nil {
 		j.broken.CompareAndSwap(nil, &a.Err)
 	}
 }
 
-// loss returns the totals of the accounts.
+// loss returns the losses of all profiles, also of the profiles in partial sums.
 func (j *Job) loss() merge.Loss {
 	l := j.Accounts.Loss()
 	if j.totals == nil {
@@ -139,9 +136,9 @@ func (j *Job) loss() merge.Loss {
 	return all
 }
 
-// ID returns a number that tells a profile apart from all others of the merge, and is
-// the same however the merge is divided: the position of its input, and its own in that.
-// Watching does not know the positions, and counts the profiles.
+// ID returns a number that identifies a profile in the merge: the position of its input, and
+// the profile's number in the input. It does not depend on how a fleet divides the merge.
+// Watching does not know the positions; there it is the order of arrival.
 func (j *Job) ID(p *merge.Profile) uint64 {
 	if j.Watched() {
 		return uint64(p.Place)
@@ -149,7 +146,7 @@ func (j *Job) ID(p *merge.Profile) uint64 {
 	return uint64(p.Number)<<32 | uint64(j.position(p.Input))
 }
 
-// position returns an input's position among all.
+// position returns the index among all inputs of an input of the job.
 func (j *Job) position(input int) int {
 	if j.group != nil {
 		return j.group.Inputs[input]
@@ -157,8 +154,8 @@ func (j *Job) position(input int) int {
 	return input
 }
 
-// start opens the report and the quarantine if the options ask for them.
-func (j *Job) start() (err error) {
+// openSideFiles opens the accounts file and the quarantine if the options ask for them.
+func (j *Job) openSideFiles() (err error) {
 	o := &j.Loss
 	if j.budget, err = o.budget(); err != nil {
 		return err
@@ -170,17 +167,18 @@ func (j *Job) start() (err error) {
 		j.quarantine.Move = o.move
 		j.quarantine.Reason = func(a *merge.Account) []byte { return j.entryJSON(a, "") }
 	}
-	if o.report == "" {
+	if o.accounts == "" {
 		return nil
 	}
-	if o.report == j.Output && j.Output != "-" {
+	if o.accounts == j.Output && j.Output != "-" {
 		return cli.Usagef("the report and the output cannot both be %s", j.Output)
 	}
-	j.report, err = openReportFile(o.report, "merge", j.Output)
+	j.accountsFile, err = createAccountsFile(o.accounts, "merge", j.Output)
 	return err
 }
 
-// refuseQuarantined refuses inputs that lie in the quarantine.
+// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost
+// again.
 func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	if j.quarantine == nil {
 		return nil
@@ -193,23 +191,23 @@ func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	return nil
 }
 
-// finish completes the report and the quarantine of a job that ended with the
-// error cause, and returns the error of the command.
-func (j *Job) finish(cause error) error {
+// finishSideFiles completes the accounts file and the quarantine of a job that ended with the
+// error cause. It returns the error of the command.
+func (j *Job) finishSideFiles(cause error) error {
 	var exit *cli.ExitError
 	decided := cause == nil || errors.As(cause, &exit)
 	written := cause == nil
 	if j.quarantine != nil && decided {
 		cause = joinErrors(cause, j.quarantine.Finish(written))
 	}
-	if j.report == nil {
+	if j.accountsFile == nil {
 		return cause
 	}
-	if !decided { // a usage error, a system error or an interrupt: nothing was merged
-		j.report.discard()
+	if !decided { // after a usage error, a system error or an interrupt nothing was merged
+		j.accountsFile.discard()
 		return cause
 	}
-	if err := j.report.commit(j.summary(written, cause)); err != nil {
+	if err := j.accountsFile.commit(j.summary(written, cause)); err != nil {
 		return joinErrors(cause, console.NotWritten("the report", err))
 	}
 	return cause
@@ -223,8 +221,7 @@ func joinErrors(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// likelyCause returns the usual cause of such an error in words, or "" if none is
-// known.
+// likelyCause returns the usual cause of an error in words; "" if unknown.
 func (j *Job) likelyCause(err error, data []byte) string {
 	var fe *profile.FormatError
 	if !errors.As(err, &fe) {

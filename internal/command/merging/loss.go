@@ -8,36 +8,36 @@ import (
 // ExitOverBudget is the exit code of a merge that would lose more than its budget.
 const ExitOverBudget = 4
 
-// The names of the limits, as options and in reports.
+// The names of the limits, in options and in accounts files.
 const (
 	maxLostInputs    = "max-lost-inputs"
 	maxLostFunctions = "max-lost-functions"
 )
 
-// The failure modes: older names of budgets.
+// The values of --failure-mode.
 const (
 	failAny  = "any"
 	failAll  = "all"
 	failWarn = "warn"
 )
 
-// LossOptions are the options about lost profiles: how many may be lost, and
-// where the losses are reported.
+// LossOptions are the options about lost profiles: how many may be lost, and which files list
+// or receive them.
 type LossOptions struct {
 	inputs, functions merge.Limit
 	mode              cli.Choice
-	report            string // file
+	accounts          string // file of --report
 	quarantine        string // folder
-	move              bool   // into it
+	move              bool   // move inputs into the quarantine instead of linking them
 
 	flags *cli.Flags
 }
 
-// defaultLoss is the default budget: among thousands of inputs a few may come from
-// crashed processes; among fewer than a hundred none may be lost.
+// defaultLoss is the default budget: a few of thousands of inputs may be lost, such as profiles of
+// crashed processes, but none of less than a hundred.
 const defaultLoss = "1%"
 
-// Declare declares them, for a merge of parts without those for whole inputs.
+// Declare declares the options; for a merge of parts, without --quarantine and --quarantine-move.
 func (o *LossOptions) Declare(f *cli.Flags, parts bool) {
 	o.flags = f
 	_ = o.inputs.Set(defaultLoss)
@@ -48,15 +48,15 @@ func (o *LossOptions) Declare(f *cli.Flags, parts bool) {
 	f.Var(&o.mode, "failure-mode", "`MODE` sets both limits: any fails if anything is lost; all fails only if no input is usable; "+
 		"warn never fails because of losses")
 	if parts {
-		f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input that is lost, wholly or in part, with the reason")
+		f.StringVar(&o.accounts, "report", "", "`FILE` write a JSON report of every input that is lost, wholly or in part, with the reason")
 		return
 	}
-	f.StringVar(&o.report, "report", "", "`FILE` write a JSON report of every input: whether and why it was used, and its counts")
+	f.StringVar(&o.accounts, "report", "", "`FILE` write a JSON report of every input: whether and why it was used, and its counts")
 	f.StringVar(&o.quarantine, "quarantine", "", "`DIR` link unusable inputs into DIR, each with a file that gives the reason")
 	f.BoolVar(&o.move, "quarantine-move", false, "move them instead, once OUTPUT is written")
 }
 
-// Given reports whether one of the options is given.
+// Given reports whether any of the options is given.
 func (o *LossOptions) Given() (given bool) {
 	o.flags.Given(func(name string) {
 		switch name {
@@ -82,7 +82,7 @@ func (o *LossOptions) budget() (merge.Budget, error) {
 	if o.move && o.quarantine == "" {
 		return b, cli.Usagef("option --quarantine-move needs --quarantine")
 	}
-	// "any" is any loss that fails the merge, as in llvm-profdata's -failure-mode.
+	// As for llvm-profdata's -failure-mode, "any" fails the merge if any input is lost.
 	share := "0%"
 	switch o.mode.Value {
 	case "":

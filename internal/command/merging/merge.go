@@ -15,25 +15,24 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// Merge merges the inputs that the arguments name into r.Output. choose returns
-// the adder for the inputs.
-func (r *Run) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
-	j := &Job{Run: r, progress: env.StartProgress("inputs read", r.Quiet)}
+// Merge merges the inputs that the arguments name into o.Output. choose returns the adder of
+// the inputs' family.
+func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+	j := &Job{Options: o, progress: env.StartProgress("inputs read", o.Quiet)}
 	defer j.progress.Stop()
-	if err := j.start(); err != nil {
+	if err := j.openSideFiles(); err != nil {
 		return err
 	}
-	return j.finish(j.merge(ctx, env, args, choose))
+	return j.finishSideFiles(j.merge(ctx, env, args, choose))
 }
 
-// merge expands the inputs, chooses the family by them, and merges: one result, or one for each group
-// of a Splitter.
+// merge expands the inputs, chooses the family, and writes one result, or one for each group of
+// a Splitter.
 func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	ins, err := j.expand(args, j.Skipped)
 	if err != nil {
 		return err
 	}
-	// What lies in the quarantine was lost before, and would be lost again.
 	if err := j.refuseQuarantined(ins); err != nil {
 		return err
 	}
@@ -42,11 +41,11 @@ func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose fun
 		return err
 	}
 	defer j.Programs.Close()
-	if err := a.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
+	if err := a.Open(j.Options, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
 		return err
 	}
 	if s, ok := a.(Splitter); ok {
-		groups, err := s.Split(ctx, j.Run, ins)
+		groups, err := s.Split(ctx, j.Options, ins)
 		if err != nil {
 			return err
 		}
@@ -69,7 +68,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
-	// Into belongs to the caller, who ends it.
+	// The caller closes Into.
 	out := &console.Output{Writer: j.Into, Commit: func() error { return nil }, Discard: func() {}}
 	if j.Into == nil {
 		if out, err = console.OpenOutput(env, j.Output, j.Inputs, j.Checksum); err != nil {
@@ -77,20 +76,20 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		}
 	}
 	defer out.Discard()
-	// The output is opened first: a folder without rights is found before hours of work.
+	// The output is opened before the work: a folder without write permission fails at once.
 	sum, err := a.Add(ctx, j)
 	j.progress.Stop()
 	if err != nil {
 		return err
 	}
-	if err := j.judge(env); err != nil {
+	if err := j.checkLimits(env); err != nil {
 		return err
 	}
 	if err := j.refuseEmpty(sum.Empty); err != nil {
 		return err
 	}
-	// An update holds the lock since before it has read the base; another merge needs it only while the
-	// file is replaced. A missing folder is an error of the output, not of the lock.
+	// An update has locked the output before it read the base. Any other merge locks it only
+	// while it replaces the file. If the folder is missing, committing gives the better error.
 	if sum.Locks && !j.Update && j.Into == nil && j.Output != "-" {
 		if lock, err = Lock(ctx, env, j.Output, j.progress); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -103,7 +102,6 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if err != nil {
 		return console.NotWritten(j.Output, err)
 	}
-	// Files beside the output follow it, when it has its name.
 	if sum.Written != nil && j.Into == nil {
 		if err := sum.Written(); err != nil {
 			return err
@@ -113,7 +111,7 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		return nil
 	}
 	j.PrintWarnings(env.Stderr)
-	if sum.Notes != nil && j.Into == nil { // they are about what to do with the output
+	if sum.Notes != nil && j.Into == nil { // the notes advise on the output file
 		sum.Notes(env.Stderr)
 	}
 	l := j.loss()
@@ -125,7 +123,8 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	return nil
 }
 
-// refuseEmpty refuses a sum for what makes it not worth writing, unless that is "".
+// refuseEmpty returns an error if the sum is not worth writing, for the reason empty, unless the
+// options allow empty results.
 func (j *Job) refuseEmpty(empty string) error {
 	if empty == "" || j.Empty || j.budget.NoInput {
 		return nil
@@ -145,10 +144,10 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 		results[i] = result{store.Below(j.Output, g.Name), func() (sum *Sum, profiles int, err error) {
 			before := j.Accounts.Loss().Used
 			j.group, j.Inputs = g, make([]inputs.Input, len(g.Inputs))
-			for i, at := range g.Inputs {
-				j.Inputs[i] = ins[at]
+			for i, input := range g.Inputs {
+				j.Inputs[i] = ins[input]
 			}
-			// The accounts are those of all groups; this group's profiles are the difference.
+			// The accounts cover all groups, so the difference is this group's.
 			sum, err = a.Add(ctx, j)
 			j.before += len(g.Inputs)
 			return sum, j.Accounts.Loss().Used - before, err
@@ -160,8 +159,8 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 // A result is one of several outputs of a merge.
 type result struct {
 	path string
-	// add adds its inputs up and returns the number of profiles that were used.
-	add func() (sum *Sum, profiles int, err error)
+	// addInputs returns the sum of the result's inputs and the number of profiles in it.
+	addInputs func() (sum *Sum, profiles int, err error)
 }
 
 // writeAll writes several results, all or none.
@@ -173,14 +172,14 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		}
 	}()
 	var lines []string
-	folder, empty := j.Output, "" // parts have options, and outputs, of their own
+	folder, empty := j.Output, "" // addInputs may replace j.Options
 	for _, r := range results {
-		sum, used, err := r.add()
+		sum, used, err := r.addInputs()
 		if err != nil {
 			j.progress.Stop()
 			return err
 		}
-		// A program none of whose profiles can be used has no result; the loss says so.
+		// Without a usable profile there is no result; the loss says so.
 		if used == 0 {
 			continue
 		}
@@ -199,12 +198,12 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
 	}
 	j.progress.Stop()
-	// All results are written to temporary files before the first gets its name.
-	if err := cmp.Or(j.judge(env), j.refuseEmpty(empty)); err != nil {
+	// All results are in temporary files before the first is renamed.
+	if err := cmp.Or(j.checkLimits(env), j.refuseEmpty(empty)); err != nil {
 		return err
 	}
 	for _, out := range outs {
-		// A rename that fails after others cannot be undone: the error says that some are there.
+		// Earlier renames cannot be undone, so the error says that some profiles were written.
 		if err := out.Commit(); err != nil {
 			return fmt.Errorf("not all profiles were written: %w", err)
 		}
@@ -218,32 +217,32 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, console.Printable(line))
 	}
-	// One result into the output itself has its line already.
+	// For a single result at the output's own path this line would repeat the one above.
 	if len(lines) != 1 || results[0].path != folder {
 		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), store.Shown(folder))
 	}
 	return nil
 }
 
-// judge prints what was left out and returns an error if the loss exceeds the
-// budget.
-func (j *Job) judge(env *cli.Env) error {
+// checkLimits prints which inputs were left out. It returns an error if the loss exceeds the
+// budget, or if one input contributes more than --max-share.
+func (j *Job) checkLimits(env *cli.Env) error {
 	l := j.loss()
 	j.PrintLeftOut(env.Stderr, l)
-	// What exceeds the budget is kept for the report.
+	// j.exceeded goes into the accounts file.
 	if errors.As(j.budget.Judge(l), &j.exceeded) {
 		return overBudget(j.exceeded)
 	}
-	if text := j.shares.doubt(); text != "" {
+	if text := j.shares.flippedBit(); text != "" {
 		j.Warn("count of an input", 0, text, "")
 	}
-	err := j.shares.judge(j.MaxShare, j.Family)
+	err := j.shares.checkLimit(j.MaxShare, j.Family)
 	j.tooHeavy = errors.As(err, new(*cli.ExitError))
 	return err
 }
 
-// Lock keeps other processes from updating the output while it is replaced. A process
-// that waits ends the progress, which may be nil, and prints that it waits.
+// Lock keeps other processes from updating the output while it is replaced. If it must wait, it
+// stops the progress, which may be nil, and says so on standard error.
 func Lock(ctx context.Context, env *cli.Env, output string, progress *cli.Progress) (*filelock.Lock, error) {
 	return filelock.Acquire(ctx, output, func() {
 		progress.Stop()

@@ -15,34 +15,33 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// A Part is the sum of some of the inputs of a merge, and what the merge of all parts
-// needs to know of these inputs.
+// A Part is the sum of some inputs of a merge, with what the merge of all parts must know about
+// these inputs.
 type Part struct {
-	Sum  *Sum // its Empty says whether there is anything to write
-	Loss merge.Loss
-	Lost map[uint64]string // functions that only inputs left out have, by reference
-	// Warnings are about profiles that are in the sum.
-	Warnings []string
+	Sum      *Sum
+	Loss     merge.Loss
+	Lost     map[uint64]string // names of the functions that only unused inputs have, by reference
+	Warnings []string          // about profiles in the sum
 
 	mu   sync.Mutex
 	left []leftOut
 }
 
-// A leftOut is the account of an input that is not in the sum, or not all of it.
+// A leftOut is the account of an input that is not wholly in the sum.
 type leftOut struct {
 	input, member int
 	json          []byte
 }
 
-// Part adds up the profiles of a group, whose Inputs are positions among all inputs of
-// the merge. Nothing is judged: whoever merges the parts does that.
-func (r *Run) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (*Part, error) {
+// Part adds up the profiles of a group, whose Inputs are positions among all inputs of the
+// merge. MergeParts checks the limits.
+func (o *Options) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (*Part, error) {
 	p := new(Part)
-	j := &Job{Run: r, Inputs: ins, group: g, part: p}
-	if err := a.Open(r, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
+	j := &Job{Options: o, Inputs: ins, group: g, part: p}
+	if err := a.Open(o, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
 		return nil, err
 	}
-	defer r.Programs.Close()
+	defer o.Programs.Close()
 	var err error
 	if p.Sum, err = a.Add(ctx, j); err != nil {
 		return nil, err
@@ -54,18 +53,19 @@ func (r *Run) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (
 	return p, nil
 }
 
-// LostPart is [Run.Part] for profiles none of which can be used, for a reason.
-func (r *Run) LostPart(ctx context.Context, ins []inputs.Input, g *Group, reason error) (*Part, error) {
+// LostPart returns the part of a group that cannot be merged, for a reason: it counts all its
+// profiles as lost.
+func (o *Options) LostPart(ctx context.Context, ins []inputs.Input, g *Group, reason error) (*Part, error) {
 	p := &Part{Sum: &Sum{Empty: reason.Error()}}
-	j := &Job{Run: r, Inputs: ins, group: g, part: p}
+	j := &Job{Options: o, Inputs: ins, group: g, part: p}
 	lose := func(p *merge.Profile) (*merge.Contribution, error) { return nil, flaw.InFile(reason, p.Name) }
 	err := j.Add(ctx, ins, []merge.Adder{lose}, false)
 	p.Loss = j.Accounts.Loss()
 	return p, err
 }
 
-// add keeps the account of a profile unless all of it is in the sum.
-func (p *Part) add(j *Job, a *merge.Account) {
+// addAccount keeps the account of a profile that is not wholly in the sum.
+func (p *Part) addAccount(j *Job, a *merge.Account) {
 	if a.Err == nil && len(a.Rescued) == 0 {
 		return
 	}
@@ -75,8 +75,8 @@ func (p *Part) add(j *Job, a *merge.Account) {
 	p.left = append(p.left, leftOut{j.position(a.Input), a.Member, text})
 }
 
-// Left returns the accounts of the inputs that are not in the sum, or not all of them, as
-// JSON in the order of the inputs.
+// Left returns the accounts of the inputs that are not wholly in the sum, as JSON, in the order
+// of the inputs.
 func (p *Part) Left() []json.RawMessage {
 	slices.SortFunc(p.left, func(a, b leftOut) int {
 		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member))
@@ -88,9 +88,9 @@ func (p *Part) Left() []json.RawMessage {
 	return all
 }
 
-// A Whole is what all parts of a merge have in common.
+// A Whole describes a merge of parts.
 type Whole struct {
-	Command string // for the report
+	Command string // for the accounts file
 	Loss    merge.Loss
 	Lost    map[uint64]string
 	Left    []json.RawMessage // see [Part.Left]
@@ -101,61 +101,60 @@ type Whole struct {
 type WholeResult struct {
 	Path     string
 	Adder    Adder
-	Run      *Run // its options
-	Inputs   []inputs.Input
-	Profiles int // that are in the parts
+	Options  *Options
+	Inputs   []inputs.Input // the parts
+	Profiles int            // number of profiles in the parts
 }
 
-// MergeParts merges parts, judges the loss over all inputs, and writes the results, all or
-// none. r has the options of the merge.
-func (r *Run) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
-	j := &Job{Run: r, totals: &w.Loss, progress: env.StartProgress("parts read", r.Quiet)}
+// MergeParts merges parts, checks the loss of all inputs against the limits, and writes all
+// results or none.
+func (o *Options) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
+	j := &Job{Options: o, totals: &w.Loss, progress: env.StartProgress("parts read", o.Quiet)}
 	defer j.progress.Stop()
 	var err error
-	if j.budget, err = r.Loss.budget(); err != nil {
+	if j.budget, err = o.Loss.budget(); err != nil {
 		return err
 	}
-	if r.Loss.report != "" {
-		if j.report, err = openReportFile(r.Loss.report, w.Command, r.Output); err != nil {
+	if o.Loss.accounts != "" {
+		if j.accountsFile, err = createAccountsFile(o.Loss.accounts, w.Command, o.Output); err != nil {
 			return err
 		}
 	}
 	for i, account := range w.Left {
-		// The entries come from other processes of this program, which may be of another version.
+		// Another process wrote the entry, perhaps of another version of this program.
 		e := new(entry)
 		if err := json.Unmarshal(account, e); err != nil {
 			return fmt.Errorf("the account of an input that is not in a part: %w", err)
 		}
-		j.left(e)
-		if j.report != nil {
-			j.report.add(i, 0, e.json("    "))
-			j.report.endInput(i, 1)
+		j.addEntry(e)
+		if j.accountsFile != nil {
+			j.accountsFile.add(i, 0, e.json("    "))
+			j.accountsFile.endInput(i, 1)
 		}
 	}
 	for ref, name := range w.Lost {
 		j.Accounts.MayBeLost(ref, name)
 	}
-	// Without a usable input there is only a loss to judge; within the budget there is still nothing to
-	// write.
+	// Without a usable input nothing is written, even if the budget allows the loss.
 	if len(w.Results) == 0 {
 		j.progress.Stop()
-		return j.finish(cmp.Or(j.judge(env), errors.New("no input can be merged; nothing is written")))
+		return j.finishSideFiles(cmp.Or(j.checkLimits(env), errors.New("no input can be merged; nothing is written")))
 	}
-	return j.finish(j.mergeParts(ctx, env, w))
+	return j.finishSideFiles(j.mergeParts(ctx, env, w))
 }
 
-// mergeParts adds up the parts of each result. A part that cannot be read is no lost input, which the
-// budget might allow: it stands for many, so it ends the merge.
+// mergeParts adds up the parts of each result. An unreadable part ends the merge, whatever the
+// budget: a part stands for many inputs.
 func (j *Job) mergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
-	report := j.report
+	accounts := j.accountsFile
 	var results []result
 	for i := range w.Results {
 		res := &w.Results[i]
 		results = append(results, result{res.Path, func() (*Sum, int, error) {
-			// The report is about the inputs of the parts, not about the parts.
-			j.Run, j.Inputs, j.report = res.Run, res.Inputs, nil
-			defer func() { j.report = report }()
-			if err := res.Adder.Open(j.Run, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
+			// The accounts file is about the inputs of the parts, not about the parts.
+			j.Options, j.Inputs, j.accountsFile = res.Options, res.Inputs, nil
+			defer func() { j.accountsFile = accounts }()
+			if err := res.Adder.Open(j.Options, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
 				return nil, 0, err
 			}
 			defer j.Programs.Close()
@@ -166,7 +165,7 @@ func (j *Job) mergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 			return sum, res.Profiles, err
 		}})
 	}
-	whole := j.Run
-	defer func() { j.Run = whole }()
+	whole := j.Options
+	defer func() { j.Options = whole }()
 	return j.writeAll(env, nil, results)
 }

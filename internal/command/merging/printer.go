@@ -22,19 +22,18 @@ const (
 	maxWarningsListed = 5 // of each kind
 )
 
-// A Printer collects the messages of a merge, in bounded memory, and prints the
-// same text whatever the number of workers. The zero value is ready to use.
-// Several goroutines may call Warn and WarnOf.
+// A Printer collects the messages of a merge in bounded memory. The printed text does not
+// depend on the number of workers. The zero value is ready to use. Several goroutines may call
+// Warn and WarnOf.
 type Printer struct {
 	mu         sync.Mutex
-	rejects    [][]reject // the first ones of each class
-	rescued    *rescue    // the first one
-	numRescued int
+	rejects    [][]reject // by class, at most maxRejectsListed each
+	rescued    *rescue    // the first in the order of the inputs
+	numRescued int        // damaged functions in all inputs
 	warnings   map[string]*warningKind
 }
 
-// A reject is a profile that was left out, or the part of an archive that could
-// not be read.
+// A reject is a profile that was left out, or the unreadable part of an archive.
 type reject struct {
 	input int
 	name  string
@@ -48,68 +47,68 @@ type rescue struct {
 	text          string
 }
 
-// A warningKind collects the warnings that differ only in their place.
+// A warningKind collects the warnings of one kind.
 type warningKind struct {
 	n     int
-	first []placedWarning
-	seen  map[string]bool // functions, where one warning each is enough
+	first []warning       // at most maxWarningsListed
+	seen  map[string]bool // texts so far, if equal texts count once
 	hint  string
 }
 
-type placedWarning struct {
-	place int
-	text  string
+type warning struct {
+	position int // of the profile in the order of the inputs; 0 for the sum
+	text     string
 }
 
-// account records what the merge did with a profile. cause is the likely cause of
-// its error; "" if unknown.
-func (p *Printer) account(a *merge.Account, input int, cause string) {
+// addAccount records what the merge did with a profile. cause is the likely cause of the
+// profile's error; "" if unknown.
+func (p *Printer) addAccount(a *merge.Account, input int, cause string) {
 	if a.Err == nil && len(a.Rescued) == 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Err != nil {
-		p.reject(reject{input, a.File, a.Err, cause}, profile.ClassOf(a.Err))
+		p.addReject(reject{input, a.File, a.Err, cause}, profile.ClassOf(a.Err))
 	}
 	p.numRescued += len(a.Rescued) + a.RescuedOmitted
 	if len(a.Rescued) > 0 {
-		p.rescue(rescue{input, a.Member, a.File + ": " + newRescued(a.Rescued[0]).line()})
+		p.addRescue(rescue{input, a.Member, a.File + ": " + newRescued(a.Rescued[0]).line()})
 	}
 }
 
-// left records an input, or functions of one, that another process left out.
-func (p *Printer) left(e *entry) {
+// addEntry records the account that another process wrote.
+func (p *Printer) addEntry(e *entry) {
 	if e.Reason != nil {
-		p.reject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause}, e.Reason.Class)
+		p.addReject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause}, e.Reason.Class)
 	}
 	p.numRescued += len(e.Rescued) + e.RescuedOmitted
 	if len(e.Rescued) > 0 {
-		p.rescue(rescue{e.Input, 0, e.File + ": " + e.Rescued[0].line()})
+		p.addRescue(rescue{e.Input, 0, e.File + ": " + e.Rescued[0].line()})
 	}
 }
 
-// reject keeps the first rejects of each class in the order of the inputs.
-func (p *Printer) reject(r reject, class profile.Class) {
+// addReject keeps the first rejects of each class in the order of the inputs.
+func (p *Printer) addReject(r reject, class profile.Class) {
 	if p.rejects == nil {
 		p.rejects = make([][]reject, len(profile.Classes()))
 	}
-	of := &p.rejects[slices.Index(profile.Classes(), class)]
-	*of = console.InsertBounded(*of, r, maxRejectsListed, func(a, b reject) int {
+	list := &p.rejects[slices.Index(profile.Classes(), class)]
+	*list = console.InsertBounded(*list, r, maxRejectsListed, func(a, b reject) int {
 		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.name, b.name))
 	})
 }
 
-// rescue keeps the first by place: workers finish in any order.
-func (p *Printer) rescue(r rescue) {
+// addRescue keeps the first rescue in the order of the inputs: workers finish in any order.
+func (p *Printer) addRescue(r rescue) {
 	if f := p.rescued; f == nil || cmp.Or(cmp.Compare(r.input, f.input), cmp.Compare(r.member, f.member)) < 0 {
 		p.rescued = &r
 	}
 }
 
-// listed returns the rejects to list, the worst first: as many of each class as there is room
-// for, so that one class does not hide the others.
-func (p *Printer) listed() (list []reject) {
+// rejectsToList returns at most maxRejectsListed rejects, the worst class first. It takes them
+// from all classes in turn, so that one class does not hide the others.
+func (p *Printer) rejectsToList() (list []reject) {
 	taken := make([]int, len(p.rejects))
 	for left, progress := maxRejectsListed, true; left > 0 && progress; {
 		progress = false
@@ -129,10 +128,10 @@ func (p *Printer) listed() (list []reject) {
 // Skipped records an entry of a folder or archive that is not an input.
 func (p *Printer) Skipped(name, why string) { p.Warn(why, 0, name+": passed over: "+why, "") }
 
-// Warn records a warning about the profile at a place in the order of the inputs,
-// or about the sum. Warnings of one kind differ only in their place. With a hint,
-// which says what to do, equal texts count once.
-func (p *Printer) Warn(kind string, place int, text, hint string) {
+// Warn records a warning about the profile at a position in the order of the inputs, or about
+// the sum (position 0). kind groups warnings in the output. hint says what to do; with a hint,
+// equal texts count once.
+func (p *Printer) Warn(kind string, position int, text, hint string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.warnings == nil {
@@ -150,15 +149,15 @@ func (p *Printer) Warn(kind string, place int, text, hint string) {
 		k.seen[text] = true
 	}
 	k.n++
-	k.first = console.InsertBounded(k.first, placedWarning{place, text}, maxWarningsListed, func(a, b placedWarning) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.text, b.text))
+	k.first = console.InsertBounded(k.first, warning{position, text}, maxWarningsListed, func(a, b warning) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.text, b.text))
 	})
 }
 
 // WarnOf records a warning of a family's reader, merger or writer.
-func (p *Printer) WarnOf(family string, place int, w profile.Warning) {
+func (p *Printer) WarnOf(family string, position int, w profile.Warning) {
 	e := console.NewWarning(w)
-	p.Warn(family+" "+e.Field, place, e.String(), "")
+	p.Warn(family+" "+e.Field, position, e.String(), "")
 }
 
 // EachWarning returns the first warnings of each kind.
@@ -190,9 +189,9 @@ func (p *Printer) PrintWarnings(w io.Writer) {
 	}
 }
 
-// PrintLeftOut prints the worst rejects, and how many functions of other inputs are damaged.
+// PrintLeftOut prints the worst rejects, and how many functions of used inputs are damaged.
 func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
-	list := p.listed()
+	list := p.rejectsToList()
 	for _, r := range list {
 		text := cli.Message(r.err)
 		if !strings.HasPrefix(text, r.name) {
@@ -234,7 +233,7 @@ func leftOutLine(l merge.Loss) string {
 	return strings.Join(cli.Parts(parts...), ", ")
 }
 
-// lossLine says that the loss is within the budget; "" if nothing was lost.
+// lossLine compares a loss within the budget with the budget; "" if nothing was lost.
 func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
 	if l.Lost == 0 && l.LostFunctions == 0 && p.rescued == nil {
 		return ""
@@ -248,7 +247,7 @@ func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
 	return s + "\n"
 }
 
-// overBudget returns the error, in words, of a loss that exceeds the budget.
+// overBudget returns the error of a loss that exceeds the budget.
 func overBudget(e *merge.OverBudget) error {
 	var parts []string
 	switch l := e.Loss; {

@@ -13,36 +13,36 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// maxShare is the name of the limit, as an option and in reports.
+// maxShare is the name of the limit, as an option and in accounts files.
 const maxShare = "max-share"
 
-// shares knows what the inputs contributed to the total count, and which one most.
+// shares holds the total count and the inputs with the greatest counts.
 type shares struct {
 	mu       sync.Mutex
-	known    bool    // of some input
-	total    float64 // of the counts, weighted
-	heaviest contribution
-	// The inputs with the greatest counts, unweighted.
+	known    bool         // the counts of some input are known
+	total    float64      // sum of the weighted counts
+	heaviest contribution // greatest weighted count
+	// The greatest and the second greatest unweighted count.
 	first, second contribution
 }
 
-// A contribution is that of one input.
+// A contribution is the count that one profile adds.
 type contribution struct {
-	place    int // in the order of the inputs
+	input    int // position in the order of the inputs
 	name     string
 	count    uint64  // unweighted
 	weighted float64 // count times weight
 }
 
-// add records the contribution of an input.
-func (s *shares) add(a *merge.Account, place int, weight uint64) {
+// addInput records the contribution of a profile.
+func (s *shares) addInput(a *merge.Account, input int, weight uint64) {
 	if a.Err != nil || a.Contribution == nil {
 		return
 	}
-	c := contribution{place, a.File, a.Contribution.Count, float64(a.Contribution.Count) * float64(max(weight, 1))}
+	c := contribution{input, a.File, a.Contribution.Count, float64(a.Contribution.Count) * float64(max(weight, 1))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := func(a, b *contribution) bool { return a.place < b.place || a.place == b.place && a.name < b.name }
+	before := func(a, b *contribution) bool { return a.input < b.input || a.input == b.input && a.name < b.name }
 	if !s.known || c.weighted > s.heaviest.weighted || c.weighted == s.heaviest.weighted && before(&c, &s.heaviest) {
 		s.heaviest = c
 	}
@@ -56,26 +56,17 @@ func (s *shares) add(a *merge.Account, place int, weight uint64) {
 	s.total += c.weighted
 }
 
-const (
-	// leastLonely is the least count that is doubted: a counter takes a quarter of an hour
-	// for it.
-	leastLonely = 1 << 40
-	// lonelyShift is the logarithm of how many times as great it is as all that makes it
-	// plausible.
-	lonelyShift = 16
-)
-
-// doubt returns a warning about an input of which nearly all is one power of two: the highest
-// bit of its count is 2^16 times and more what the input has without it, and what any other
-// input has. Long runs beside short ones have such counts, too, but one in 2^16 of them this
-// near above a power of two. It returns "" if there is none.
-func (s *shares) doubt() string {
+// flippedBit returns a warning if the greatest count of an input looks like a flipped bit: it is
+// at least 2^40, and its highest bit is at least 2^16 times the rest of it and the count of any
+// other input. It returns "" otherwise, and if there is nothing to compare with.
+func (s *shares) flippedBit() string {
+	const minBit, minRatio = 40, 16 // binary logarithms
 	c := s.first.count
-	if c < leastLonely {
+	k := bits.Len64(c) - 1
+	if k < minBit {
 		return ""
 	}
-	k := bits.Len64(c) - 1
-	if rest := max(c-1<<k, s.second.count); rest == 0 || 1<<(k-lonelyShift) < rest { // 0: nothing to go by
+	if rest := max(c-1<<k, s.second.count); rest == 0 || rest > 1<<(k-minRatio) {
 		return ""
 	}
 	others := ""
@@ -86,7 +77,7 @@ func (s *shares) doubt() string {
 		"a bit may have flipped: \"profuse check\" says in which function", s.first.name, cli.Count(c), k, others)
 }
 
-// A Share is an option with a percentage. The zero value is not given.
+// A Share is an option that takes a percentage. The zero value means that it is not given.
 type Share struct {
 	text    string
 	percent float64
@@ -105,8 +96,8 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// judge returns an error if the input that contributed most did more than the limit allows.
-func (s *shares) judge(limit Share, family formats.Family) error {
+// checkLimit returns an error if one input contributes more than the limit allows.
+func (s *shares) checkLimit(limit Share, family formats.Family) error {
 	if limit.text == "" {
 		return nil
 	}

@@ -16,14 +16,14 @@ import (
 func sharesOf(r *rand.Rand, counts []uint64) *shares {
 	s := new(shares)
 	for _, i := range r.Perm(len(counts)) {
-		s.add(&merge.Account{File: fmt.Sprint("run", i), Contribution: &merge.Contribution{Count: counts[i]}}, i, 1)
+		s.addInput(&merge.Account{File: fmt.Sprint("run", i), Contribution: &merge.Contribution{Count: counts[i]}}, i, 1)
 	}
 	return s
 }
 
-// TestDoubt: of 50 random training sets, with runs of a few calls beside runs of days, none is
-// doubted. With one high bit flipped in one counter, that input is.
-func TestDoubt(t *testing.T) {
+// TestFlippedBit: 50 random training sets, with runs of a few calls beside runs of days, raise no
+// warning. After a flip of one high bit of a count, the warning names the input.
+func TestFlippedBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 4))
 	for set := range 50 {
 		counts := make([]uint64, 2+r.IntN(100))
@@ -31,7 +31,7 @@ func TestDoubt(t *testing.T) {
 		for i := range counts {
 			counts[i] = uint64(math.Exp2(longest * r.Float64()))
 		}
-		if text := sharesOf(r, counts).doubt(); text != "" {
+		if text := sharesOf(r, counts).flippedBit(); text != "" {
 			t.Errorf("set %d, %v: %s", set, counts, text)
 		}
 		bad, bit := r.IntN(len(counts)), int(longest)+18
@@ -39,15 +39,15 @@ func TestDoubt(t *testing.T) {
 			continue
 		}
 		counts[bad] += 1 << bit
-		if text := sharesOf(r, counts).doubt(); !strings.HasPrefix(text, fmt.Sprintf("run%d contributes nearly all", bad)) {
+		if text := sharesOf(r, counts).flippedBit(); !strings.HasPrefix(text, fmt.Sprintf("run%d contributes nearly all", bad)) {
 			t.Errorf("set %d, bit %d of run %d: %q", set, bit, bad, text)
 		}
 	}
-	if text := sharesOf(r, []uint64{1<<52 + 100}).doubt(); !strings.Contains(text, "2^52 more than its other counts make; a bit") {
+	if text := sharesOf(r, []uint64{1<<52 + 100}).flippedBit(); !strings.Contains(text, "2^52 more than its other counts make; a bit") {
 		t.Error(text)
 	}
 	for _, counts := range [][]uint64{{}, {0}, {1 << 52}, {1<<52 + 100, 1<<52 + 100}, {1<<39 + 100, 100}} {
-		if text := sharesOf(r, counts).doubt(); text != "" {
+		if text := sharesOf(r, counts).flippedBit(); text != "" {
 			t.Errorf("%d: %s", counts, text)
 		}
 	}
@@ -64,7 +64,7 @@ func TestMaxShare(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := s.judge(share, "IRPGO")
+		err := s.checkLimit(share, "IRPGO")
 		exit := (*cli.ExitError)(nil)
 		if want == "" && err != nil || want != "" && (!errors.As(err, &exit) || exit.Code != ExitOverBudget || err.Error() != want) {
 			t.Errorf("%q: %v", limit, err)

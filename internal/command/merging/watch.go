@@ -17,14 +17,14 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// Watched returns the function that adds files from a watched folder to the
-// output. Each call passes its warnings to warn.
-func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
+// Watched returns the function that adds files of a watched folder to the output. It passes
+// warnings to warn.
+func (o *Options) Watched(a Adder, warn func(text string)) watch.Merge {
 	return func(ctx context.Context, base string, files []string) (*watch.Sum, error) {
 		outcomes := newOutcomes()
-		j := &Job{Run: r, Base: base, watched: outcomes.add}
+		j := &Job{Options: o, Base: base, watched: outcomes.addAccount}
 		for _, name := range files {
-			j.Inputs = append(j.Inputs, inputs.File(name, r.Open))
+			j.Inputs = append(j.Inputs, inputs.File(name, o.Open))
 		}
 		sum, err := a.Add(ctx, j)
 		if failed := (*BaseError)(nil); errors.As(err, &failed) {
@@ -33,7 +33,7 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 		if err != nil {
 			return nil, err
 		}
-		// The files are added to what is in the output: if that cannot be read, nothing may replace it.
+		// An output that cannot be read must not be replaced.
 		if err := outcomes.of(base).Err; err != nil {
 			return nil, fmt.Errorf("%w: %w", watch.ErrOutput, err)
 		}
@@ -54,22 +54,22 @@ func (r *Run) Watched(a Adder, warn func(text string)) watch.Merge {
 	}
 }
 
-// outcomes records what the merge did with each file, by name.
+// outcomes holds what the merge did with each file, by name.
 type outcomes struct {
 	mu    sync.Mutex
 	files map[string]*outcome
 }
 
-// An outcome is that of a file, which may be an archive of many profiles.
+// An outcome says what the merge did with a file, which may be an archive of many profiles.
 type outcome struct {
 	watch.Outcome
-	name string // name of the first profile with an error
+	name string // of the profile that Err is about
 }
 
 func newOutcomes() *outcomes { return &outcomes{files: make(map[string]*outcome)} }
 
-// add records the account of a profile of a file.
-func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
+// addAccount records the account of a profile of a file.
+func (o *outcomes) addAccount(in inputs.Input, a *merge.Account, cause string) {
 	err := a.Err
 	if err == nil && len(a.Rescued) > 0 {
 		err = &rescuedError{a.File + ": " + newRescued(a.Rescued[0]).line(), a.Rescued[0].Err}
@@ -87,7 +87,7 @@ func (o *outcomes) add(in inputs.Input, a *merge.Account, cause string) {
 	if a.Err == nil {
 		f.Profiles++
 	}
-	// The first by name, whichever worker is first.
+	// The error of the first profile by name stays, whatever the order of the workers.
 	if err != nil && (f.Err == nil || a.File < f.name) {
 		f.name, f.Err = a.File, err
 	}
@@ -101,7 +101,7 @@ func (o *outcomes) of(name string) watch.Outcome {
 	return watch.Outcome{}
 }
 
-// A rescuedError says which function of a profile is not in the sum.
+// A rescuedError says which function of a profile was left out or clamped.
 type rescuedError struct {
 	text string
 	err  error
@@ -119,8 +119,8 @@ type CausedError struct {
 
 func (e *CausedError) Unwrap() error { return e.error }
 
-// ExplainMoved writes the reason beside a file in quarantine, as "profuse merge"
-// does.
+// ExplainMoved writes the reason beside a file that was moved into quarantine, in the form of
+// "profuse merge". partly says that the rest of the file is in the sum.
 func ExplainMoved(to, file string, err error, partly bool) error {
 	e := entry{File: file, Outcome: outcomeLeftOut, Reason: &reason{Error: console.NewError(err)}}
 	if partly {

@@ -41,7 +41,7 @@ func TestDecay(t *testing.T) {
 		{"0.05", 5, []string{"0.0001", "0.0025", "0.0500", "1.0000"}, 4},
 		{"0.999999999999999999", 3, []string{"1.0000", "1.0000", "1.0000"}, 3},
 	} {
-		r := &Run{Decay: c.decay, Weights: make([]string, c.n)}
+		r := &Options{Decay: c.decay, Weights: make([]string, c.n)}
 		ins := make([]inputs.Input, c.n)
 		for i := range ins {
 			ins[i].Name = fmt.Sprint(i)
@@ -76,7 +76,7 @@ func TestFixWeights(t *testing.T) {
 		{"[0.8000 1.0000]", "[8 10] 10"},
 		{"[.000001 1]", "[1 1000000] 1000000"},
 	} {
-		r := &Run{Weights: strings.Fields(strings.Trim(c.weights, "[]"))}
+		r := &Options{Weights: strings.Fields(strings.Trim(c.weights, "[]"))}
 		r.inputs = make([]inputs.Input, len(r.Weights))
 		err := r.FixWeights()
 		var w []uint64
@@ -88,7 +88,7 @@ func TestFixWeights(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"0.0000001", "99999999999999999999.5"} {
-		if err := (&Run{Weights: []string{bad, "0.1"}, inputs: make([]inputs.Input, 2)}).FixWeights(); err == nil {
+		if err := (&Options{Weights: []string{bad, "0.1"}, inputs: make([]inputs.Input, 2)}).FixWeights(); err == nil {
 			t.Errorf("%s has a fixed form", bad)
 		}
 	}

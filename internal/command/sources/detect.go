@@ -28,7 +28,7 @@ func Options(env *cli.Env) inputs.Options {
 	}
 }
 
-// TraceOptions is [Options] for commands that take tracefiles of lcov, too.
+// TraceOptions is [Options] for commands that also take tracefiles of lcov.
 func TraceOptions(env *cli.Env) inputs.Options {
 	opt := Options(env)
 	opt.Select = selecting(env, func(in inputs.Input) (found bool) {
@@ -41,7 +41,7 @@ func TraceOptions(env *cli.Env) inputs.Options {
 	return opt
 }
 
-// selecting returns what selects files in folders; env lists the others.
+// selecting returns a function that selects files in folders, and records the others in env.
 func selecting(env *cli.Env, take func(in inputs.Input) bool) func(inputs.Input) bool {
 	return func(in inputs.Input) bool {
 		taken := env.AllFiles || take(in)
@@ -52,7 +52,7 @@ func selecting(env *cli.Env, take func(in inputs.Input) bool) func(inputs.Input)
 	}
 }
 
-// remotes returns the objects that a URL stands for; ok is false if arg is none.
+// remotes returns the objects that a URL names; ok is false if arg is no URL.
 func remotes(stores *store.Access, arg string) (list []inputs.Remote, ok bool, err error) {
 	if !store.IsURL(arg) {
 		return nil, false, nil
@@ -90,15 +90,13 @@ func BundleFiles(args []string) []string {
 	return files
 }
 
-// expand returns the files that an argument names. For a .dSYM bundle that is the file in
-// it.
+// expand returns the files that an argument names; for a .dSYM bundle, the file in it.
 func expand(env *cli.Env, arg string) ([]inputs.Input, error) {
 	return inputs.Expand(BundleFiles([]string{arg}), Options(env))
 }
 
-// Each passes all files that the arguments name to read; the members of an archive are
-// files. It passes an error about one of them to failed and continues. Its own error is
-// that of ctx.
+// Each passes all files that the arguments name to read, also members of archives. It passes errors
+// about files to failed and continues. It returns the error of ctx.
 func Each(ctx context.Context, env *cli.Env, args []string, read func(d *inputs.Data) error, failed func(name string, err error)) error {
 	var r inputs.Reader
 	defer r.Close()
@@ -138,7 +136,8 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	return inputs.Input{}, err
 }
 
-// ReadOne calls read with the one file that an argument names, which may be alone in an archive.
+// ReadOne calls read with the one file that an argument names, which may be the only file of an
+// archive.
 func ReadOne(env *cli.Env, arg string, read func(*inputs.Data) error) error {
 	in, err := One(env, arg)
 	if err != nil {
@@ -154,9 +153,9 @@ func ReadOne(env *cli.Env, arg string, read func(*inputs.Data) error) error {
 	})
 }
 
-// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the
-// input can be read only once. If unpack is set it looks into compressed files and archives,
-// for the first member with a known format.
+// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the input can be
+// read only once. With unpack it looks into compressed files and archives, for the first member of a
+// known format.
 func PeekFormat(in inputs.Input, unpack bool) (f formats.Format) {
 	if in.Reopens() {
 		in.Heads(unpack, func(head []byte) bool {
@@ -167,8 +166,8 @@ func PeekFormat(in inputs.Input, unpack bool) (f formats.Format) {
 	return f
 }
 
-// isProfile reports whether a file among others is a profile, by its name or by how it
-// begins, and not a program.
+// isProfile reports whether a file in a folder is a profile, and not a program, by its name or its
+// first bytes.
 func isProfile(in inputs.Input) (found bool) {
 	if _, ok := formats.BySuffix(strings.TrimSuffix(in.Name, console.Compression(in.Name))); ok {
 		return true
@@ -181,8 +180,7 @@ func isProfile(in inputs.Input) (found bool) {
 	return found
 }
 
-// isComment reports whether a text is nothing but comments, which LLVM takes for a profile
-// without functions.
+// isComment reports whether a text has only comments. LLVM takes it for a profile without functions.
 func isComment(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Programs are the options that name the programs of profiles. They mean the same in all
-// commands.
+// Programs are the options that name the programs of profiles.
 type Programs struct {
 	Paths   cli.List       // programs, and folders to search for them
 	Arch    string         // of programs with several architectures
@@ -20,11 +19,11 @@ type Programs struct {
 	Workers int            // for symbolization; 0 for one per CPU
 	Inputs  inputs.Options // how Open opens them
 
-	Coverage        bool   // profiles are evaluated on the coverage mappings of programs
-	CoverageDetails bool   // with what pages show
-	CompilationDir  string // of relative paths in coverage mappings
+	Coverage        bool   // evaluate profiles on the coverage mappings of programs
+	CoverageDetails bool   // with the details for pages
+	CompilationDir  string // folder of relative paths in coverage mappings
 
-	Mappings *formats.Mappings // kept from view to view; nil to read them for each
+	Mappings *formats.Mappings // shared by several views; nil to read them for each view
 
 	open    *symbolize.Programs
 	classes *classfile.Index
@@ -43,7 +42,7 @@ func (p *Programs) DeclareArch(f *cli.Flags) {
 	f.StringVar(&p.Arch, "arch", "", "`ARCH` architecture that ran, if a program has several")
 }
 
-// DeclareCoverage declares the options for coverage mappings, which are read.
+// DeclareCoverage sets Coverage and declares the options for coverage mappings.
 func (p *Programs) DeclareCoverage(f *cli.Flags) {
 	p.Coverage = true
 	f.StringVar(&p.CompilationDir, "compilation-dir", "", "`DIR` folder that relative paths in coverage mappings are relative to")
@@ -83,8 +82,8 @@ func (p *Programs) ViewOptions(env *cli.Env) (opt formats.ViewOptions, err error
 	return opt, err
 }
 
-// ReadClasses reads the classes of jars, folders and class files, once; nil if none are
-// given. It prints warnings about unreadable members.
+// ReadClasses reads the classes of jars, folders and class files, once; nil if none are given. It
+// prints warnings about unreadable members.
 func (p *Programs) ReadClasses(env *cli.Env) (*classfile.Index, error) {
 	if len(p.Classes) == 0 || p.classes != nil {
 		return p.classes, nil

@@ -22,9 +22,9 @@ func OpenView(env *cli.Env, arg string, programs *Programs) (profile.View, error
 	return views[0], nil
 }
 
-// OpenViews reads the profiles of any format that the arguments name, one each, and prints
-// warnings. look, if not nil, is called with the number of each argument and its file, while the
-// file is read. The first error in the order of the arguments is returned.
+// OpenViews reads profiles of any format, one for each argument, and prints warnings. It returns the
+// first error in the order of the arguments. look, if not nil, is called with the index of each
+// argument and its file, while the file is read.
 func OpenViews(env *cli.Env, args []string, programs *Programs, look func(i int, name string, data []byte)) ([]profile.View, error) {
 	opt, err := programs.ViewOptions(env)
 	if err != nil {
@@ -32,7 +32,6 @@ func OpenViews(env *cli.Env, args []string, programs *Programs, look func(i int,
 	}
 	views, errs, warnings := make([]profile.View, len(args)), make([]error, len(args)), make([][]profile.Warning, len(args))
 	read := func(i int) {
-		// Readers run at the same time, so each collects its own warnings.
 		own := opt
 		own.Warn = func(w profile.Warning) { warnings[i] = append(warnings[i], w) }
 		var lookAt func(name string, data []byte)
@@ -42,13 +41,12 @@ func OpenViews(env *cli.Env, args []string, programs *Programs, look func(i int,
 		views[i], errs[i] = ReadView(env, args[i], own, lookAt)
 	}
 	if opt.Classes != nil || opt.Coverage {
-		for i := range args { // one after the other, since they share what is read of programs
+		for i := range args { // one after the other, because they share the data of programs
 			read(i)
 		}
 	} else {
 		parallel.Each(len(args), read)
 	}
-	// Warnings come in the order of the arguments, in whatever order the profiles were read.
 	bytecode, warn := false, console.Warnings(env)
 	for i := range args {
 		for _, w := range warnings[i] {
@@ -59,19 +57,18 @@ func OpenViews(env *cli.Env, args []string, programs *Programs, look func(i int,
 		}
 		bytecode = bytecode || views[i].Features().Bytecodes
 	}
-	// The option would have no effect without a word.
 	if opt.Classes != nil && !bytecode {
 		return nil, cli.Usagef("option --classes needs a profile of Java bytecode; %s is not one", strings.Join(args, ", "))
 	}
 	return views, nil
 }
 
-// ReadView reads the view of the one profile that an argument names. look, if not nil, gets the
-// same bytes at the same time, and both end before they are unmapped.
+// ReadView reads the view of the one profile that an argument names. look, if not nil, is called with
+// the same bytes at the same time.
 func ReadView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name string, data []byte)) (profile.View, error) {
 	var v profile.View
 	err := ReadOne(env, arg, func(d *inputs.Data) (err error) {
-		// The bytes are valid only within this function, so it waits for look.
+		// The bytes are only valid within this function, so it waits for look.
 		var looking sync.WaitGroup
 		var lookErr error
 		if look != nil {
@@ -86,8 +83,8 @@ func ReadView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	return v, err
 }
 
-// IsProgram reports whether the file is ELF or Mach-O. It looks at the first bytes; a .dSYM bundle
-// stands for the file in it.
+// IsProgram reports whether a file, or the file in a .dSYM bundle, is ELF or Mach-O, by its first
+// bytes.
 func IsProgram(path string) bool {
 	in, err := BinaryPath(path, inputs.Options{})
 	return err == nil && PeekFormat(in, false) == formats.Binary

@@ -16,15 +16,14 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// checkFile checks an iprof file. Findings that do not make it unsound are remarks. Recordings
-// whose methods have no names yet (placeholders) cannot be compared with classes. Records are the
-// entries of all sets.
+// checkFile checks an iprof file. A recording without names of methods cannot be compared with
+// classes. Records are the entries of all sets.
 func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
 	rep := iprof.Check(name, data)
 	if p := rep.Profile; p != nil {
 		own := &checked{}
 		if classes != nil && !p.Placeholder() {
-			own.Classes = classes.judge(p)
+			own.Classes = classes.compare(p)
 		}
 		res.Own, res.Records = own, p.Entries()
 		res.SetVersion(p.Version.String())
@@ -50,8 +49,7 @@ func (c *checked) Print(w io.Writer) {
 	}
 }
 
-// newFinding describes a finding, with its place in the file and, as the message says, in how many
-// of the places checked.
+// newFinding describes a finding, with its position and how often it was found.
 func newFinding(f iprof.Finding) family.Finding {
 	e := &console.Error{Class: profile.ErrCorrupt}
 	if f.Err != nil {
@@ -74,8 +72,7 @@ func newFinding(f iprof.Finding) family.Finding {
 	return family.Finding{Error: e, Rule: f.Rule, Severity: string(f.Severity), Count: f.Count, Of: f.Of}
 }
 
-// classIndex holds the classes of --classes to compare a profile with, and the packages that they
-// are in.
+// classIndex holds the classes of --classes and their packages.
 type classIndex struct {
 	index    *classfile.Index
 	packages map[string]bool
@@ -103,20 +100,20 @@ func packageOf(class string) string {
 	return ""
 }
 
-// isGeneratedClass reports whether the image builder generates the class, which then has no class
-// file: lambdas, hidden classes, proxies. The name alone tells it.
+// isGeneratedClass reports, by its name, whether the image builder generates the class: lambdas,
+// hidden classes, proxies. Such a class has no class file.
 func isGeneratedClass(name string) bool {
 	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
 }
 
-// exists reports whether the class files have the method with these parameters and this result.
+// exists reports whether the class files have the method with its types.
 func (c *classIndex) exists(ref iprof.MethodRef) bool {
 	_, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
 	return ok
 }
 
-// gone reports whether the method no longer exists. Unknown methods of other packages may
-// be in other jars or in the runtime and do not count as gone.
+// gone reports whether the method no longer exists. An unknown method of another package is not
+// gone: it may be in another jar or in the runtime.
 func (c *classIndex) gone(ref iprof.MethodRef) bool {
 	if c.exists(ref) {
 		return false
@@ -133,20 +130,20 @@ type classesFacts struct {
 	term    cli.Terminal
 }
 
-// classesSetFacts counts the entries of one set. The methods of other entries are of
-// generated classes, or of packages without class files.
+// classesSetFacts counts the entries of one set. The other entries have methods of generated
+// classes, or of packages without class files.
 type classesSetFacts struct {
 	Set          string `json:"set"`
 	Entries      int    `json:"entries"`
-	EntriesExist int    `json:"entries_exist"` // of methods that all exist
-	EntriesGone  int    `json:"entries_gone"`  // with a method that is gone
+	EntriesExist int    `json:"entries_exist"` // all methods exist
+	EntriesGone  int    `json:"entries_gone"`  // a method is gone
 	Count        int64  `json:"count"`
 	CountExist   int64  `json:"count_exist"`
 	CountGone    int64  `json:"count_gone"`
 }
 
-// goneMethodFacts is a method of the profile that no longer exists. Calls and Samples have it in
-// the first frame.
+// goneMethodFacts describe a method of the profile that no longer exists. The counts are of entries
+// with the method in the first frame.
 type goneMethodFacts struct {
 	Method     string `json:"method"`
 	Descriptor string `json:"descriptor"`
@@ -155,19 +152,18 @@ type goneMethodFacts struct {
 	Why     string `json:"why"`
 	Calls   int64  `json:"calls"`
 	Samples int64  `json:"samples"`
-	Entries int    `json:"entries"` // of all sets, with the method in the first frame
+	Entries int    `json:"entries"` // of all sets
 }
 
-// judge compares each set but the locks, which have no methods, with the classes. An entry exists
-// if all its methods do, and is gone if any is; the rest cannot be judged.
-func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
+// compare compares each set with the classes, except locks, which have no methods. An entry exists if
+// all its methods exist, and is gone if any method is gone.
+func (c *classIndex) compare(p *iprof.Profile) *classesFacts {
 	f := &classesFacts{Classes: c.index.Len(), Sets: []classesSetFacts{}, Gone: []goneMethodFacts{}, term: c.term}
 	index := make(map[iprof.MethodID]int)
 	for _, k := range iprof.Kinds() {
 		if k == iprof.Monitors || p.Section(k).Len() == 0 {
 			continue
 		}
-		// Not to exist and to be gone are different: see gone.
 		exist, _ := relevanceOf(p, k, c.exists)
 		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
 		f.Sets = append(f.Sets, classesSetFacts{
@@ -175,13 +171,13 @@ func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 			Count: exist.Total, CountExist: exist.Count, CountGone: left.Total - left.Count,
 		})
 		for _, m := range gone {
-			at, ok := index[m.Method]
+			i, ok := index[m.Method]
 			if !ok {
-				at = len(f.Gone)
-				index[m.Method] = at
+				i = len(f.Gone)
+				index[m.Method] = i
 				f.Gone = append(f.Gone, goneMethodFacts{Method: m.Ref.Qualified(), Descriptor: m.Ref.Descriptor(), Why: c.why(m.Ref)})
 			}
-			g := &f.Gone[at]
+			g := &f.Gone[i]
 			g.Entries += m.Entries
 			switch k {
 			case iprof.CallCounts:
@@ -197,7 +193,7 @@ func (c *classIndex) judge(p *iprof.Profile) *classesFacts {
 	return f
 }
 
-// why says at what level a method that is gone is missing, as goneMethodFacts.Why has it.
+// why returns goneMethodFacts.Why of a method.
 func (c *classIndex) why(ref iprof.MethodRef) string {
 	class, ok := c.index.Class(ref.Class)
 	switch {
@@ -212,8 +208,7 @@ func (c *classIndex) why(ref iprof.MethodRef) string {
 // maxGoneListed limits the table; JSON has all.
 const maxGoneListed = 20
 
-// Print prints the shares of each set's counts, and the methods that are gone, those with the most
-// calls first.
+// Print prints the shares of each set's counts, and the methods that are gone, most calls first.
 func (f *classesFacts) Print(w io.Writer) {
 	p := &console.Printer{W: w, Term: f.term}
 	var rows [][]string

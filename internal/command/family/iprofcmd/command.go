@@ -14,7 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Command returns "profuse iprof", a list of commands of its own.
+// Command returns "profuse iprof", which has commands of its own.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "iprof",
@@ -58,8 +58,7 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 	return f, err
 }
 
-// rewriting is the common part of the commands that change a profile: one input, one output, a
-// summary of the change.
+// rewriting is the common part of the commands that change a profile.
 type rewriting struct {
 	writing
 	output   string
@@ -67,7 +66,7 @@ type rewriting struct {
 	quiet    bool
 }
 
-// declare declares the options that all commands with one output have.
+// declare declares the common options.
 func (c *rewriting) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.checksum.Declare(f)
@@ -75,8 +74,7 @@ func (c *rewriting) declare(f *cli.Flags) {
 	f.BoolVar(&c.quiet, "q", false, "print no summary")
 }
 
-// rewrite reads the profile, changes it and writes it, compressed if the name of the output asks
-// for it.
+// rewrite reads the profile, changes it and writes it, compressed if the name of the output says so.
 func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Profile) (*iprof.Profile, error)) error {
 	if c.output == "" {
 		return cli.Usagef("missing option -o OUTPUT")
@@ -106,12 +104,12 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 		return err
 	}
 	if !c.quiet {
-		c.report(env, before, after, size)
+		c.printChange(env, before, after, size)
 	}
 	return nil
 }
 
-// countingWriter counts the bytes before compression, which compare with the size of the input.
+// countingWriter counts bytes.
 type countingWriter struct {
 	w io.Writer
 	n uint64
@@ -123,9 +121,9 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// report prints what was removed, of the bytes and of each table and set. For sets it also tells
-// the share of the counts that went with the entries.
-func (c *rewriting) report(env *cli.Env, before *iprofFile, after *iprof.Profile, size uint64) {
+// printChange prints the change in size, and how much of each table and set was removed; of sets
+// also the removed share of the counts.
+func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Profile, size uint64) {
 	was := uint64(before.size)
 	change := "as large as before"
 	switch {
@@ -158,8 +156,7 @@ func (c *rewriting) report(env *cli.Env, before *iprofFile, after *iprof.Profile
 	(&console.Printer{W: env.Stderr, Term: env.Terminal(env.Stderr)}).Table([]string{"Removed", "of", "share", "of counts", "What"}, rows)
 }
 
-// numEntries returns the number of entries; for Monitors, which has only one, the number of
-// types.
+// numEntries returns the number of entries; for Monitors, which has one entry, the number of types.
 func numEntries(s *iprof.Section, k iprof.Kind) int {
 	if k != iprof.Monitors {
 		return s.Len()
@@ -171,7 +168,7 @@ func numEntries(s *iprof.Section, k iprof.Kind) int {
 	return n
 }
 
-// pruneCommand follows [iprof.Prune]; its options are those of [iprof.PruneOptions].
+// pruneCommand returns "profuse iprof prune": see [iprof.Prune].
 func pruneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "prune",
@@ -204,7 +201,7 @@ type prune struct {
 	drop cli.List
 }
 
-// run refuses negative numbers, and sets that do not exist; package iprof does the rest.
+// run checks the options and prunes the profile.
 func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 	if c.opt.Top < 0 || c.opt.MaxFrames < 0 || c.opt.MinCount < 0 {
 		return cli.Usagef("options --min-count, --top and --max-frames take numbers from 0 up")
@@ -229,7 +226,7 @@ func setNames() string {
 	return cli.AnyOf(names)
 }
 
-// filterCommand is pruning by names, see pattern and selection.
+// filterCommand returns "profuse iprof filter", which prunes by names.
 func filterCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "filter",
@@ -263,11 +260,10 @@ type filter struct {
 	rewriting
 	keep, drop cli.List
 	where      cli.Choice
-	// Without keepUnused, types and methods that only the dropped entries needed go, too.
-	keepUnused bool
+	keepUnused bool // keep types and methods that only dropped entries needed
 }
 
-// run parses the patterns before it reads the profile, so that a wrong one is a usage error.
+// run filters the profile. It parses the patterns before it reads the profile.
 func (c *filter) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(c.keep)+len(c.drop) == 0 {
 		return cli.Usagef("missing option --keep or --drop")
@@ -286,12 +282,12 @@ func (c *filter) run(_ context.Context, env *cli.Env, args []string) error {
 		}
 	}
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) {
-		f.read(p)
-		return iprof.Prune(p, iprof.PruneOptions{KeepContext: f.context, KeepLock: f.lock, KeepUnused: c.keepUnused})
+		f.readTables(p)
+		return iprof.Prune(p, iprof.PruneOptions{KeepContext: f.keepsContext, KeepLock: f.keepsLock, KeepUnused: c.keepUnused})
 	})
 }
 
-// renumberCommand has no options of its own: the order of [iprof.Renumber] is the only one.
+// renumberCommand returns "profuse iprof renumber": see [iprof.Renumber].
 func renumberCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "renumber",

@@ -12,11 +12,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fileFacts is what "profuse show" prints about an iprof file. The JSON names are part of
-// the interface.
+// fileFacts are the facts that "profuse show" prints about an iprof file. The JSON names are a stable
+// interface.
 type fileFacts struct {
 	family.Head
-	// Resolved is false for a recording that has placeholders in place of its types or methods.
+	// Resolved is false for a recording with placeholders instead of types or methods.
 	Resolved      bool     `json:"resolved"`
 	Types         int      `json:"types"`
 	TypesUsed     int      `json:"types_used"` // by counts, or signatures of used methods
@@ -25,10 +25,10 @@ type fileFacts struct {
 	Sections      []string `json:"sections"` // keys in the order of the file
 	UnknownFields int      `json:"unknown_members"`
 
-	Sets     []setFacts     `json:"sets"` // those with entries
+	Sets     []setFacts     `json:"sets"` // that have entries
 	Hottest  []methodFacts  `json:"hottest_methods"`
 	Contexts []contextFacts `json:"hottest_contexts"`
-	// Sites and branches add up all contexts of a place in the bytecode.
+	// Sites and Branches add up the counts of a bytecode in all contexts.
 	Sites    []siteFacts   `json:"polymorphic_sites"`
 	Branches []branchFacts `json:"hottest_branches"`
 	Locks    []typeFacts   `json:"locks"`
@@ -38,59 +38,55 @@ type fileFacts struct {
 	selecting bool
 }
 
-// setFacts sums up a section. It has the name of the stacks in exports and comparisons.
+// setFacts sum up a section.
 type setFacts struct {
-	Set string `json:"set"`
-	Key string `json:"key"`
-	// Entries are contexts with counts; MaxFrames is the length of the longest context.
-	Entries   int   `json:"entries"`
-	Total     int64 `json:"total"`
-	Largest   int64 `json:"largest"`
-	Methods   int   `json:"methods"` // with entries; 0 for locks
-	MaxFrames int   `json:"max_frames"`
+	Set       string `json:"set"` // the name of the set in exports and comparisons
+	Key       string `json:"key"`
+	Entries   int    `json:"entries"` // contexts with counts
+	Total     int64  `json:"total"`
+	Largest   int64  `json:"largest"`
+	Methods   int    `json:"methods"`    // with entries; 0 for locks
+	MaxFrames int    `json:"max_frames"` // length of the longest context
 }
 
-// methodFacts describes a method. Counts are sums over all contexts.
+// methodFacts describe a method. Counts are sums over all contexts.
 type methodFacts struct {
-	Name       string `json:"name"`
-	Descriptor string `json:"descriptor"`
-	// CallsInlined are those of Calls whose context has a caller: where the method was inlined.
+	Name         string  `json:"name"`
+	Descriptor   string  `json:"descriptor"`
 	Calls        int64   `json:"calls"`
-	CallsInlined int64   `json:"calls_inlined"`
+	CallsInlined int64   `json:"calls_inlined"` // where the method was inlined: the context has a caller
 	Branches     int64   `json:"branches"`
 	Samples      int64   `json:"samples"`       // in the method itself
 	SamplesBelow int64   `json:"samples_below"` // in it and its callees
 	Share        float64 `json:"share"`         // of all samples, or of all calls if there are no samples
 }
 
-// contextFacts is a context with many counts; Context has a METHOD:BCI for each frame, the
-// innermost first.
+// contextFacts describe a context with many counts.
 type contextFacts struct {
 	Set     string   `json:"set"`
 	Count   int64    `json:"count"`
-	Share   float64  `json:"share"` // of the set
-	Context []string `json:"context"`
-	context string
+	Share   float64  `json:"share"`   // of the set's counts
+	Context []string `json:"context"` // METHOD:BCI of each frame, the innermost first
+	context string   // for people
 }
 
-// siteFacts describes a virtual call or type check with several types.
+// siteFacts describe a virtual call or type check with several types.
 type siteFacts struct {
-	Set      string `json:"set"` // receivers or type_checks
-	Method   string `json:"method"`
-	Bytecode int    `json:"bytecode"`
-	Count    int64  `json:"count"`
-	// Contexts is the number of contexts in which the place was counted.
-	Contexts int         `json:"contexts"`
+	Set      string      `json:"set"` // receivers or type_checks
+	Method   string      `json:"method"`
+	Bytecode int         `json:"bytecode"`
+	Count    int64       `json:"count"`
+	Contexts int         `json:"contexts"` // number of contexts with counts
 	Types    []typeFacts `json:"types"`
 }
 
-// typeFacts is how often a type was seen.
+// typeFacts say how often a type was seen.
 type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
 }
 
-// branchFacts describes a conditional.
+// branchFacts describe a conditional.
 type branchFacts struct {
 	Method   string     `json:"method"`
 	Bytecode int        `json:"bytecode"`
@@ -99,16 +95,15 @@ type branchFacts struct {
 	Ways     []wayFacts `json:"ways"`
 }
 
-// wayFacts sums up the records of one index at a conditional.
+// wayFacts sum up the records of one index at a conditional.
 type wayFacts struct {
 	Index   int32       `json:"index"`
-	Targets []iprof.BCI `json:"targets"` // without unknownBCI, in the order in which they appear
+	Targets []iprof.BCI `json:"targets"` // without unknownBCI, by first appearance
 	Count   int64       `json:"count"`
 }
 
-// collectFacts reads a file up to its end or the first error, which it returns and records in the
-// facts. Of a file that cannot be read whole it tells what checking made of it. top limits each
-// list.
+// collectFacts returns the facts of a file and the first error. Of a damaged file, the facts cover
+// what checking could read. top limits each list.
 func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), formats.IprofProfile), Problems: family.NewProblems(),
@@ -122,14 +117,14 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 			return f, err
 		}
 	}
-	f.overview(p)
-	f.Hottest, f.selecting = f.methods(p, top, nil), choose != nil
+	f.collectOverview(p)
+	f.Hottest, f.selecting = listMethods(p, top, nil), choose != nil
 	if choose != nil {
-		f.Selected = f.methods(p, 0, choose)
+		f.Selected = listMethods(p, 0, choose)
 	}
-	f.contexts(p, top)
-	f.sites(p, top)
-	f.branches(p, top)
+	f.collectContexts(p, top)
+	f.collectSites(p, top)
+	f.collectBranches(p, top)
 	locks := monitors(p)
 	for _, t := range locks[:min(top, len(locks))] {
 		f.Locks = append(f.Locks, typeFacts{p.TypeName(t.Type), t.Count})
@@ -137,9 +132,9 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 	return f, err
 }
 
-// overview collects what the tables and sets hold. What counts use is what pruning without any
-// option that loses counts would keep.
-func (f *fileFacts) overview(p *iprof.Profile) {
+// collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types
+// and methods.
+func (f *fileFacts) collectOverview(p *iprof.Profile) {
 	f.Resolved = !p.Placeholder()
 	f.SetVersion(p.Version.String())
 	f.Sections = append(f.Sections, p.Order...)
@@ -169,9 +164,9 @@ func (f *fileFacts) overview(p *iprof.Profile) {
 	}
 }
 
-// methods returns the n hottest methods, by samples if there are any, or all methods that
-// match choose.
-func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
+// listMethods returns the n hottest methods or, if choose is not nil, all matching methods. Samples
+// rank them or, without samples, calls or branches.
+func listMethods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 	by := iprof.Samples
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts, iprof.Conditionals} {
 		if by = k; p.Section(k).Total() > 0 {
@@ -181,8 +176,7 @@ func (f *fileFacts) methods(p *iprof.Profile, n int, choose *regexp.Regexp) []me
 	total := max(p.Section(by).Total(), 1)
 	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
 	var order []iprof.MethodID
-	// The first kind decides which methods are listed and in which order; the others only add
-	// numbers.
+	// The first kind decides which methods are listed in which order.
 	kinds := []iprof.Kind{by, iprof.CallCounts, iprof.Conditionals, iprof.Samples}
 	keep := func(c *methodCount) bool { return c.Self > 0 }
 	if choose != nil {
@@ -228,9 +222,9 @@ func descriptor(p *iprof.Profile, id iprof.MethodID) string {
 	return ""
 }
 
-// contexts lists the n contexts with the greatest counts, of samples or else of calls: samples are
-// whole contexts, those of calls end where the compiler stopped inlining.
-func (f *fileFacts) contexts(p *iprof.Profile, n int) {
+// collectContexts lists the n contexts with the greatest counts: of samples, which have whole contexts,
+// or without samples of calls, whose contexts end where the compiler stopped inlining.
+func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts} {
 		s := p.Section(k)
 		if s.Total() == 0 {
@@ -246,7 +240,7 @@ func (f *fileFacts) contexts(p *iprof.Profile, n int) {
 			}
 			f.Contexts = append(f.Contexts, c)
 		}
-		return // one set is enough
+		return
 	}
 }
 
@@ -259,9 +253,9 @@ func shortContext(p *iprof.Profile, ctx iprof.Context) string {
 	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
 }
 
-// sites lists, of virtual calls and of type checks, the n places with the greatest counts that saw
-// several types: those that a compiler cannot devirtualize by the first type alone.
-func (f *fileFacts) sites(p *iprof.Profile, n int) {
+// collectSites lists the n virtual calls and the n type checks with several types that have the
+// greatest counts.
+func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
 		listed := 0
 		for _, site := range typeSites(p, k) {
@@ -284,8 +278,8 @@ func (f *fileFacts) sites(p *iprof.Profile, n int) {
 	}
 }
 
-// branches lists the n conditionals with the greatest counts.
-func (f *fileFacts) branches(p *iprof.Profile, n int) {
+// collectBranches lists the n conditionals with the greatest counts.
+func (f *fileFacts) collectBranches(p *iprof.Profile, n int) {
 	sites := branchSites(p)
 	for _, site := range sites[:min(n, len(sites))] {
 		if site.Total == 0 {

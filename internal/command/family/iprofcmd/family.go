@@ -28,11 +28,9 @@ func Family() family.Family {
 // show is one run of "profuse show".
 type show struct{}
 
-// No option is needed: names and bytecode indexes are in the file.
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
-// Facts needs no format: the family has one.
 func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	return collectFacts(name, data, opt.Top, opt.Choose)
 }
@@ -42,7 +40,7 @@ type check struct {
 	classes *classIndex // nil if none are given
 }
 
-// Open reads the classes that --classes names, if any.
+// Open reads the classes of --classes.
 func (c *check) Open(env *cli.Env, p *sources.Programs) (err error) {
 	c.classes, err = newClassIndex(env, p)
 	return err

@@ -16,8 +16,7 @@ import (
 //	*.HashMap.get*       class and method names joined by a dot
 //	*Map#get             class and method names matched separately
 //
-// A pattern without # matches a method if it matches the name of its class or
-// that of the class, a dot and the name of the method.
+// A pattern without # matches a method if it matches CLASS or CLASS.METHOD.
 type pattern struct {
 	text          string
 	class, method string // of a pattern with #
@@ -49,12 +48,10 @@ func (p pattern) matchClass(class string) bool {
 	return glob(p.text, class)
 }
 
-// glob reports whether pattern matches all of s, in time proportional to the product of
-// their lengths at most.
+// glob reports whether pattern matches all of s, in time at most proportional to the product of
+// their lengths: only the text of the last asterisk is ever extended.
 func glob(pattern, s string) bool {
-	// Only the last asterisk is ever retried: a longer text for an earlier one cannot help, as what
-	// follows it matched up to the last one.
-	star, retry := -1, 0 // the last asterisk, and where its text ends so far
+	star, retry := -1, 0 // index of the last asterisk, end of the text that it matches
 	i, j := 0, 0
 	for j < len(s) {
 		switch {
@@ -74,29 +71,29 @@ func glob(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// A selection selects contexts by the methods of their frames, and locks by type: what
-// a pattern of keep matches, if there is any, and no pattern of drop. Methods and types
-// that are not in the tables match nothing.
+// A selection selects contexts by the methods of their frames, and locks by type: what matches a
+// pattern of keep, or everything without these, except what matches a pattern of drop. Methods and
+// types that are not in the tables match nothing.
 type selection struct {
 	keep, drop []pattern
-	where      string // which frames of a context: leaf, anywhere or root
+	where      string // which frames of a context count: leaf, anywhere or root
 
-	// read sets these, for one profile.
+	// readTables sets these.
 	methods map[iprof.MethodID]verdict
-	types   map[iprof.TypeID]string
+	types   map[iprof.TypeID]string // names
 }
 
-// verdict is what the patterns say about a method, found once for all its contexts.
+// verdict says which patterns match a method.
 type verdict struct{ keep, drop bool }
 
-// read applies the patterns to the tables of a profile. It has to be called before the contexts of
-// the profile are judged.
-func (f *selection) read(p *iprof.Profile) {
+// readTables applies the patterns to the tables of a profile. It must be called before keepsContext
+// and keepsLock.
+func (f *selection) readTables(p *iprof.Profile) {
 	f.methods = make(map[iprof.MethodID]verdict, len(p.Methods))
 	for i := range p.Methods {
 		m := &p.Methods[i]
 		if _, ok := f.methods[m.ID]; ok {
-			continue // of methods with one id the first counts
+			continue // the first method of an id counts
 		}
 		class := ""
 		if len(m.Signature) > 0 {
@@ -113,9 +110,9 @@ func (f *selection) read(p *iprof.Profile) {
 	}
 }
 
-// context reports whether entries with the context are kept. Among several frames, one that --drop
-// matches wins over any that --keep matches.
-func (f *selection) context(c iprof.Context) bool {
+// keepsContext reports whether entries with the context are kept. A frame that matches drop wins over
+// frames that match keep.
+func (f *selection) keepsContext(c iprof.Context) bool {
 	switch f.where {
 	case "leaf":
 		c = c[:1]
@@ -133,9 +130,8 @@ func (f *selection) context(c iprof.Context) bool {
 	return keep
 }
 
-// lock reports whether locks of the type are kept. Of patterns with a #, only CLASS#* can match a
-// type.
-func (f *selection) lock(id iprof.TypeID) bool {
+// keepsLock reports whether locks of the type are kept.
+func (f *selection) keepsLock(id iprof.TypeID) bool {
 	name := f.types[id]
 	match := func(p pattern) bool { return name != "" && p.matchClass(name) }
 	return (len(f.keep) == 0 || slices.ContainsFunc(f.keep, match)) && !slices.ContainsFunc(f.drop, match)

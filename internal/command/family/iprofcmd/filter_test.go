@@ -71,8 +71,8 @@ func TestFilter(t *testing.T) {
 		{"class", selection{keep: patterns(t, "app.Zoo*", "java.lang.*"), where: "leaf"}, [iprof.NumKinds]int{1, 0, 0, 1, 0, 0}, "[9 4 11 1]"},
 		{"keep and drop", selection{keep: patterns(t, "app.*"), drop: patterns(t, "*Lambda*", "app.Zoo$Cat"), where: "leaf"}, [iprof.NumKinds]int{4, 4, 1, 1, 2, 0}, "[]"},
 	} {
-		tc.filter.read(p)
-		q, err := iprof.Prune(p, iprof.PruneOptions{KeepContext: tc.filter.context, KeepLock: tc.filter.lock, KeepUnused: true})
+		tc.filter.readTables(p)
+		q, err := iprof.Prune(p, iprof.PruneOptions{KeepContext: tc.filter.keepsContext, KeepLock: tc.filter.keepsLock, KeepUnused: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +86,8 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	unresolved, f := readFixture(t, "unresolved.iprof"), selection{keep: patterns(t, "*")}
-	f.read(unresolved)
-	if f.context(unresolved.Section(iprof.CallCounts).Context(0)) {
+	f.readTables(unresolved)
+	if f.keepsContext(unresolved.Section(iprof.CallCounts).Context(0)) {
 		t.Error("methods without names match a pattern")
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// formatIprof is the only value of --format: versions are chosen by --iprof-version.
+// formatIprof is the only value of --format. --iprof-version chooses the version.
 const formatIprof = "iprof"
 
 // adder adds up iprof profiles.
@@ -31,12 +31,11 @@ type adder struct {
 	dropUnresolved bool
 	dropUnknown    bool
 
-	// options follow from writing once it is checked.
-	options iprof.WriteOptions
+	options iprof.WriteOptions // from writing; set by Open
 }
 
+// The values of --normalize.
 const (
-	// The values of --normalize.
 	normalizeNone  = "none"
 	normalizeTotal = "total"
 )
@@ -53,18 +52,18 @@ func (o *adder) Declare(f *cli.Flags, watching bool) {
 	o.writing.declare(f)
 }
 
-// Results returns the one format, whose sums are exact: sums of sums are those of all inputs.
+// Results returns the only value of --format.
 func (o *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatIprof, Family: formats.Iprof, Text: true, Exact: ".iprof"}}
 }
 
-// Refuses lists the options that name programs: profiles hold the names of their methods.
+// Refuses returns the options that name programs: profiles have the names of their methods.
 func (o *adder) Refuses() []string { return []string{"program", "arch"} }
 
-func (o *adder) Check(*merging.Run) error { return nil }
+func (o *adder) Check(*merging.Options) error { return nil }
 
-// Open checks the name of the output, and the options for writing.
-func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
+// Open checks the name of the output and the options for writing.
+func (o *adder) Open(r *merging.Options, _ func(string)) (err error) {
 	if err = r.CheckName(); err == nil {
 		o.options, err = o.writeOptions()
 	}
@@ -75,18 +74,18 @@ func (o *adder) Open(r *merging.Run, _ func(string)) (err error) {
 func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	s := &sum{job: j, opt: iprof.MergeOptions{DropUnresolved: o.dropUnresolved, DropUnknown: o.dropUnknown}}
 	for _, text := range j.Weights {
-		s.weights = append(s.weights, weightOf(text))
+		s.weights = append(s.weights, parseWeight(text))
 	}
 	ins := j.Inputs
 	if j.Base != "" {
 		ins = append(slices.Clone(ins), inputs.File(j.Base, j.Open))
 	}
 	if o.normalize.Value == normalizeTotal {
-		if err := s.measure(ctx, ins); err != nil {
+		if err := s.measureInputs(ctx, ins); err != nil {
 			return nil, err
 		}
 	}
-	merged, err := s.add(ctx, ins)
+	merged, err := s.addInputs(ctx, ins)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +110,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// contents sums up what a file of a version holds of a profile. Older versions have no place for
-// some sets, which are then not counted.
+// contents describes a profile in a file of a version, without the sets that the version cannot hold.
 func contents(p *iprof.Profile, v iprof.Version) string {
 	entries := 0
 	for _, k := range iprof.Kinds() {
@@ -131,34 +129,33 @@ func contents(p *iprof.Profile, v iprof.Version) string {
 	return s
 }
 
-// sum adds iprof profiles up for one job, with a merger for each worker.
+// A sum adds up the profiles of one job, with a merger for each worker.
 type sum struct {
 	job     *merging.Job
 	opt     iprof.MergeOptions
-	weights []iprof.Weight // by input; 1 for the base, which follows
+	weights []iprof.Weight // by input; the base follows the inputs and has the weight 1
 
 	mu     sync.Mutex
-	totals map[contentsHash]totals        // of the inputs to normalize
-	scale  map[contentsHash]iprof.Weights // factors for them
+	totals map[contentsHash]totals        // of the inputs, with --normalize total
+	scale  map[contentsHash]iprof.Weights // factors of the inputs, with --normalize total
 }
 
 // contentsHash identifies the contents of a file between its two readings.
 type contentsHash [sha256.Size]byte
 
-// isIprof reports whether data is an iprof profile, or JSON in a file with the name of
-// one.
+// isIprof reports whether data is an iprof profile, or JSON in a file named as an iprof profile.
 func isIprof(name string, data []byte) bool {
 	f, _ := formats.Detect(data)
 	return f.Family() == formats.Iprof || isNamedIprof(name, data)
 }
 
-// isNamedIprof reports whether data is JSON in a file with the name of an iprof profile.
+// isNamedIprof reports whether data is JSON in a file named as an iprof profile.
 func isNamedIprof(name string, data []byte) bool {
 	f, _ := formats.BySuffix(strings.TrimSuffix(name, console.Compression(name)))
 	return f.Family() == formats.Iprof && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
 
-// parse reads a profile. The error about another known format names it.
+// parse reads a profile. The error about another known format names the format.
 func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile, error) {
 	if len(data) > 0 && !isIprof(name, data) {
 		return nil, merging.WrongFormat(name, data, "an iprof profile")
@@ -166,9 +163,9 @@ func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }
 
-// measure reads all inputs once, before they are merged, and computes the factors that make their
+// measureInputs reads all inputs, before they are merged, and computes the factors that make their
 // totals equal.
-func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
+func (m *sum) measureInputs(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		if !in.Reopens() {
 			return cli.Usagef("--normalize total reads each input twice; %s can be read only once", in.Name)
@@ -177,9 +174,9 @@ func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	m.totals = make(map[contentsHash]totals)
 	adders := make([]merge.Adder, merging.NumWorkers(m.job.Workers))
 	for i := range adders {
-		adders[i] = m.note
+		adders[i] = m.measureProfile
 	}
-	// The merge itself reports unusable inputs.
+	// The merge reports unusable inputs later.
 	if err := merge.Run(ctx, ins, adders, merge.Options{}); err != nil {
 		return err
 	}
@@ -195,9 +192,9 @@ func (m *sum) measure(ctx context.Context, ins []inputs.Input) error {
 	return nil
 }
 
-// note records the totals of a profile, unless the merger would refuse it: what is left out must
-// not set the scale of others.
-func (m *sum) note(p *merge.Profile) (*merge.Contribution, error) {
+// measureProfile records the totals of a profile, unless the merger refuses the profile: the scale
+// must not depend on it then.
+func (m *sum) measureProfile(p *merge.Profile) (*merge.Contribution, error) {
 	read, err := parse(p.Name, p.Data, nil)
 	if err == nil {
 		err = iprof.NewMerger(m.opt).Accepts(p.Name, read)
@@ -211,12 +208,11 @@ func (m *sum) note(p *merge.Profile) (*merge.Contribution, error) {
 	return nil, nil
 }
 
-// scaled returns the totals that inputs were scaled to, in words.
+// scaled returns the totals to which the inputs were scaled, in words.
 func (m *sum) scaled() string {
 	if m.totals == nil {
 		return ""
 	}
-	// normalize scales every input to the greatest totals.
 	var most totals
 	for _, t := range m.totals {
 		most.Counters, most.Samples = max(most.Counters, t.Counters), max(most.Samples, t.Samples)
@@ -228,13 +224,13 @@ func (m *sum) scaled() string {
 	return s
 }
 
-// add adds the inputs up, each worker with a merger of its own. With an error there is no sum.
-func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
+// addInputs adds up the inputs, with a merger for each worker.
+func (m *sum) addInputs(ctx context.Context, ins []inputs.Input) (*iprof.Profile, error) {
 	var mergers []*iprof.Merger
 	adders := m.job.Adders(len(ins), func() merge.Adder {
 		merger := iprof.NewMerger(m.opt)
 		mergers = append(mergers, merger)
-		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, m.addTo(merger, p) }
+		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, m.addProfile(merger, p) }
 	})
 	if err := m.job.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
@@ -245,15 +241,14 @@ func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, erro
 		}
 	}
 	p := mergers[0].Profile()
-	m.warn(p, mergers[0].Added())
+	m.warnOfSum(p, mergers[0].Added())
 	return p, nil
 }
 
-// addTo adds a profile to the sum of a worker. What the profile has and the sum cannot hold is a
-// warning, as the counts themselves are all there.
-func (m *sum) addTo(merger *iprof.Merger, p *merge.Profile) error {
-	place := p.Input + 1 // 0 is the place of the sum
-	read, err := parse(p.Name, p.Data, func(w profile.Warning) { m.job.WarnOf("iprof", place, w) })
+// addProfile adds a profile to the sum of a worker. It warns of parts that the sum cannot hold.
+func (m *sum) addProfile(merger *iprof.Merger, p *merge.Profile) error {
+	position := p.Input + 1 // 0 stands for the sum
+	read, err := parse(p.Name, p.Data, func(w profile.Warning) { m.job.WarnOf("iprof", position, w) })
 	if err != nil {
 		return err
 	}
@@ -275,19 +270,19 @@ func (m *sum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 		return err
 	}
 	if added.Skipped > 0 {
-		m.job.Warn("iprof unresolved", place, fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
+		m.job.Warn("iprof unresolved", position, fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
 			p.Name, cli.Quantity(uint64(added.Skipped), "entry", "entries")), "")
 	}
 	if n := len(read.Unknown) + len(read.Extra); n > 0 {
-		m.job.Warn("iprof unknown", place, fmt.Sprintf("%s: left out %s", p.Name,
+		m.job.Warn("iprof unknown", position, fmt.Sprintf("%s: left out %s", p.Name,
 			cli.Quantity(uint64(n), "unknown section or member", "unknown sections and members")), "")
 	}
 	return nil
 }
 
-// warn warns of defects of the sum. The warnings do not depend on the distribution of the
-// inputs to workers.
-func (m *sum) warn(p *iprof.Profile, added iprof.Added) {
+// warnOfSum warns of defects of the sum. The warnings do not depend on how the workers share the
+// inputs.
+func (m *sum) warnOfSum(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
 		m.job.Warn("iprof branches", 0, "some conditionals have different branches in different inputs, "+
 			"which come from different builds: all branches are kept", "")

@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// unknownBCI is the target of a branch that another record names: UNKNOWN_BCI of
+// unknownBCI is the target of a branch whose target only another record has: UNKNOWN_BCI of
 // jdk.vm.ci.code.BytecodeFrame.
 const unknownBCI iprof.BCI = -5
 
@@ -18,7 +18,7 @@ type typeCount struct {
 	Count int64
 }
 
-// A branchSite is a conditional in the bytecode with the counts of all contexts.
+// A branchSite is a conditional in the bytecode, with the sums of all contexts.
 type branchSite struct {
 	iprof.Frame
 	Ways  []wayFacts // by index
@@ -37,9 +37,9 @@ func (b *branchSite) bias() float64 {
 	return float64(most) / float64(b.Total)
 }
 
-// branchSites returns the conditionals by total, descending, then by name of the method and
-// bytecode. It adds counts by index, as the compiler does: a record is a target, an index and a
-// count, and the target may be unknown.
+// branchSites returns the conditionals by total, descending, then by name of the method and bytecode
+// index. A record is a target, which may be unknown, an index and a count. Like the compiler, it
+// adds up counts by index.
 func branchSites(p *iprof.Profile) []branchSite {
 	sites := make(map[iprof.Frame]*branchSite)
 	s := p.Section(iprof.Conditionals)
@@ -73,8 +73,7 @@ func branchSites(p *iprof.Profile) []branchSite {
 	return out
 }
 
-// A typeSite is a place in the bytecode with counted types, with the counts of all
-// contexts.
+// A typeSite is a bytecode with counted types, with the sums of all contexts.
 type typeSite struct {
 	iprof.Frame
 	Types   []typeCount // the largest counts first, then by name
@@ -85,8 +84,8 @@ type typeSite struct {
 // polymorphic reports whether more than one type was seen.
 func (t *typeSite) polymorphic() bool { return len(t.Types) > 1 }
 
-// typeSites returns the places of [iprof.VirtualInvokes] or [iprof.TypeChecks] by total,
-// descending, then by name of the method and bytecode.
+// typeSites returns the sites of [iprof.VirtualInvokes] or [iprof.TypeChecks] by total, descending,
+// then by name of the method and bytecode index.
 func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 	type site struct {
 		types   map[iprof.TypeID]int64
@@ -106,8 +105,8 @@ func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 		}
 	}
 	out := make([]typeSite, 0, len(sites))
-	for at, s := range sites {
-		t := typeSite{Frame: at, Types: sortTypes(p, s.types), Entries: s.entries}
+	for frame, s := range sites {
+		t := typeSite{Frame: frame, Types: sortTypes(p, s.types), Entries: s.entries}
 		for _, c := range t.Types {
 			t.Total, _ = saturate.AddSigned(t.Total, c.Count)
 		}
@@ -119,8 +118,7 @@ func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 	return out
 }
 
-// monitors returns the types that were synchronized on, by count, descending, then by name. The set
-// has one entry, without a method: all records are of the whole run.
+// monitors returns the types that were synchronized on, by count, descending, then by name.
 func monitors(p *iprof.Profile) []typeCount {
 	types := make(map[iprof.TypeID]int64)
 	for _, records := range p.Section(iprof.Monitors).All() {
@@ -132,8 +130,7 @@ func monitors(p *iprof.Profile) []typeCount {
 	return sortTypes(p, types)
 }
 
-// sortTypes returns the types by count, descending, then by name, then by id, so that the order of
-// the map does not matter.
+// sortTypes returns the types by count, descending, then by name, then by id.
 func sortTypes(p *iprof.Profile, types map[iprof.TypeID]int64) []typeCount {
 	out := make([]typeCount, 0, len(types))
 	for t, n := range types {
@@ -145,7 +142,7 @@ func sortTypes(p *iprof.Profile, types map[iprof.TypeID]int64) []typeCount {
 	return out
 }
 
-// compareFrames orders places in the bytecode by the id of the method, then by bytecode index.
+// compareFrames orders frames by the id of the method, then by bytecode index.
 func compareFrames(a, b iprof.Frame) int {
 	return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI))
 }

@@ -9,33 +9,29 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A methodCount sums the entries of one kind for one method.
+// A methodCount sums up the entries of one kind for one method.
 type methodCount struct {
 	Method iprof.MethodID
-	// Self is the sum of the counts of entries with the method in their first
-	// frame.
-	Self int64
-	// Total is the sum of the counts of entries with the method in any frame, each
-	// entry once. For [iprof.Samples] that is the inclusive time of the method. The
-	// contexts of the other kinds are partial: their totals cover the code that
-	// was compiled as part of the method, and not all its callees.
-	Total int64
-	// Inlined is the part of Self with a caller in the context.
-	Inlined int64
-	Entries int // number of entries with the method in their first frame
+	Self   int64 // sum of the counts of entries with the method in the first frame
+	// Total is the sum of the counts of entries with the method in any frame. For [iprof.Samples] it
+	// is the inclusive time of the method. For other kinds it covers only the code that was compiled
+	// as part of the method, because their contexts are partial.
+	Total   int64
+	Inlined int64 // the part of Self with a caller in the context
+	Entries int   // number of entries with the method in the first frame
 }
 
-// methodCounts returns the methods in the entries of the kind that keep accepts, sorted by
-// Self and Total, descending, then by name and id. iprof.Monitors has none.
+// methodCounts returns the methods of the kind that keep accepts, sorted by Self and Total,
+// descending, then by name and id. iprof.Monitors has no methods.
 func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) []methodCount {
 	s := p.Section(k)
 	if k == iprof.Monitors {
-		return nil // its context is not a method
+		return nil
 	}
 	var (
 		methods numbering.Table[iprof.MethodID]
 		counts  []methodCount
-		last    []int32 // by index in counts: the entry added to Total last, plus 1
+		last    []int32 // by index in counts: the entry that was added to Total last, plus 1
 	)
 	for i := range s.Len() {
 		ctx, count := s.Context(i), s.Count(i)
@@ -53,7 +49,7 @@ func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) 
 					c.Inlined, _ = saturate.AddSigned(c.Inlined, count)
 				}
 			}
-			// The frames of a recursive method repeat it; the entry counts once.
+			// An entry counts once, also if the method is in several frames.
 			if last[n] != int32(i)+1 {
 				last[n] = int32(i) + 1
 				c.Total, _ = saturate.AddSigned(c.Total, count)
@@ -70,8 +66,8 @@ func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) 
 // anyMethod accepts all methods.
 func anyMethod(*methodCount) bool { return true }
 
-// sortByName sorts by first, then by name, then by last. It calls name only for elements
-// that are equal by first.
+// sortByName sorts by first, then by name, then by last. It calls name only for elements that are
+// equal by first.
 func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
 	slices.SortFunc(all, func(a, b T) int {
 		if c := first(a, b); c != 0 {
@@ -81,24 +77,21 @@ func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) in
 	})
 }
 
-// A relevance is the share of a section whose code exists in a build.
+// A relevance is the share of a section whose code exists in a build. Entries/Of approximates
+// GraalVM's relevance.
 type relevance struct {
-	// Entries is the number of entries whose methods all exist, Of the number of
-	// all entries. Their quotient approximates GraalVM's relevance.
-	Entries, Of int
-	// Count and Total are the sums of their counts.
-	Count, Total int64
+	Entries, Of  int   // number of entries whose methods all exist, and of all entries
+	Count, Total int64 // sums of the counts of these entries, and of all entries
 }
 
 // A missingMethod is a method of the profile that does not exist in a build.
 type missingMethod struct {
-	methodCount // of the kind in question
-	Ref         iprof.MethodRef
+	methodCount
+	Ref iprof.MethodRef
 }
 
-// relevanceOf calls exists for each method in contexts of the kind. It returns the share of
-// the section in existing methods, and the missing methods by count, descending. Methods
-// without a name in the table count as missing but are not listed. iprof.Monitors has no
+// relevanceOf returns the share of the section in existing methods, and the missing methods by count,
+// descending. Methods that are not in the table are missing but not listed. iprof.Monitors has no
 // methods.
 func relevanceOf(p *iprof.Profile, k iprof.Kind, exists func(iprof.MethodRef) bool) (relevance, []missingMethod) {
 	var r relevance

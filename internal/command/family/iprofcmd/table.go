@@ -13,7 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// Print prints the facts, unless the file could not be read at all.
+// Print prints the facts, or nothing for an unreadable file.
 func (f *fileFacts) Print(p *family.Printer) {
 	if f.Error != nil && f.FormatVersion == "" {
 		return
@@ -35,8 +35,8 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
-// printOverview prints the facts of one line each. Unresolved recordings have placeholders in place
-// of types and methods, whose numbers say nothing.
+// printOverview prints the facts that take one line each. The numbers of types and methods mean
+// nothing in unresolved recordings, which have placeholders.
 func printOverview(p *family.Printer, f *fileFacts) {
 	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
@@ -53,7 +53,7 @@ func printOverview(p *family.Printer, f *fileFacts) {
 	p.List(append(rows, f.Rows(p.Term, "; shown up to there")...))
 }
 
-// signed prints a count, which is negative in broken recordings.
+// signed formats a count, which may be negative in a broken recording.
 func signed(n int64) string {
 	if n < 0 {
 		return "-" + cli.Count(uint64(-n))
@@ -61,7 +61,7 @@ func signed(n int64) string {
 	return cli.Count(uint64(n))
 }
 
-// printSets prints a line for each set with entries. Locks have no methods.
+// printSets prints a line for each set with entries.
 func printSets(p *family.Printer, sets []setFacts) {
 	if len(sets) == 0 {
 		fmt.Fprintln(p.W, "\n  There are no counts.")
@@ -80,12 +80,11 @@ func printSets(p *family.Printer, sets []setFacts) {
 	p.Table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
 }
 
-// packagePart matches a part of a package's name, as in sources or in descriptors.
+// packagePart matches a part of a package's name, in sources or descriptors.
 var packagePart = regexp.MustCompile(`\b(L?[a-z])\w*([./])`)
 
-// printTable prints a table with a row for each item, unless there are none. The last
-// column holds Java names: if the terminal is too narrow for them, it shortens packages
-// to their first letters before anything is cut.
+// printTable prints a table with a row for each item, or nothing without items. The last column holds
+// Java names: on a narrow terminal, packages are shortened to their first letters.
 func printTable[T any](p *console.Printer, header []string, items []T, row func(*T) []string) {
 	if len(items) == 0 {
 		return
@@ -111,7 +110,7 @@ func printTable[T any](p *console.Printer, header []string, items []T, row func(
 	p.Table(header, rows)
 }
 
-// printMethods prints a table of methods, with the columns of samples if there are any.
+// printMethods prints a table of methods, with columns for samples if there are samples.
 func printMethods(p *family.Printer, methods []methodFacts, title string) {
 	samples := slices.ContainsFunc(methods, func(m methodFacts) bool { return m.SamplesBelow != 0 })
 	header := []string{"Share", "Calls", "Inlined", "Branches", title}
@@ -129,14 +128,16 @@ func printMethods(p *family.Printer, methods []methodFacts, title string) {
 
 // printContexts prints the innermost frames of the contexts.
 func printContexts(p *family.Printer, contexts []contextFacts) {
-	for _, c := range contexts[:min(1, len(contexts))] { // all are of one set
-		printTable(&p.Printer, []string{"Share", "Count", "Hottest contexts of " + c.Set}, contexts, func(c *contextFacts) []string {
-			return []string{console.Percent(c.Share), signed(c.Count), c.context}
-		})
+	if len(contexts) == 0 {
+		return
 	}
+	header := []string{"Share", "Count", "Hottest contexts of " + contexts[0].Set} // all are of one set
+	printTable(&p.Printer, header, contexts, func(c *contextFacts) []string {
+		return []string{console.Percent(c.Share), signed(c.Count), c.context}
+	})
 }
 
-// printSites prints places with their types, and the share of the most frequent one.
+// printSites prints calls and type checks with their types, and the share of the most frequent type.
 func printSites(p *family.Printer, sites []siteFacts) {
 	printTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, sites, func(s *siteFacts) []string {
 		var types []string
@@ -150,10 +151,10 @@ func printSites(p *family.Printer, sites []siteFacts) {
 	})
 }
 
-// share prints part as a share of whole. Negative counts, of broken recordings, are 0.
+// share formats part as a share of whole. Negative counts of broken recordings count as 0.
 func share(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
 
-// printBranches prints conditionals with the bytecode indexes to which each way leads.
+// printBranches prints conditionals with the targets of each way.
 func printBranches(p *family.Printer, branches []branchFacts) {
 	printTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, branches, func(b *branchFacts) []string {
 		var ways []string

@@ -9,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/formats/iprof"
 )
 
-// weightOf returns the weight that merging has found valid: a whole number or a decimal fraction,
-// which is exact with a power of ten as the denominator.
-func weightOf(text string) iprof.Weight {
+// parseWeight parses a valid weight: a whole number or a decimal fraction.
+func parseWeight(text string) iprof.Weight {
 	whole, fraction, _ := strings.Cut(text, ".")
 	w := iprof.Weight{Den: 1}
 	w.Num, _ = strconv.ParseUint(whole+fraction, 10, 64)
@@ -21,9 +20,8 @@ func weightOf(text string) iprof.Weight {
 	return w
 }
 
-// times returns the product, with a relative precision of 2^-62 if it is not exact: a weight has 64
-// bits each for numerator and denominator, and the excess is cut off both. The zero Weight stands
-// for 1.
+// times returns the product. If numerator or denominator exceed 64 bits, both are shortened; the
+// relative precision is then 2^-62. The zero Weight stands for 1.
 func times(w, o iprof.Weight) iprof.Weight {
 	switch {
 	case w.Num == w.Den:
@@ -44,12 +42,12 @@ func times(w, o iprof.Weight) iprof.Weight {
 	return iprof.Weight{Num: num.Uint64(), Den: den.Uint64()}
 }
 
-// rational returns a weight that is not the zero value.
+// rational returns a weight other than the zero value as a big.Rat.
 func rational(w iprof.Weight) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(w.Num), new(big.Int).SetUint64(max(w.Den, 1)))
 }
 
-// totals are the totals of an input, for normalize.
+// totals are the totals of an input.
 type totals struct {
 	Counters int64 // sum of the call counts; of the branch counts if there are none
 	Samples  int64 // sum of the samples
@@ -64,10 +62,9 @@ func totalsOf(p *iprof.Profile) totals {
 	return t
 }
 
-// normalize returns weights that give all inputs the same influence, however long their
-// runs were: each is scaled to the largest total. Counters and samples are scaled
-// separately, because the sampling interval is unknown; the counters of an input keep
-// their proportions.
+// normalize returns weights that scale each input to the greatest totals, so that long runs do not
+// outweigh short ones. Counters and samples are scaled separately, because the sampling interval is
+// unknown.
 func normalize(all []totals) []iprof.Weights {
 	var most totals
 	for _, t := range all {

@@ -10,12 +10,12 @@ import (
 
 func weight(num, den uint64) iprof.Weight { return iprof.Weight{Num: num, Den: den} }
 
-func TestWeightOf(t *testing.T) {
+func TestParseWeight(t *testing.T) {
 	for text, want := range map[string]iprof.Weight{
 		"1": weight(1, 1), "3": weight(3, 1), "0.5": weight(5, 10), "0": weight(0, 1), "0.25": weight(25, 100),
 		"1.000000000000001": weight(1e15+1, 1e15), "0.99999999999999999": weight(1e17-1, 1e17), "999999999999999999": weight(1e18-1, 1),
 	} {
-		if w := weightOf(text); w != want {
+		if w := parseWeight(text); w != want {
 			t.Errorf("weight %q is %v, want %v", text, w, want)
 		}
 	}

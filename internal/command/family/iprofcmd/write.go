@@ -5,18 +5,17 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// versions are the values of --iprof-version: what [iprof.Version.Writable] allows, and auto for the
-// version of the profile.
+// versions are the values of --iprof-version.
 const versions = "0.4.0, 1.0.0, 1.1.0 or auto"
 
-// writing holds the options for writing profiles, of merges and of the commands that rewrite one.
+// writing holds the options for writing profiles.
 type writing struct {
 	version string
 	indent  bool
 	lines   bool
 }
 
-// declare declares the options; Alias keeps an earlier name of --entry-per-line.
+// declare declares the options.
 func (w *writing) declare(f *cli.Flags) {
 	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: "+versions)
 	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
@@ -24,7 +23,7 @@ func (w *writing) declare(f *cli.Flags) {
 	f.Alias("entry-per-line", "lines")
 }
 
-// writeOptions checks and converts the options. The zero Version stands for that of the profile.
+// writeOptions checks and converts the options. The zero Version means the profile's version.
 func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	switch {
 	case w.indent && w.lines:

@@ -24,19 +24,19 @@ import (
 
 // Add adds up the profiles with a fork of the merger for each worker. The result
 // depends on the order of the profiles; see [irpgo.Merger.AddAt].
-func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
-	report := newReport(j)
-	merger, err := c.addUp(ctx, j, report)
+func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, error) {
+	j := newJob(shared)
+	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err
 	}
 	if c.partial {
-		return c.partialSum(merger, report), nil
+		return c.partialSum(j, merger), nil
 	}
-	// What watching adds to later must be written before the merger is finished.
+	// Finish loses what only the partial form holds, so watching needs that form now.
 	var state bytes.Buffer
 	if j.Watched() && merger.Exceeds() {
-		if err := merger.WritePartial(&state, report.infos()); err != nil {
+		if err := merger.WritePartial(&state, j.kinds()); err != nil {
 			return nil, err
 		}
 	}
@@ -47,14 +47,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		}
 		merged.Profile().Divide(j.Unit)
 	}
-	sum := c.sum(j, merged, report)
+	sum := c.sum(j, merged)
 	if state.Len() > 0 {
 		sum.State = func(w io.Writer) error {
 			_, err := state.WriteTo(w)
 			return err
 		}
 	}
-	// For whoever looks for the reason of a slow merge: how many inputs had each layout.
+	// PROFUSE_DEBUG=catalogs explains slow merges: how many inputs had each record layout.
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
 			notes(w)
@@ -64,24 +64,23 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// sum returns the sum ready to be written. Anything that looks at single functions, also a list of
-// lost ones from which those of the result must be removed, needs the profile in memory: wholeSum
-// does without.
-func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *merging.Sum {
-	if c.heapYAML(j.Run) {
-		return c.heapSum(j, merged.Profile(), report)
+// sum returns the sum ready to be written. Options about single functions, and the list of lost
+// functions, need the profile in memory; wholeSum does without.
+func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
+	if c.heapYAML(j.Options) {
+		return c.heapSum(j, merged.Profile())
 	}
-	if c.keep == nil && !c.sparse && !c.text && j.Unit <= 1 && len(report.Accounts.Lost()) == 0 {
-		return c.wholeSum(merged, report)
+	if c.keep == nil && !c.sparse && !c.text && j.Unit <= 1 && len(j.Accounts.Lost()) == 0 {
+		return c.wholeSum(j, merged)
 	}
 	p := merged.Profile()
-	report.foundIn(p)
+	j.removeFound(p)
 	sum := &merging.Sum{
 		Empty:    emptiness(len(p.Functions), p),
 		Contents: func() string { return c.contents(p) },
-		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, report) },
+		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
-			report.printPrograms(w, func(yield func(*irpgo.Function) bool) {
+			j.printPrograms(w, func(yield func(*irpgo.Function) bool) {
 				for i := range p.Functions {
 					if !yield(&p.Functions[i]) {
 						return
@@ -97,40 +96,40 @@ func (c *adder) sum(j *merging.Job, merged *irpgo.Merged, report *mergeReport) *
 	return sum
 }
 
-// partialSum returns the sum in the form that can be added to others without loss. What it holds is
-// not counted: that would take as long as finishing it.
-func (c *adder) partialSum(merger *irpgo.Merger, report *mergeReport) *merging.Sum {
+// partialSum returns the lossless form of the sum. Its summary has no counts, because counting
+// takes as long as finishing the sum.
+func (c *adder) partialSum(j *job, merger *irpgo.Merger) *merging.Sum {
 	return &merging.Sum{
 		Contents: func() string { return "a part of the whole" },
 		Write: func(w io.Writer) (string, error) {
-			return formats.IRPGOPartial.String(), merger.WritePartial(w, report.infos())
+			return formats.IRPGOPartial.String(), merger.WritePartial(w, j.kinds())
 		},
 		Notes: c.heapReader.PrintLosses,
 	}
 }
 
-// wholeSum returns the sum if no option looks at single functions, so that it is
-// written without building a profile in memory.
-func (c *adder) wholeSum(merged *irpgo.Merged, report *mergeReport) *merging.Sum {
+// wholeSum returns the sum if no option looks at single functions: it is written without a
+// profile in memory.
+func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	found := merged.Contents()
-	report.Accounts.Found(found.Functions, nil)
+	j.Accounts.Found(found.Functions, nil)
 	return &merging.Sum{
 		Empty: emptiness(found.Functions, merged.Head()),
 		Contents: func() string {
 			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head())
 		},
-		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, report) },
+		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
-			report.printPrograms(w, merged.ReusedFunctions())
+			j.printPrograms(w, merged.ReusedFunctions())
 			c.heapReader.PrintLosses(w)
 		},
 	}
 }
 
-// heapSum returns the sum of which only the heap profile is written, as YAML. Counters are left out
+// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters,
 // with a warning.
-func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *merging.Sum {
-	report.foundIn(p)
+func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
+	j.removeFound(p)
 	sum := new(merging.Sum)
 	heap := p.MemProf
 	if heap.Empty() {
@@ -150,8 +149,7 @@ func (c *adder) heapSum(j *merging.Job, p *irpgo.Profile, report *mergeReport) *
 	return sum
 }
 
-// emptiness says why a profile is not worth writing; "" if it is worth writing. A heap profile
-// alone is.
+// emptiness says why a profile is not worth writing; "" if it has functions or a heap profile.
 func emptiness(functions int, p *irpgo.Profile) string {
 	if functions == 0 && p.MemProf.Empty() {
 		return "no input has any function"
@@ -159,11 +157,10 @@ func emptiness(functions int, p *irpgo.Profile) string {
 	return ""
 }
 
-// addUp adds up the base, if there is one, and then the inputs, with one fork of the merger for
-// each worker. The base comes first, so that its records win where records of one function do not
-// match.
-func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) (*irpgo.Merger, error) {
-	// Most of the heap is the sum, which stays: collecting garbage before 48 MiB finds hardly any.
+// addUp adds up the base, if any, and the inputs, with one fork of the merger for each worker.
+// The base comes first: where records of one function contradict each other, the first wins.
+func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
+	// Most of the heap is the sum: below 48 MiB there is hardly any garbage to collect.
 	memlimit.CollectLate(48 << 20)
 	ins := j.Inputs
 	if j.Base != "" {
@@ -171,15 +168,15 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	}
 	merger := irpgo.NewMerger(irpgo.MergeOptions{
 		AllowMixed:      true, // the gate decides
-		KeepVTableNames: c.keepVTables || c.partial, KeepSymbols: c.text || c.partial, Rename: c.rename, Warn: report.mergeWarning,
+		KeepVTableNames: c.keepVTables || c.partial, KeepSymbols: c.text || c.partial, Rename: c.rename, Warn: j.warnOfSum,
 	})
 	gate := newKindGate(c.mixed)
 	forks := make([]*irpgo.Merger, merging.NumWorkers(j.Workers))
 	adders := make([]merge.Adder, len(forks))
 	for i := range forks {
 		forks[i] = merger.Fork()
-		w := &worker{adder: c, gate: gate, report: report, merger: forks[i]}
-		adders[i] = w.add
+		w := &worker{adder: c, gate: gate, job: j, merger: forks[i]}
+		adders[i] = w.addProfile
 	}
 	if err := j.Add(ctx, ins, adders, true); err != nil {
 		return nil, err
@@ -193,8 +190,8 @@ func (c *adder) addUp(ctx context.Context, j *merging.Job, report *mergeReport) 
 	return merger, nil
 }
 
-// joinForks merges all forks into the first: it merges the upper half into the
-// lower half in parallel and repeats that until one is left.
+// joinForks merges all forks into the first. It merges the upper half into the lower half in
+// parallel, and repeats that until one fork is left.
 func joinForks(forks []*irpgo.Merger) error {
 	for n := len(forks); n > 1; n = (n + 1) / 2 {
 		half := (n + 1) / 2
@@ -218,22 +215,22 @@ func joinForks(forks []*irpgo.Merger) error {
 type worker struct {
 	*adder
 	gate   *kindGate
-	report *mergeReport
+	job    *job
 	merger *irpgo.Merger
 }
 
-// add adds one profile to the worker's fork. The contribution is set with an error, too, if records
-// before the error are in the sum: the input is partly used then.
-func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err error) {
+// addProfile adds one profile to the worker's fork. With an error it returns a contribution if
+// records before the error are in the sum.
+func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, err error) {
 	var kind irpgo.Variant
 	counts := false
-	// Settle the place even if a mapped file faults: other workers wait for it.
+	// Other workers wait for the decision, so it must come even if a mapped file faults.
 	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
 		memlimit.Profile(len(p.Data))
 	case formats.MemProf:
-		if err := w.expected.admitHeap(p, format); err != nil {
+		if err := w.expected.checkHeap(p, format); err != nil {
 			return nil, err
 		}
 		return nil, w.addHeap(p, format)
@@ -241,21 +238,21 @@ func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err err
 		return nil, merging.WrongFormat(p.Name, p.Data, "an IRPGO profile")
 	}
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
-		Warn:      func(warning profile.Warning) { w.report.warn(p.Place, warning, warning.File) },
+		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
-		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.report.rescued(p, r) },
+		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
 	})
 	if err == nil {
 		kind = r.Info().Variant & kindBits
-		if err = w.expected.admit(p.Name, hexIDs(r.Info().BinaryIDs)); err == nil {
-			err = w.admit(p, r)
+		if err = w.expected.check(p.Name, hexIDs(r.Info().BinaryIDs)); err == nil {
+			err = w.checkKind(p, r)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.Adding()
-	added, err := w.merger.AddAt(p.Place, w.report.ID(p), r, p.Weight)
+	added, err := w.merger.AddAt(p.Place, w.job.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}
@@ -266,35 +263,34 @@ func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err err
 		return contributed, err
 	}
 	counts = kind != 0 || added.Records > 0
-	w.report.merged(p.Place, r.Info())
-	if w.report.Quiet {
+	w.job.addKind(p.Place, r.Info())
+	if w.job.Quiet {
 		return contributed, nil
 	}
-	// The notes about programs need the functions of each; raw profiles have their references at
-	// hand.
+	// Readers of raw profiles have the name references at hand.
 	refs := r.Info().NameRefs
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
-	w.report.programs.add(p.Place, p.Name, r.Info().BinaryIDs, added.Layout, refs)
+	w.job.programs.addProfile(mergedProfile{p.Place, p.Name, r.Info().BinaryIDs, added.Layout, refs})
 	return contributed, nil
 }
 
-// addHeap adds a heap profile that is a file of its own.
+// addHeap adds a raw heap profile or one in YAML.
 func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 	info, err := w.heapReader.Add(w.merger, p, format, func(warning profile.Warning) {
-		w.report.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
+		w.job.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
 	})
 	if err == nil && info != nil {
-		w.report.merged(p.Place, info)
+		w.job.addKind(p.Place, info)
 	}
 	return err
 }
 
-// admit asks the gate whether the profile is compatible with those before it.
-func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
+// checkKind returns an error if the profile's kind conflicts with the profiles before it.
+func (w *worker) checkKind(p *merge.Profile, r *irpgo.Reader) error {
 	v := r.Info().Variant
-	have, ok := w.gate.admit(p.Place, v&kindBits)
+	have, ok := w.gate.admits(p.Place, v&kindBits)
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil
 	}
@@ -305,9 +301,8 @@ func (w *worker) admit(p *merge.Profile, r *irpgo.Reader) error {
 // errMixedKinds marks the error of a profile that the gate refuses, for likelyCause.
 var errMixedKinds = fmt.Errorf("another kind of instrumentation: %w", profile.ErrMismatch)
 
-// hasRecords reports whether the profile has any record. Programs that are
-// linked for profiling but contain nothing instrumented write profiles without
-// records, and without the marks of the kind they would have been.
+// hasRecords reports whether the profile has any record. A program that is linked for profiling
+// without instrumented code writes no records, and no variant bits.
 func hasRecords(r *irpgo.Reader) bool {
 	for range r.ReusedRecords() {
 		return true

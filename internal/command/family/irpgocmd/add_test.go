@@ -79,14 +79,14 @@ func tarred(t *testing.T, members []oracle.Fixture) []byte {
 	return b.Bytes()
 }
 
-func newJob(ins []inputs.Input, workers int) *merging.Job {
-	return &merging.Job{Run: &merging.Run{Workers: workers}, Inputs: ins}
+func testJob(ins []inputs.Input, workers int) *job {
+	return newJob(&merging.Job{Options: &merging.Options{Workers: workers}, Inputs: ins})
 }
 
 // addUp is adder.addUp without the programs that options name.
-func addUp(ctx context.Context, c *adder, report *mergeReport) (*irpgo.Merged, error) {
+func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
 	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
-	merger, err := c.addUp(ctx, report.Job, report)
+	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func TestMergeWorkers(t *testing.T) {
 		var wantText string
 		for _, workers := range []int{1, 2, 3, 8, 32} {
 			for range 3 / oracle.Step(3) {
-				report := newReport(newJob(ins, workers))
-				m, err := addUp(t.Context(), &adder{mixed: mixed}, report)
+				j := testJob(ins, workers)
+				m, err := addUp(t.Context(), &adder{mixed: mixed}, j)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,29 +111,29 @@ func TestMergeWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text := reportText(report, m)
+				text := messages(j, m)
 				if want == nil {
 					want, wantText = data, text
-					t.Logf("mixed %v: %s", mixed, merging.InputsLine(report.Accounts.Loss()))
+					t.Logf("mixed %v: %s", mixed, merging.InputsLine(j.Accounts.Loss()))
 					continue
 				}
 				if !bytes.Equal(data, want) {
 					t.Errorf("mixed %v, %d workers: another file", mixed, workers)
 				}
 				if text != wantText {
-					t.Errorf("mixed %v, %d workers: another report\n%s\nwant\n%s", mixed, workers, text, wantText)
+					t.Errorf("mixed %v, %d workers: other messages\n%s\nwant\n%s", mixed, workers, text, wantText)
 				}
 			}
 		}
 	}
 }
 
-func reportText(r *mergeReport, m *irpgo.Merged) string {
+func messages(j *job, m *irpgo.Merged) string {
 	var b strings.Builder
-	r.PrintLeftOut(&b, r.Accounts.Loss())
-	r.PrintWarnings(&b)
-	b.WriteString(merging.InputsLine(r.Accounts.Loss()) + "\n")
-	choice := m.ChooseVersion(r.infos())
+	j.PrintLeftOut(&b, j.Accounts.Loss())
+	j.PrintWarnings(&b)
+	b.WriteString(merging.InputsLine(j.Accounts.Loss()) + "\n")
+	choice := m.ChooseVersion(j.kinds())
 	fmt.Fprintf(&b, "%d: %s\n", choice.Version, choice.Reason)
 	return b.String()
 }
@@ -173,7 +173,7 @@ func TestMergeFileCutShort(t *testing.T) {
 		}
 		return name
 	}}
-	_, err = addUp(t.Context(), c, newReport(newJob([]inputs.Input{inputs.File(path, inputs.Options{})}, 1)))
+	_, err = addUp(t.Context(), c, testJob([]inputs.Input{inputs.File(path, inputs.Options{})}, 1))
 	if err == nil {
 		t.Skip("files are not mapped here")
 	}
@@ -195,7 +195,7 @@ func TestMergeCancelled(t *testing.T) {
 		w.Write([]byte("half a profile")) // the worker is reading now
 		cancel()
 	}()
-	_, err = addUp(ctx, new(adder), newReport(newJob(ins, 4)))
+	_, err = addUp(ctx, new(adder), testJob(ins, 4))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}

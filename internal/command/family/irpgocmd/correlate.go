@@ -12,28 +12,26 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// correlations caches the correlation data of programs, for profiles written
-// without data records and names (LLVM's profile correlation). It reads a program
-// when a profile first needs it.
+// correlations caches the correlation data of programs, for profiles without data records and
+// names (LLVM's -profile-correlate). It reads a program when a profile first needs it.
 type correlations struct {
 	programs *symbolize.Programs
 	warn     func(profile.Warning)
 
 	mu sync.Mutex
-	// read has a function for each program that reads it once, outside of mu, and keeps the result:
-	// workers that need the same program wait for one of them.
+	// read has a function for each program, which reads it once. Workers call it without mu, and
+	// wait for the worker that reads.
 	read map[*symbolize.File]func() (*irpgo.Correlation, error)
 }
 
-// newCorrelations returns an empty cache. warn gets what is wrong with the debug information that
-// is read.
+// newCorrelations returns an empty cache. warn receives warnings about debug information.
 func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *correlations {
 	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
 
-// of returns the correlation data of a program. The program's sections tell for
-// which kind of correlation it was built.
-func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
+// ofProgram returns the correlation data of a program: from its data sections if it was built for
+// that, otherwise from its debug information.
+func (a *correlations) ofProgram(f *symbolize.File) (*irpgo.Correlation, error) {
 	a.mu.Lock()
 	read := a.read[f]
 	if read == nil {
@@ -49,9 +47,8 @@ func (a *correlations) of(f *symbolize.File) (*irpgo.Correlation, error) {
 	return read()
 }
 
-// forProfile returns the correlation data for a profile of the binaries with
-// these ids, from the first of their programs that has any. Without ids only one
-// program may be given.
+// forProfile returns the correlation data for a profile that names these binary ids, from the
+// first of their programs that has any. For a profile without ids only one program may be given.
 func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if a.programs.Empty() {
 		return nil, nil
@@ -62,7 +59,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 			if err != nil {
 				return nil, err
 			}
-			c, err := a.of(f)
+			c, err := a.ofProgram(f)
 			if err == nil {
 				return c, nil
 			}
@@ -86,9 +83,9 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	for _, dir := range a.programs.Folders {
 		known = append(known, "one in "+dir)
 	}
-	// A single program that was named is taken on the user's word if ids cannot contradict.
+	// Without ids to compare, a single named program is assumed to be the right one.
 	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
-		return a.of(last)
+		return a.ofProgram(last)
 	}
 	found := "no binary id"
 	if len(ids) > 0 {

@@ -10,17 +10,16 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// minIDDigits is how many first digits of a binary id may stand for it.
+// minIDDigits is the least number of leading digits that identify a binary id.
 const minIDDigits = 8
 
-// expectedIDs are the binary ids of option --expect-binary-id, in hexadecimal; none expects
-// nothing.
+// expectedIDs are the values of option --expect-binary-id, in hexadecimal.
 type expectedIDs []string
 
-// String is for package flag, which shows it as the default: there is none.
+// String returns "": the option has no default.
 func (e *expectedIDs) String() string { return "" }
 
-// Set adds an id, or the beginning of one.
+// Set adds an id or its leading digits.
 func (e *expectedIDs) Set(s string) error {
 	s = strings.ToLower(s)
 	if len(s) < minIDDigits || strings.Trim(s, "0123456789abcdef") != "" {
@@ -30,10 +29,9 @@ func (e *expectedIDs) Set(s string) error {
 	return nil
 }
 
-// admit returns an error about a profile with none of these ids, [merging.ErrOtherProgram], which
-// counts as the loss of an input. A profile without ids is refused, too: nothing says that it
-// belongs to the program.
-func (e expectedIDs) admit(name string, ids []string) error {
+// check returns an error ([merging.ErrOtherProgram]) about a profile that has none of the
+// expected ids; a profile without ids has none.
+func (e expectedIDs) check(name string, ids []string) error {
 	if len(e) == 0 {
 		return nil
 	}
@@ -52,12 +50,11 @@ func (e expectedIDs) admit(name string, ids []string) error {
 	return wrong.Because(merging.ErrOtherProgram)
 }
 
-// admitHeap is admit for a heap profile that is a file of its own. YAML has no ids; of a raw
-// profile the build ids of all its programs and libraries are asked, because any of them may be the
-// expected one.
-func (e expectedIDs) admitHeap(p *merge.Profile, format formats.Format) error {
+// checkHeap is check for a raw heap profile or one in YAML. A raw profile has the build ids of the
+// program and of its libraries, and any of them may be the expected one. YAML has no ids.
+func (e expectedIDs) checkHeap(p *merge.Profile, format formats.Format) error {
 	if len(e) == 0 || format != formats.MemProfRaw {
-		return e.admit(p.Name, nil)
+		return e.check(p.Name, nil)
 	}
-	return e.admit(p.Name, originOf(p.Name, p.Data).Needs)
+	return e.check(p.Name, originOf(p.Name, p.Data).Needs)
 }

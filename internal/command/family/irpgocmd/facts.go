@@ -7,15 +7,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// counterFacts holds what "profuse show" prints about one profile, as tables or
-// JSON. The JSON names are a stable interface. If Error is set, the numbers cover
-// the records before it.
+// counterFacts are the facts that "profuse show" prints about one profile. The JSON names are a
+// stable interface. If Error is set, the numbers cover the records before it.
 type counterFacts struct {
 	family.Head
-	WrittenBy  string `json:"written_by"`            // LLVM releases that can have; may be ""
+	WrittenBy  string `json:"written_by"`            // LLVM releases that can have written it; may be ""
 	ReadableBy string `json:"readable_by,omitempty"` // LLVM releases, if others can have written it
-	// VersionWord is the version with the variant in its high bits, as stored (the Version field of
-	// raw and indexed headers).
+	// VersionWord is the Version field of raw and indexed headers: the version, with the variant in
+	// the high bits.
 	VersionWord uint64   `json:"version_word"`
 	Variant     []string `json:"variant"` // short names of irpgo.Variant
 	PointerSize int      `json:"pointer_size"`
@@ -23,8 +22,8 @@ type counterFacts struct {
 	Profiles    int      `json:"profiles"`   // concatenated in the file
 	BinaryIDs   []string `json:"binary_ids"` // hexadecimal
 
-	// A function has a record for each CFG hash. Records that only say hot or warm, from a sample
-	// profile, have pseudo counts, which are in no sum.
+	// A function has a record for each CFG hash. The sums do not contain pseudo counts, which mark
+	// functions as hot or warm by a sample profile.
 	Functions         int    `json:"functions"` // distinct names
 	FunctionsNotRun   int    `json:"functions_not_run"`
 	Records           int    `json:"records"`
@@ -38,9 +37,9 @@ type counterFacts struct {
 	Summary   *summaryFacts `json:"summary"`
 	CSSummary *summaryFacts `json:"cs_summary"` // null unless the variant has cs
 
-	// Values has the kinds in LLVM's order, IPVK_IndirectCallTarget, IPVK_MemOPSize,
-	// IPVK_VTableTarget, also those without sites.
-	Values      []valueFacts `json:"values"` // one per kind
+	// Values has one element for each kind, in LLVM's order: IPVK_IndirectCallTarget,
+	// IPVK_MemOPSize, IPVK_VTableTarget.
+	Values      []valueFacts `json:"values"`
 	Bitmaps     bitmapFacts  `json:"bitmaps"`
 	Traces      traceFacts   `json:"traces"`
 	VTableNames int          `json:"vtable_names"`
@@ -50,15 +49,15 @@ type counterFacts struct {
 	Hottest  []functionFacts `json:"hottest"`
 	Selected []recordFacts   `json:"function_records,omitzero"` // with --function only
 	family.Problems
-	// variant decides what is printed; selecting says whether --function is given.
+
 	variant   irpgo.Variant
-	selecting bool
+	selecting bool // --function is given
 }
 
 // summaryFacts is a profile summary, stored in the file or computed from the
 // records.
 type summaryFacts struct {
-	// Stored is false for formats without a summary, of which profuse computes it as LLVM would.
+	// Stored is false if the format has no summary; then profuse computes the summary like LLVM.
 	Stored           bool   `json:"stored"`
 	Functions        uint64 `json:"functions"` // records, in fact
 	Counters         uint64 `json:"counters"`
@@ -69,7 +68,7 @@ type summaryFacts struct {
 	HotThreshold     uint64 `json:"hot_threshold"`
 	ColdThreshold    uint64 `json:"cold_threshold"`
 	// Cutoffs are the detailed summary: how many of the greatest counters make up each share of the
-	// total. The thresholds are those at LLVM's cutoffs for hot (99 %) and cold (99.9999 %).
+	// total. HotThreshold and ColdThreshold belong to LLVM's cutoffs 99 % and 99.9999 %.
 	Cutoffs []console.Cutoff `json:"cutoffs"`
 }
 
@@ -78,13 +77,12 @@ type valueFacts struct {
 	Kind            string `json:"kind"`
 	Sites           int    `json:"sites"`
 	SitesWithValues int    `json:"sites_with_values"`
-	// Values adds up how many values the sites have, Count how often they were seen.
-	Values int    `json:"values"`
-	Count  uint64 `json:"count"` // saturating
+	Values          int    `json:"values"` // number of values of all sites
+	Count           uint64 `json:"count"`  // how often the values were seen; saturating
 }
 
-// bitmapFacts sums up the MC/DC bitmaps, in which a bit stands for a combination of conditions (a
-// test vector) that occurred.
+// bitmapFacts sums up the MC/DC bitmaps. A set bit stands for a combination of conditions (a test
+// vector) that occurred.
 type bitmapFacts struct {
 	Records int `json:"records"` // that have a bitmap
 	Bytes   int `json:"bytes"`
@@ -126,7 +124,7 @@ type recordFacts struct {
 	VTableTargets   []siteFacts `json:"vtable_targets"`
 }
 
-// sites returns the list of the record for value sites of a kind.
+// sites returns the record's list of value sites of a kind.
 func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
 	switch k {
 	case irpgo.MemOPSize:

@@ -41,25 +41,23 @@ func newFacts(name string, size int) *counterFacts {
 	return f
 }
 
-// Unreadable returns the facts of a file whose bytes could not be read.
+// Unreadable returns the facts of a file that could not be read.
 func Unreadable(name string, size int, err error) *counterFacts {
 	f := newFacts(name, size)
 	f.End(err)
 	return f
 }
 
-// collectFacts reads a profile up to its end or the first error, which it returns
-// and records in the facts.
+// collectFacts returns the facts of a profile up to its end or the first error, which it also
+// returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, error) {
 	c := &collector{opt: opt, facts: newFacts(name, len(data))}
-	if c.facts.selecting = opt.choose != nil; c.facts.selecting {
-		c.facts.Selected = []recordFacts{}
+	if opt.choose != nil {
+		c.facts.selecting, c.facts.Selected = true, []recordFacts{}
 	}
 	r, err := c.open(name, data)
 	if r != nil {
-		if readErr := c.read(r); err == nil {
-			err = readErr
-		}
+		err = cmp.Or(err, c.read(r))
 	}
 	return c.facts, c.facts.End(err)
 }
@@ -68,17 +66,16 @@ func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, er
 type collector struct {
 	facts     *counterFacts
 	opt       factsOptions
-	functions map[string]*functionFacts // used unless the records of a name are adjacent
-	current   functionFacts             // used if they are adjacent: the last name
-	sum, cs   irpgo.SummaryBuilder      // split by bit 60 of the hash, even where it means nothing
+	functions map[string]*functionFacts // by name; nil if the records of a name are adjacent
+	current   functionFacts             // the last name, if the records of a name are adjacent
+	sum, cs   irpgo.SummaryBuilder      // of records without and with bit 60 in the hash
 
-	// Front-end hashes use all 64 bits: only at IR level does bit 60 mark a
-	// context-sensitive record.
+	// ir says that bit 60 marks context-sensitive records. Front-end hashes use all 64 bits.
 	ir bool
 }
 
-// open opens the profile. If package irpgo refuses it, open returns the error
-// together with a lenient reader, nil if even that cannot read the header.
+// open opens the profile. With an error it returns a lenient reader, or nil if even that cannot
+// read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
 		c.facts.Family, c.facts.Format = "irpgo", f.String()
@@ -94,12 +91,12 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	return r, nil
 }
 
-// read goes through the profile once and fills the facts. Damage ends the records, but what was
-// read before it, the header and the heap profile are still told; the first error is returned.
+// read fills the facts and returns the first error. Damage ends the records; the facts of the
+// records before it, of the header and of the heap profile are complete.
 func (c *collector) read(r *irpgo.Reader) error {
 	var failed error
 	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
-	// Indexed profiles have the records of a name side by side; others may repeat a name anywhere.
+	// Only in indexed profiles are the records of a name adjacent.
 	if r.Info().Format != irpgo.FormatIndexed {
 		c.functions = make(map[string]*functionFacts)
 	}
@@ -108,7 +105,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 			failed = err
 			break
 		}
-		c.record(rec)
+		c.addRecord(rec)
 	}
 	c.header(r)
 	if err := c.heap(r); err != nil && failed == nil {
@@ -122,8 +119,8 @@ func (c *collector) read(r *irpgo.Reader) error {
 	return failed
 }
 
-// header collects the facts of the header, after the records: only they tell how
-// many profiles a raw file holds.
+// header collects the facts of the header. It must follow the records: only after the last one
+// is the number of profiles in a raw file known.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info()
 	f.Version, f.VersionWord = int(in.Version), in.VersionWord
@@ -148,7 +145,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	}
 }
 
-// heap collects the facts of the memprof section, if there is one. Names need its program.
+// heap collects the facts of the memprof section, if there is one.
 func (c *collector) heap(r *irpgo.Reader) error {
 	section := r.MemProf()
 	if section == nil {
@@ -166,9 +163,9 @@ func (c *collector) heap(r *irpgo.Reader) error {
 	return nil
 }
 
-// record counts one record. Pseudo counts are marks, not numbers: they enter no total, and their
-// function counts as run.
-func (c *collector) record(rec *irpgo.Record) {
+// addRecord counts one record. Pseudo counts are marks, so they are in no total, but their
+// function ran.
+func (c *collector) addRecord(rec *irpgo.Record) {
 	f := c.facts
 	f.Records++
 	f.Counters += uint64(len(rec.Counts))
@@ -207,15 +204,15 @@ func (c *collector) record(rec *irpgo.Record) {
 		}
 	}
 	for k := range rec.Values {
-		c.values(&f.Values[k], rec.Values[k])
+		addSites(&f.Values[k], rec.Values[k])
 	}
 	if c.opt.choose != nil {
-		c.choose(rec)
+		c.selectRecord(rec)
 	}
 }
 
-// values adds the value sites of a record to the sums of their kind.
-func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
+// addSites adds value sites to the sums of their kind.
+func addSites(v *valueFacts, sites []irpgo.ValueSite) {
 	v.Sites += len(sites)
 	for _, site := range sites {
 		if len(site) > 0 {
@@ -228,9 +225,8 @@ func (c *collector) values(v *valueFacts, sites []irpgo.ValueSite) {
 	}
 }
 
-// choose copies a record that --function selects: the reader reuses its memory. Targets get their
-// names later, in nameValues.
-func (c *collector) choose(rec *irpgo.Record) {
+// selectRecord keeps a copy of the record if --function selects it. nameValues names its targets.
+func (c *collector) selectRecord(rec *irpgo.Record) {
 	symbol := nameSymbol(rec.Name)
 	if !c.opt.choose.MatchString(rec.Name) && !c.opt.choose.MatchString(symbol.Demangled) {
 		return
@@ -255,8 +251,8 @@ func (c *collector) choose(rec *irpgo.Record) {
 	c.facts.Selected = append(c.facts.Selected, r)
 }
 
-// copySites copies value sites, in each the most frequent value first. named prepares the symbols
-// of targets.
+// copySites copies value sites, the most frequent value of each first. named allocates symbols,
+// for values that are targets.
 func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 	out := make([]siteFacts, 0, len(sites))
 	for _, site := range sites {
@@ -275,17 +271,18 @@ func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 	return out
 }
 
-// summaries takes the summaries from the file, as the compiler does, or computes them. If the whole
-// profile was read, it checks the stored summaries. Front-end hashes may have bit 60 set by chance:
-// LLVM from 9 on takes such records for context-sensitive ones, which are then missing in the one
-// summary that the file has.
+// summaries takes the summaries from the file or, without stored summaries, computes them. whole
+// says that all records were read; then it compares the stored summaries with them.
+//
+// A front-end hash may have bit 60 by chance. LLVM 9 and later take such a record for
+// context-sensitive, so it is missing in the file's only summary.
 func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	f := c.facts
 	stored := r.Summary(false)
 	if !c.ir {
 		plain, lost := c.sum.Summary(nil), c.cs.Summary(nil)
 		switch {
-		case stored == nil, stored.NumCounts == plain.NumCounts+lost.NumCounts: // LLVM up to 8
+		case stored == nil, stored.NumCounts == plain.NumCounts+lost.NumCounts: // before LLVM 9
 			c.sum.Merge(&c.cs)
 		case lost.NumFunctions > 0:
 			f.WarnText(profile.ErrMismatch, fmt.Sprintf("the summary in the file lacks %s: "+
@@ -298,8 +295,9 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	}
 }
 
-// summary describes a stored summary or, if it is nil, that of the records in b. A stored one that
-// does not match the records of a whole profile is a warning: compilers decide by it what is hot.
+// summary describes a stored summary or, if it is nil, the summary of the records in b. It warns
+// of a stored summary that does not match the records of a whole profile: compilers use it to
+// decide what is hot.
 func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
 	own := b.Summary(profile.DefaultCutoffs())
 	s := stored
@@ -321,8 +319,8 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	return out
 }
 
-// function returns the facts of a name. If the records of a name are adjacent, it
-// finishes the facts of the name before, to bound memory.
+// function returns the facts of a name. If the records of a name are adjacent, it finishes the
+// previous name, to bound memory.
 func (c *collector) function(name string) *functionFacts {
 	if c.functions == nil {
 		if c.current.Name != name || c.current.Records == 0 {
@@ -356,8 +354,7 @@ func (c *collector) finish(fn *functionFacts) {
 	}
 }
 
-// rank finishes the functions, describes the hottest and computes their shares. Equal totals come
-// by name, so the order of the map does not matter.
+// rank finishes the functions, and adds the symbols and shares of the hottest.
 func (c *collector) rank() {
 	f := c.facts
 	c.finish(&c.current)
@@ -371,8 +368,8 @@ func (c *collector) rank() {
 	}
 }
 
-// nameValues names the targets of the chosen records. The names of a text profile
-// are known only after its last record.
+// nameValues names the targets of the selected records. A text profile may name a target after
+// the record.
 func (c *collector) nameValues(known *irpgo.Symtab) {
 	for i := range c.facts.Selected {
 		r := &c.facts.Selected[i]
@@ -386,8 +383,8 @@ func (c *collector) nameValues(known *irpgo.Symtab) {
 	}
 }
 
-// nameSymbol splits a name as profiles have it, "FILE;FUNCTION" for local functions, and demangles
-// the function.
+// nameSymbol splits a profile's name, "FILE;FUNCTION" for local functions, and demangles the
+// function.
 func nameSymbol(name string) console.Symbol {
 	file, symbol := irpgo.SplitName(name)
 	return console.Symbol{Name: name, Demangled: symbols.Demangle(symbol), File: file}

@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// Family returns the family of IRPGO and MemProf profiles, which share the
-// indexed format. It also handles files that are not profiles.
+// Family returns the family of IRPGO and MemProf profiles, which share the indexed format.
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.IRPGO, formats.MemProf},
@@ -51,17 +50,22 @@ func originOf(name string, data []byte) (o family.Origin) {
 		}
 		return o
 	}
-	// A profile for correlation cannot be read without its program. Asking for it is enough: the
-	// reader passes the ids and then fails, so o keeps them.
-	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func(ids [][]byte) (*irpgo.Correlation, error) {
-		o.Program, o.Kind, o.Needs, o.BuildID = joinIDs(ids), "correlated", hexIDs(ids), joinIDs(ids)
-		return nil, nil
+	// The reader asks for correlation data if the program has the data records and names. The
+	// header can be read with empty ones.
+	correlated := false
+	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Correlate: func([][]byte) (*irpgo.Correlation, error) {
+		correlated = true
+		return new(irpgo.Correlation), nil
 	}})
-	if err == nil {
-		// Without binary ids the functions identify the program, which differ between most builds,
-		// too.
-		o.BuildID = joinIDs(r.Info().BinaryIDs)
-		o.Program, o.Kind = programKey(r.Info().BinaryIDs, nameRefs(name, data)), kindName(r.Info().Variant)
+	if err != nil {
+		return o
+	}
+	ids := r.Info().BinaryIDs
+	o.BuildID = joinIDs(ids)
+	if correlated {
+		o.Program, o.Kind, o.Needs = o.BuildID, "correlated", hexIDs(ids)
+	} else {
+		o.Program, o.Kind = programKey(ids, nameRefs(name, data)), kindName(r.Info().Variant)
 	}
 	return o
 }
@@ -75,7 +79,7 @@ func hexIDs(ids [][]byte) []string {
 	return out
 }
 
-// joinIDs returns the ids of a process's binaries as one key; [family.Origin] has them so.
+// joinIDs returns the binary ids of a process as one key.
 func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
 // show is one run of "profuse show".
@@ -84,14 +88,15 @@ type show struct {
 	heaps *memprof.Binaries // nil if no program is given
 }
 
-// Declare declares --by, which applies to heap profiles, also those within indexed profiles.
+// Declare declares --by, which applies to heap profiles and to indexed profiles with a heap
+// profile.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
 	f.Var(&s.by, "by", "`WHAT` rank contexts by "+s.by.Words()+"; all prints every ranking; lifetime and density (of accesses) are averages")
 }
 
-// Open opens the programs that --program names: only heap profiles need them.
+// Open opens the programs of heap profiles.
 func (s *show) Open(p *sources.Programs) (err error) {
 	s.heaps, err = openHeaps(p)
 	return err
@@ -109,7 +114,7 @@ func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
 	return memprof.NewBinaries(programs), nil
 }
 
-// Facts describes files of both families. An indexed profile may hold counters and a heap profile.
+// Facts describes a heap profile, or a profile with counters and perhaps a heap profile.
 func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
 	if f.Family() == formats.MemProf {
@@ -130,8 +135,7 @@ func (c *check) Open(_ *cli.Env, p *sources.Programs) (err error) {
 
 func (c *check) Admit(string, []byte) error { return nil }
 
-// Check checks without a program, except raw heap profiles. Shapes are the CFG hashes of functions,
-// which are the same in all profiles of a build.
+// Check checks a profile. The shapes are the CFG hashes of the functions.
 func (c *check) Check(name string, data []byte, f formats.Format) family.Checked {
 	if f.Family() == formats.MemProf {
 		return memprofcmd.Check(name, data, f, c.heaps)

@@ -16,7 +16,7 @@ type heapOptions struct {
 	fullSchema bool
 }
 
-// declare declares options with the names of llvm-profdata's.
+// declare declares the options, with llvm-profdata's names.
 func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
@@ -36,16 +36,15 @@ func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 			opt.Version = -1
 		}
 	}
-	// Without the option, memprof writes what compilers need: its zero Schema.
+	// The zero Schema is the part that compilers need.
 	if o.fullSchema {
 		opt.Schema = memprof.FullSchema
 	}
 	return opt, nil
 }
 
-// heapYAML reports whether the result is to be MemProf YAML, by --format or else the name of the
-// output.
-func (c *adder) heapYAML(r *merging.Run) bool {
+// heapYAML reports whether --format, or else the name of the output, asks for MemProf YAML.
+func (c *adder) heapYAML(r *merging.Options) bool {
 	switch r.Format {
 	case formatMemProfYAML, formatHeapYAML:
 		return true

@@ -70,7 +70,7 @@ func TestKindGateOrder(t *testing.T) {
 		got := make([]bool, len(profiles))
 		for _, i := range rng.Perm(len(profiles)) {
 			group.Go(func() {
-				_, ok := g.admit(i, profiles[i].kind)
+				_, ok := g.admits(i, profiles[i].kind)
 				mu.Lock()
 				got[i] = ok
 				mu.Unlock()

@@ -13,44 +13,41 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The formats of the result.
+// The values of --format.
 const (
-	// indexed is LLVM's .profdata and the default; partial is profuse's own; memprof-yaml and yaml
-	// are the same.
-	formatIndexed     = "indexed"
+	formatIndexed     = "indexed" // LLVM's .profdata
 	formatText        = "text"
-	formatPartial     = "partial"
+	formatPartial     = "partial" // profuse's own, for partial sums
 	formatMemProfYAML = "memprof-yaml"
-	formatHeapYAML    = "yaml"
+	formatHeapYAML    = "yaml" // the same as memprof-yaml
 )
 
 // adder adds up IRPGO and heap profiles.
 type adder struct {
 	writer
-	// The options as given; Check and Open turn them into writer and the fields below.
-	asked         string // version of the indexed format: "auto" or a number
+	// The options as given. Check and Open set writer and the fields below by them.
+	askedVersion  string // of the indexed format: "auto" or a number
 	mixed         bool
 	keepVTables   bool
 	perBinary     bool
 	partial       bool // write a partial sum
 	rescueMode    cli.Choice
-	only, without string // functions to keep, to leave out
+	only, without string // regular expressions of functions to keep and to leave out
 	remap         string // file
 	expected      expectedIDs
 	heapOptions   heapOptions
 
-	// Open sets these; all workers share them.
+	// All workers share these.
 	correlations *correlations
 	heapReader   *memprofcmd.Reader
 	keep         func(name string) bool   // nil for all
 	rename       func(name string) string // nil for none
 }
 
-// Declare declares the options of LLVM profiles, then those of heap profiles, which go into the
-// same file.
+// Declare declares the options of LLVM profiles and of heap profiles.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
-	f.StringVar(&c.asked, "indexed-version", "auto", "`N` version of the indexed format, "+
+	f.StringVar(&c.askedVersion, "indexed-version", "auto", "`N` version of the indexed format, "+
 		fmt.Sprintf("%d to %d, or auto: the newest that every compiler that may have made the inputs can read",
 			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
 	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
@@ -69,7 +66,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	c.heapOptions.declare(f)
 }
 
-// Results returns the formats that --format names. Partial sums alone lose nothing.
+// Results returns the values of --format.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatIndexed, Family: formats.IRPGO},
@@ -80,22 +77,22 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
-// Refuses lists no option: LLVM profiles support all that the families share.
+// Refuses returns nil: LLVM profiles support all shared options.
 func (c *adder) Refuses() []string { return nil }
 
-// Check determines from the options how to write the result.
-func (c *adder) Check(r *merging.Run) error {
+// Check checks the options and sets how to write the result.
+func (c *adder) Check(r *merging.Options) error {
 	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
-	if name := c.lateOption(); c.partial && !r.Partial && name != "" {
-		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
+	if name := c.resultOption(); c.partial && !r.Partial && name != "" {
+		return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
 	}
-	if c.asked == "auto" {
+	if c.askedVersion == "auto" {
 		return nil
 	}
-	n, err := strconv.ParseUint(c.asked, 10, 32)
+	n, err := strconv.ParseUint(c.askedVersion, 10, 32)
 	if err != nil || n < irpgo.IndexedVersionMinWritten || n > irpgo.IndexedVersionMax {
 		return cli.Usagef("option --indexed-version takes auto or %d to %d, not %q",
-			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax, c.asked)
+			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax, c.askedVersion)
 	}
 	if c.text {
 		return cli.Usagef("options --indexed-version and --format text exclude each other")
@@ -104,10 +101,11 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
-// lateOption returns the name of an option about what is written, "" if there is none.
-func (c *adder) lateOption() string {
+// resultOption returns the name of a given option that changes what is written of a sum; "" if
+// there is none.
+func (c *adder) resultOption() string {
 	switch {
-	case c.asked != "auto":
+	case c.askedVersion != "auto":
 		return "indexed-version"
 	case c.sparse:
 		return "sparse"
@@ -121,14 +119,14 @@ func (c *adder) lateOption() string {
 	return ""
 }
 
-// Open reads what the options name: programs, for correlation and heap profiles, the file of
-// --remap and the expressions. Weights become whole numbers over the denominator r.Unit.
-func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
+// Open opens the programs, for correlation and heap profiles, and reads the file of --remap and
+// the expressions.
+func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	if err = r.FixWeights(); err != nil {
 		return err
 	}
 	if c.partial && r.Unit > 1 {
-		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
+		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
 	}
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err
@@ -147,14 +145,14 @@ func (c *adder) Open(r *merging.Run, warn func(text string)) (err error) {
 	return err
 }
 
+// The values of --rescue, see [irpgo.Rescue].
 const (
-	// The values of --rescue, see [irpgo.Rescue].
 	rescueOff   = "off"
 	rescueDrop  = "drop"
 	rescueClamp = "clamp"
 )
 
-// rescue returns how readers treat damaged functions.
+// rescue returns the value of --rescue.
 func (c *adder) rescue() irpgo.Rescue {
 	switch c.rescueMode.Value {
 	case rescueDrop:

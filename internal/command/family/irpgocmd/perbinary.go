@@ -11,14 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// maxBinaries limits the profiles of one merge with --per-binary: more is likely a mistake, such as
-// profiles without binary ids of many builds.
+// maxBinaries limits the results of one merge with --per-binary. More are likely a mistake, such as
+// profiles of many builds without binary ids.
 const maxBinaries = 500
 
-// Split returns a group for each binary with --per-binary. It reads the headers of
-// all inputs. An unreadable input joins the first group, whose merge reports the
-// error.
-func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) ([]*merging.Group, error) {
+// Split returns a group for each binary if --per-binary is given. It reads the headers of all
+// inputs. Unreadable inputs join the first group, whose merge reports the errors.
+func (c *adder) Split(ctx context.Context, r *merging.Options, ins []inputs.Input) ([]*merging.Group, error) {
 	if !c.perBinary {
 		return nil, nil
 	}
@@ -29,42 +28,38 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 	if c.text {
 		ending = ".proftext"
 	}
-	// The name of a group is that of its program, which becomes the name of the file.
 	newGroup := func(name string) *merging.Group {
 		return &merging.Group{Name: name + ending, Members: make(map[int]map[int]struct{})}
 	}
 	var groups []*merging.Group
 	byName := make(map[string]*merging.Group)
-	// An input is a file or an archive, which has several members.
-	type place struct{ input, member int }
-	var unknown []place
-	// A group keeps which members of an archive belong to it: the merge reads the archive again.
-	put := func(g *merging.Group, at place) {
-		if g.Members[at.input] == nil {
-			g.Members[at.input] = make(map[int]struct{})
-			g.Inputs = append(g.Inputs, at.input)
+	type member struct{ input, number int } // a file has one member, an archive several
+	var unknown []member
+	addMember := func(g *merging.Group, m member) {
+		if g.Members[m.input] == nil {
+			g.Members[m.input] = make(map[int]struct{})
+			g.Inputs = append(g.Inputs, m.input)
 		}
-		g.Members[at.input][at.member] = struct{}{}
+		g.Members[m.input][m.number] = struct{}{}
 	}
 	var reader inputs.Reader
 	defer reader.Close()
 	for i, in := range ins {
-		// Once to group, once to merge.
 		if !in.Reopens() {
 			return nil, cli.Usagef("--per-binary reads each input twice; %s can be read only once", in.Name)
 		}
-		member := 0
+		members := 0
 		err := in.Each(&reader, func(d *inputs.Data) error {
-			at := place{i, member}
-			member++
-			// An error here comes again when the group is merged, where the budget counts it.
+			m := member{i, members}
+			members++
+			// The merge of the group meets an error again, and counts it as a loss.
 			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 			name := ""
 			if err == nil {
 				name = programKey(r.Info().BinaryIDs, nameRefs(d.Name(), d.Bytes()))
 			}
 			if name == "" {
-				unknown = append(unknown, at)
+				unknown = append(unknown, m)
 				return ctx.Err()
 			}
 			g := byName[name]
@@ -75,25 +70,22 @@ func (c *adder) Split(ctx context.Context, r *merging.Run, ins []inputs.Input) (
 					return fmt.Errorf("the inputs come from more than %d binaries", maxBinaries)
 				}
 			}
-			put(g, at)
+			addMember(g, m)
 			return ctx.Err()
 		})
 		if ctx.Err() != nil || len(groups) > maxBinaries {
 			return nil, err
 		}
-		if err != nil || member == 0 {
-			unknown = append(unknown, place{i, member})
+		if err != nil || members == 0 {
+			unknown = append(unknown, member{i, members})
 		}
 	}
 	if len(groups) == 0 {
 		groups = []*merging.Group{newGroup("unknown")}
 	}
-	for _, at := range unknown {
-		put(groups[0], at)
+	for _, m := range unknown {
+		addMember(groups[0], m)
 	}
-	for _, g := range groups {
-		// Inputs of an unknown binary came last.
-		slices.Sort(g.Inputs)
-	}
+	slices.Sort(groups[0].Inputs)
 	return groups, nil
 }

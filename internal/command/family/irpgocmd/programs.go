@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,33 +17,32 @@ import (
 )
 
 const (
-	// sketchSize is the number of functions in a sketch of a program: those with
-	// the smallest references, which are hashes of names (a bottom-k sketch). Two
-	// sketches give the share of common functions within 3 percentage points.
+	// sketchSize is the number of functions in a sketch of a program: the smallest name references,
+	// which are hashes (a bottom-k sketch). Two sketches give the share of common functions within
+	// 3 percentage points.
 	sketchSize = 1024
-	// maxPrograms limits the programs that are told apart.
+	// maxPrograms limits the programs of a merge that are known.
 	maxPrograms = 256
-	// related is the share of the smaller program's functions that two programs
-	// must have in common to count as versions of each other.
+	// related is the least share of the smaller program's functions that two versions of a program
+	// have in common.
 	related = 0.1
-	// maxSketchedText is the largest text profile, in bytes, that is read again
-	// for a sketch.
+	// maxSketchedText is the size in bytes of the largest text profile that is read again for a
+	// sketch.
 	maxSketchedText = 1 << 20
 )
 
-// A program is the origin of profiles: a binary or, for profiles without a binary
-// id, a list of functions.
+// A program is the origin of profiles: a binary or, for profiles without a binary id, a list of
+// functions.
 type program struct {
-	place int    // place of its first profile
-	file  string // name of its first profile
-	// profiles counts those in the result; functions are the distinct names of one of them.
-	profiles  int
-	functions int
+	first     int      // index of its first profile
+	file      string   // name of its first profile
+	profiles  int      // its profiles in the sum
+	functions int      // distinct names in one of its profiles
 	sketch    []uint64 // ascending
 }
 
-// knownPrograms tells the programs of a merge apart, in bounded memory and with
-// the same result for any number of workers.
+// knownPrograms holds the programs of a merge, in bounded memory. The result does not depend on
+// the number of workers.
 type knownPrograms struct {
 	mu      sync.Mutex
 	all     map[string]*program
@@ -51,9 +51,8 @@ type knownPrograms struct {
 	memory  sync.Pool      // of sketch: *[]uint64
 }
 
-// programKey identifies the program of a profile with the given name references: by its binary ids
-// or, without any, by a hash of all references in the order of the profile. It is "" if there are
-// neither.
+// programKey identifies the program of a profile: by its binary ids or, without ids, by a hash of
+// all name references in the order of the profile. It is "" without ids and references.
 func programKey(ids [][]byte, refs iter.Seq[uint64]) string {
 	if len(ids) > 0 {
 		return joinIDs(ids)
@@ -74,8 +73,8 @@ func programKey(ids [][]byte, refs iter.Seq[uint64]) string {
 	return fmt.Sprintf("functions-%016x", h.Sum64())
 }
 
-// nameRefs yields the name references of a profile, but none of a text profile above
-// maxSketchedText: text has to be parsed again for them.
+// nameRefs yields the name references of a profile, unless it is a text profile larger than
+// maxSketchedText: text must be parsed again for them.
 func nameRefs(file string, data []byte) iter.Seq[uint64] {
 	return func(yield func(ref uint64) bool) {
 		if f, _ := irpgo.Detect(data); f != irpgo.FormatText || len(data) <= maxSketchedText {
@@ -84,8 +83,8 @@ func nameRefs(file string, data []byte) iter.Seq[uint64] {
 	}
 }
 
-// keyOf is programKey. It remembers the keys of layouts, which need all names otherwise.
-func (p *knownPrograms) keyOf(ids [][]byte, layout int, refs iter.Seq[uint64]) string {
+// key is programKey, with a cache by layout: hashing all references takes long.
+func (p *knownPrograms) key(ids [][]byte, layout int, refs iter.Seq[uint64]) string {
 	if len(ids) > 0 || layout == 0 {
 		return programKey(ids, refs)
 	}
@@ -104,37 +103,45 @@ func (p *knownPrograms) keyOf(ids [][]byte, layout int, refs iter.Seq[uint64]) s
 	return key
 }
 
-// count counts a profile of a program if that is known.
-func (p *knownPrograms) count(key string, place int, file string) (known bool) {
+// addToKnown counts a profile if its program is known.
+func (p *knownPrograms) addToKnown(key string, index int, file string) (known bool) {
 	have := p.all[key]
 	if have == nil {
 		return false
 	}
 	have.profiles++
-	if place < have.place {
-		have.place, have.file = place, file
+	if index < have.first {
+		have.first, have.file = index, file
 	}
 	return true
 }
 
-// add records the program of a profile that is in the result, and has name references and
-// a layout, see [irpgo.Added].
-func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, refs iter.Seq[uint64]) {
-	key := p.keyOf(ids, layout, refs)
+// A mergedProfile describes a profile in the sum.
+type mergedProfile struct {
+	index  int // in the order of the inputs
+	file   string
+	ids    [][]byte
+	layout int // see [irpgo.Added]
+	refs   iter.Seq[uint64]
+}
+
+// addProfile records the program of a profile in the sum.
+func (p *knownPrograms) addProfile(m mergedProfile) {
+	key := p.key(m.ids, m.layout, m.refs)
 	if key == "" {
 		return
 	}
 	p.mu.Lock()
-	known := p.count(key, place, file)
+	known := p.addToKnown(key, m.index, m.file)
 	p.mu.Unlock()
 	if known {
 		return
 	}
-	n := &program{place: place, file: file, profiles: 1}
-	n.functions, n.sketch = p.sketch(refs) // without the lock: it takes a while
+	n := &program{first: m.index, file: m.file, profiles: 1}
+	n.functions, n.sketch = p.sketch(m.refs) // takes long, so without the lock
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.count(key, place, file) { // meanwhile
+	if p.addToKnown(key, m.index, m.file) { // another worker was faster
 		return
 	}
 	if p.all == nil {
@@ -143,11 +150,11 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, re
 	p.all[key] = n
 	if len(p.all) > maxPrograms {
 		p.more = true
-		// The programs that come last are dropped, whichever worker adds them: the rest is the same
+		// Dropping the program that comes last in the order of the inputs keeps the same programs
 		// for any number of workers.
 		last := key
 		for k, q := range p.all {
-			if q.place > p.all[last].place {
+			if q.first > p.all[last].first {
 				last = k
 			}
 		}
@@ -155,9 +162,8 @@ func (p *knownPrograms) add(place int, file string, ids [][]byte, layout int, re
 	}
 }
 
-// sketch returns the number of functions of a profile, whose references are all, and the
-// smallest references. References are hashes, hence evenly distributed: a limit chosen in
-// advance leaves few to sort. If they are not, sorting only takes longer.
+// sketch returns the number of functions of a profile and the smallest name references. References
+// are hashes, so they are evenly distributed, and a limit chosen in advance leaves few to sort.
 func (p *knownPrograms) sketch(each iter.Seq[uint64]) (functions int, refs []uint64) {
 	mainRef := irpgo.NameRef("main") // all programs have it
 	memory, _ := p.memory.Get().(*[]uint64)
@@ -187,18 +193,17 @@ func (p *knownPrograms) sketch(each iter.Seq[uint64]) (functions int, refs []uin
 	return functions, refs
 }
 
-// smallest returns the sketchSize smallest of distinct references, ascending. It reorders refs.
+// smallest returns the sketchSize smallest distinct references, ascending. It reorders refs.
 func smallest(refs []uint64) []uint64 {
 	slices.Sort(refs)
 	refs = slices.Compact(refs)
-	return slices.Clone(refs[:min(len(refs), sketchSize)]) // cloned to free the others
+	return slices.Clone(refs[:min(len(refs), sketchSize)]) // a clone, to free the rest
 }
 
-// inCommon estimates how many functions two programs have in common. The share of common references
-// in the sketch of the union estimates the Jaccard index J; a common part of c functions then
-// follows from J = c/(a+b-c).
+// inCommon estimates how many functions two programs of a and b functions have in common. The
+// share of common references in the sketch of the union estimates the Jaccard index J, and the
+// number c follows from J = c/(a+b-c).
 func (p *program) inCommon(q *program) float64 {
-	// The sketch of the union has the smallest references of both sketches.
 	a, b := p.sketch, q.sketch
 	union, both := 0, 0
 	for ; union < sketchSize && len(a)+len(b) > 0; union++ {
@@ -219,14 +224,10 @@ func (p *program) inCommon(q *program) float64 {
 	return share * float64(p.functions+q.functions) / (1 + share)
 }
 
-// families groups programs that have a considerable part of their functions in common, by first
-// appearance. A program that is related to several groups joins them into one.
+// families groups related programs, by first appearance. A program that is related to several
+// groups joins them into one.
 func (p *knownPrograms) families() [][]*program {
-	list := make([]*program, 0, len(p.all))
-	for _, q := range p.all {
-		list = append(list, q)
-	}
-	slices.SortFunc(list, func(a, b *program) int { return cmp.Compare(a.place, b.place) })
+	list := slices.SortedFunc(maps.Values(p.all), func(a, b *program) int { return cmp.Compare(a.first, b.first) })
 	var families [][]*program
 	for _, q := range list {
 		to := -1
@@ -256,13 +257,13 @@ func (p *knownPrograms) families() [][]*program {
 // maxFamiliesListed limits the lines about unrelated programs.
 const maxFamiliesListed = 5
 
-// printPrograms warns that the merged profiles come from unrelated programs, and
-// lists the functions that these share.
-func (m *mergeReport) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
-	families := m.programs.families()
+// printPrograms prints a note if the merged profiles come from unrelated programs, with the
+// functions that these share.
+func (j *job) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
+	families := j.programs.families()
 	if len(families) > 1 {
 		count := cli.Count(uint64(len(families)))
-		if m.programs.more {
+		if j.programs.more {
 			count = "more than " + count
 		}
 		fmt.Fprintf(w, "note: the inputs come from %s programs with few functions in common (--per-binary separates binaries):\n", count)
@@ -280,7 +281,7 @@ func (m *mergeReport) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function
 		}
 		printShared(w, families, result)
 	}
-	if len(m.programs.all) > 1 {
+	if len(j.programs.all) > 1 {
 		printSeveralFlows(w, result)
 	}
 }
@@ -288,10 +289,10 @@ func (m *mergeReport) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function
 // maxNamesListed limits the names of functions in a note.
 const maxNamesListed = 3
 
-// printShared names functions that programs of different families have. Only functions in the
-// sketches are known, so it finds a sample of them in large programs.
+// printShared names functions of programs of different families. It knows only the functions in
+// sketches, a sample for large programs.
 func printShared(w io.Writer, families [][]*program, result iter.Seq[*irpgo.Function]) {
-	seen := make(map[uint64]int) // family that has it; -1 for several
+	seen := make(map[uint64]int) // by reference: index of the family; -1 for several families
 	for i, f := range families {
 		for _, p := range f {
 			for _, ref := range p.sketch {
@@ -308,9 +309,8 @@ func printShared(w io.Writer, families [][]*program, result iter.Seq[*irpgo.Func
 	})
 }
 
-// printSeveralFlows names functions that look different in different inputs: several records
-// without context have the same name, hence different CFG hashes. A compiler uses the one that
-// matches its own.
+// printSeveralFlows names functions with several records without context. Such records have
+// different CFG hashes; a compiler uses the record with the hash that it computes.
 func printSeveralFlows(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	const note = "note: %s of the same name with different control flow in different binaries, all kept: %s\n"
 	printFunctions(w, note, result, func(f *irpgo.Function) bool {
@@ -324,8 +324,8 @@ func printSeveralFlows(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	})
 }
 
-// printFunctions prints how many functions match and the names of the first, unless
-// none does.
+// printFunctions prints how many functions match and the names of the first; nothing if none
+// matches.
 func printFunctions(w io.Writer, format string, functions iter.Seq[*irpgo.Function], match func(*irpgo.Function) bool) {
 	var names []string
 	n := uint64(0)

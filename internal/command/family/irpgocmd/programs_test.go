@@ -51,11 +51,11 @@ func TestProgramOfLayout(t *testing.T) {
 	}
 	a, b := profile("a"), profile("b")
 	var p knownPrograms
-	p.add(3, "in3", nil, 1, nameRefs("a", a))
-	p.add(1, "in1", nil, 1, func(func(uint64) bool) {}) // the layout says what its functions are
-	p.add(2, "in2", nil, 0, nameRefs("a", a))
-	p.add(4, "in4", nil, 2, nameRefs("b", b))
-	p.add(5, "in5", [][]byte{{1}}, 1, nameRefs("a", a))
+	p.addProfile(mergedProfile{3, "in3", nil, 1, nameRefs("a", a)})
+	p.addProfile(mergedProfile{1, "in1", nil, 1, func(func(uint64) bool) {}}) // of the layout of in3
+	p.addProfile(mergedProfile{2, "in2", nil, 0, nameRefs("a", a)})
+	p.addProfile(mergedProfile{4, "in4", nil, 2, nameRefs("b", b)})
+	p.addProfile(mergedProfile{5, "in5", [][]byte{{1}}, 1, nameRefs("a", a)})
 	var got []string
 	for key, q := range p.all {
 		got = append(got, fmt.Sprintf("%d of %s: %d, %d functions", len(key), q.file, q.profiles, q.functions))

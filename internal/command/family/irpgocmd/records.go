@@ -9,8 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// printSelected prints the records that --function chose: one line each, or a
-// paragraph each when their counts or values are asked for.
+// printSelected prints the records that --function selects: one line each, or a paragraph each if
+// counts or values are asked for.
 func printSelected(p *family.Printer, f *counterFacts) {
 	if len(f.Selected) == 0 {
 		fmt.Fprintln(p.W, "\n  No function matches.")
@@ -31,15 +31,13 @@ func printSelected(p *family.Printer, f *counterFacts) {
 	})
 }
 
-// printRecord prints one record: its name, a line of sums and, as asked for, counters and value
-// sites.
+// printRecord prints one record: name, sums and, if asked for, counters and value sites.
 func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
 	name := strings.TrimRight(p.Symbol(r.Symbol), " ")
 	if p.Term.Width > 0 {
 		name = console.ShortenName(name, max(p.Term.Width-console.TableIndent, console.MinNameColumns))
 	}
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, name))
-	// Pseudo counts stand in place of a total, so the text does, too.
 	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
 	if r.Pseudo != "" {
 		what = r.Pseudo + " by sample profile, without counts"
@@ -71,8 +69,8 @@ func printCounts(p *family.Printer, r *recordFacts) {
 	}
 }
 
-// printSites prints the value sites of a kind, numbered from 0 as in the record. A target whose
-// name the profile does not have is shown by its reference.
+// printSites prints the value sites of a kind, numbered from 0. A target without a name in the
+// profile is shown by its reference.
 func printSites(p *family.Printer, kind string, sites []siteFacts) {
 	for i, s := range sites {
 		fmt.Fprintf(p.W, "    %s %d: seen %s\n", kind, i, cli.Quantity(s.Count, "time", "times"))
@@ -97,9 +95,9 @@ func printSites(p *family.Printer, kind string, sites []siteFacts) {
 	}
 }
 
-// sizeRange returns the range of sizes, in bytes, that a recorded size stands for:
-// the runtime records small sizes and powers of two exactly, and any other as the
-// first size of its range (InstrProfGetRangeRepValue).
+// sizeRange returns the range of sizes, in bytes, that a recorded size stands for. The runtime
+// records small sizes and powers of two exactly, and other sizes as the first of their range
+// (InstrProfGetRangeRepValue).
 func sizeRange(v uint64) string {
 	const largest = 513
 	low := v - 1

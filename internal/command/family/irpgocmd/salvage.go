@@ -49,18 +49,18 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 	}
 }
 
-// salvageRun is one run of "profuse salvage". Its names are the files of --names-from.
+// salvageRun is one run of "profuse salvage".
 type salvageRun struct {
 	writer
-	names    cli.List
+	names    cli.List // files of --names-from
 	output   string
 	checksum console.Checksum
 	format   cli.Choice
 	quiet    bool
 }
 
-// run adds up what is intact in all inputs. An input of which nothing can be read is told and does
-// not stop the others; the run fails if no function is left.
+// run adds up the intact functions of all inputs. It reports an unreadable input and goes on. It
+// fails if no function is intact.
 func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	c.text = c.format.Value == formatText
 	switch {
@@ -68,15 +68,14 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0:
 		return cli.Usagef("no inputs")
-	// Text may go to a terminal.
 	case !c.text:
 		if err := console.RefuseTerminal(env, c.output, "a binary profile", " or --format text"); err != nil {
 			return err
 		}
 	}
-	report := newReport(new(merging.Job))
+	j := newJob(new(merging.Job))
 	opt := sources.Options(env)
-	opt.Skipped = report.Skipped
+	opt.Skipped = j.Skipped
 	ins, err := inputs.Expand(args, opt)
 	if err != nil {
 		return err
@@ -85,23 +84,21 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
-	// Text lists the names of virtual tables and call targets, too.
-	merger := irpgo.NewMerger(irpgo.MergeOptions{KeepSymbols: c.text, Warn: report.mergeWarning})
+	// Text profiles also list the names of virtual tables and call targets.
+	merger := irpgo.NewMerger(irpgo.MergeOptions{KeepSymbols: c.text, Warn: j.warnOfSum})
 	var r inputs.Reader
 	defer r.Close()
-	// whole is the number of intact functions, n that of the profiles read so far.
-	whole, n := 0, 0
+	whole, profiles := 0, 0 // intact functions, profiles read so far
 	for _, in := range ins {
 		err := in.Each(&r, func(d *inputs.Data) error {
-			// The exit code tells only whether anything was written; each failure is told here.
-			functions, info, err := c.add(env, merger, d, names)
+			functions, info, err := c.addProfile(env, merger, d, names)
 			if err != nil {
 				fmt.Fprintf(env.Stderr, "not salvaged: %s\n", console.Printable(cli.Message(err)))
 			} else {
 				whole += functions
-				report.merged(n, info)
+				j.addKind(profiles, info)
 			}
-			n++
+			profiles++
 			return ctx.Err()
 		})
 		if err != nil {
@@ -114,19 +111,19 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	merged := merger.Finish()
 	var what string
 	err = console.Write(env, c.output, ins, c.checksum, func(w io.Writer) (err error) {
-		what, err = c.encode(w, merged, report)
+		what, err = c.encode(w, merged, j)
 		return err
 	})
 	if err != nil || c.quiet {
 		return err
 	}
-	report.PrintWarnings(env.Stderr)
+	j.PrintWarnings(env.Stderr)
 	fmt.Fprintf(env.Stderr, "salvaged %s → %s (%s)\n", c.contents(merged.Profile()), console.OutputName(c.output), what)
 	return nil
 }
 
-// siblings reads the profiles of --names-from, nil if there are none. Unlike inputs, all of them
-// must be readable: the user chose them to be.
+// siblings reads the profiles of --names-from; nil if there are none. All of them must be
+// readable.
 func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	if len(c.names) == 0 {
 		return nil, nil
@@ -151,10 +148,10 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	return all, nil
 }
 
-// add merges the intact functions of one profile and reports the others.
-func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
+// addProfile merges the intact functions of one profile, and prints what it loses of the others.
+func (c *salvageRun) addProfile(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
 	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
-	// A truncated file of another format is told as truncated, which helps more.
+	// Of a truncated file in another format, "truncated" helps more than the format.
 	if f, _ := formats.Detect(d.Bytes()); err != nil && f != formats.IRPGORaw && profile.ClassOf(err) != profile.ErrTruncated {
 		err = formats.WrongFormat(d.Name(), d.Bytes(), "an IRPGO raw profile")
 	}
@@ -170,7 +167,7 @@ func (c *salvageRun) add(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *i
 	return rep.Whole, r.Info(), nil
 }
 
-// salvagedLine says how much of a profile is intact.
+// salvagedLine describes which parts of a profile are intact and lost.
 func salvagedLine(s *irpgo.Salvaged) string {
 	line := fmt.Sprintf("%s of %s intact", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
 	lost := cli.Parts(

@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// selection returns the filter of --function and --no-function by final names, that is after
-// --remap; nil keeps all. A name must match the first and not the second.
+// selection returns the filter of --function and --no-function; nil keeps all functions. It takes
+// names after --remap.
 func (c *adder) selection() (func(name string) bool, error) {
 	only, err := console.FunctionPattern("function", c.only)
 	if err != nil {

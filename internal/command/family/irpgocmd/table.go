@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// Print prints the facts. For a file that could not be read at all it prints
-// nothing; the caller prints the error.
+// Print prints the facts, or nothing for an unreadable file: the caller prints the error.
 func (f *counterFacts) Print(p *family.Printer) {
 	if f.Error != nil && f.Version == 0 && f.Records == 0 {
 		return
@@ -27,12 +26,10 @@ func (f *counterFacts) Print(p *family.Printer) {
 	if f.selecting {
 		printSelected(p, f)
 	}
-	// An indexed profile may have both counters and a heap profile.
 	memprofcmd.Print(p, f.MemProf)
 }
 
-// formatLine says what the file is: "raw, version 10 (LLVM 19 to 22), 3,248
-// bytes".
+// formatLine describes the file: "raw, version 10 (written by LLVM 19 to 22), 3,248 bytes".
 func formatLine(f *counterFacts) string {
 	s := f.Format
 	if f.Version > 0 {
@@ -46,7 +43,7 @@ func formatLine(f *counterFacts) string {
 	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
 }
 
-// printOverview prints the facts of one line each, without the empty ones.
+// printOverview prints the facts that take one line each.
 func printOverview(p *family.Printer, f *counterFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f)}}
 	add := func(label, value string) {
@@ -54,12 +51,12 @@ func printOverview(p *family.Printer, f *counterFacts) {
 			rows = append(rows, [2]string{label, value})
 		}
 	}
-	// An indexed profile of heap records alone has no counters to speak of.
+	// A heap profile alone has no counters.
 	if f.MemProf == nil || f.Records > 0 {
 		add("Functions", functionsLine(f))
 		add("Counters", countersLine(f))
 	}
-	// Coverage has 0 or 1 in each counter: sums and thresholds of these say nothing.
+	// Counters of coverage are 0 or 1, so totals and thresholds mean nothing.
 	if f.Records > 0 && !f.variant.Has(irpgo.SingleByte) {
 		add("Total count", cli.Count(f.TotalCount))
 		add("Greatest count", greatestLine(f.Summary))
@@ -86,8 +83,8 @@ func printOverview(p *family.Printer, f *counterFacts) {
 	p.List(append(rows, f.Rows(p.Term, rest)...))
 }
 
-// instrumentation says in words, with the compilers' options, how the program was instrumented.
-// Profiles without records may be that by design; they are explained first.
+// instrumentation describes how the program was instrumented, with the compilers' options. For
+// profiles that have no records by design it says why.
 func instrumentation(f *counterFacts) string {
 	v := f.variant
 	if v.Has(irpgo.DebugInfo) && f.Records == 0 {
@@ -119,8 +116,8 @@ func instrumentation(f *counterFacts) string {
 	return s
 }
 
-// functionsLine returns the number of functions, of those that never ran, and of records where
-// there are more of these than names.
+// functionsLine returns the number of functions, of functions that never ran and, if different,
+// of records.
 func functionsLine(f *counterFacts) string {
 	s := cli.Count(uint64(f.Functions))
 	switch {
@@ -159,8 +156,8 @@ func countersLine(f *counterFacts) string {
 	return s
 }
 
-// greatestLine tells LLVM's two maxima of a summary: of entries, which are the first counters, and
-// of the others; "" without counters.
+// greatestLine returns LLVM's two maxima of a summary: of first counters, which count entries, and
+// of other counters; "" without counters.
 func greatestLine(s *summaryFacts) string {
 	if s == nil || s.Counters == 0 {
 		return ""
@@ -169,15 +166,15 @@ func greatestLine(s *summaryFacts) string {
 		cli.Count(s.MaxFunctionCount), cli.Count(s.MaxInternalCount))
 }
 
-// The shares of the total count, in millionths, that bound hot and cold counts:
-// LLVM's defaults (profile-summary-cutoff-hot and -cold).
+// LLVM's default cutoffs of hot and cold counts, in millionths of the total count
+// (-profile-summary-cutoff-hot and -profile-summary-cutoff-cold).
 const (
 	hotShare  = 990_000
 	coldShare = 999_999
 )
 
-// hotLine tells from which count on counters are hot for the compiler, how many these are, and from
-// where down they are cold; "" if nothing ran.
+// hotLine returns the least count of hot counters, the number of hot counters, and the greatest
+// count of cold counters; "" if nothing ran.
 func hotLine(s *summaryFacts) string {
 	if s == nil || s.MaxCount == 0 {
 		return ""
@@ -233,8 +230,8 @@ func tracesLine(t traceFacts) string {
 	return s
 }
 
-// layoutLine describes the process that wrote a raw profile; "" for other formats, which are the
-// same on all machines.
+// layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not
+// depend on the machine.
 func layoutLine(f *counterFacts) string {
 	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
 		return ""
@@ -254,8 +251,7 @@ func binaryIDsLine(ids []string) string {
 	return strings.Join(ids, "\n")
 }
 
-// printHottest prints the functions with the greatest totals, but not of coverage: whether
-// functions ran does not rank them.
+// printHottest prints the functions with the greatest totals. Coverage does not rank functions.
 func printHottest(p *family.Printer, f *counterFacts) {
 	if f.variant.Has(irpgo.SingleByte) {
 		return
@@ -269,8 +265,7 @@ func printHottest(p *family.Printer, f *counterFacts) {
 	})
 }
 
-// printCutoffs prints a detailed summary with marks where LLVM's hot counts end and cold counts
-// begin.
+// printCutoffs prints a detailed summary. It marks LLVM's hot and cold cutoffs.
 func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
 	if s == nil {
 		return

@@ -20,25 +20,24 @@ type writer struct {
 	heaps   memprof.WriteOptions
 }
 
-// encode writes a profile to out and returns the name of the format, for an automatic version with
-// the reason for it.
-func (w *writer) encode(out io.Writer, m *irpgo.Merged, report *mergeReport) (what string, err error) {
+// encode writes a profile to out. It returns the name of the format, with the reason for an
+// automatic version.
+func (w *writer) encode(out io.Writer, m *irpgo.Merged, j *job) (what string, err error) {
 	if w.text {
-		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: report.mergeWarning})
+		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: j.warnOfSum})
 	}
 	choice := irpgo.VersionChoice{Version: w.version}
 	what = fmt.Sprintf("indexed version %d", w.version)
 	if w.version == 0 {
-		choice = m.ChooseVersion(report.infos())
+		choice = m.ChooseVersion(j.kinds())
 		what = fmt.Sprintf("indexed version %d, %s", choice.Version, choice.Reason)
 	}
 	return what, m.WriteIndexed(out, irpgo.IndexedOptions{
-		Version: choice.Version, Sparse: w.sparse, Warn: report.mergeWarning, MemProf: w.heaps,
+		Version: choice.Version, Sparse: w.sparse, Warn: j.warnOfSum, MemProf: w.heaps,
 	})
 }
 
-// contents summarizes the profile written, for which it counts as sparse asks. The total saturates
-// and has no pseudo counts.
+// contents summarizes the written profile. The total saturates and contains no pseudo counts.
 func (w *writer) contents(p *irpgo.Profile) string {
 	var functions, dropped, counters, total uint64
 	for i := range p.Functions {
@@ -59,8 +58,7 @@ func (w *writer) contents(p *irpgo.Profile) string {
 	return contentsLine(functions, dropped, counters, total, p)
 }
 
-// contentsLine says in words what was written of a profile, and how many
-// functions were dropped.
+// contentsLine describes the written profile and the number of dropped functions.
 func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) string {
 	heap := memprofcmd.Contents(p.MemProf)
 	if heap != "" && functions == 0 && dropped == 0 {
@@ -77,8 +75,8 @@ func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) 
 	return s
 }
 
-// ran reports whether a function is kept in a sparse profile: any counter or bit of a bitmap is
-// set. Pseudo counts are not zero, so their functions are kept.
+// ran reports whether a sparse profile keeps a function: any counter, also a pseudo count, or any
+// bit of a bitmap is set.
 func ran(f *irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.Max(append([]uint64{0}, r.Counts...)) > 0 || slices.Max(append([]byte{0}, r.Bitmap...)) > 0

@@ -7,9 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Check checks a raw heap profile or one in YAML. With programs it also checks that they
-// belong to a raw profile, and the profile that results from them. Records are the
-// contexts of raw profiles and the functions of YAML.
+// Check checks a raw heap profile or one in YAML. With programs it also symbolizes a raw profile and
+// checks the result. Records are the contexts of raw profiles and the functions of YAML.
 func Check(name string, data []byte, format formats.Format, programs *memprof.Binaries) family.Checked {
 	res := family.NewChecked(name, format)
 	if format == formats.MemProfYAML {
@@ -19,7 +18,7 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 			return res
 		}
 		res.Records = len(p.Records)
-		check(&res, p)
+		checkSymbolized(&res, p)
 		return res
 	}
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
@@ -32,19 +31,18 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 	if programs == nil {
 		return res
 	}
-	// A profile that symbolizing found fault with is not checked further, and neither is one of raw
-	// version 1, whose access densities are only estimates.
+	// The access densities of raw version 1 are estimates, so they cannot be checked.
 	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
 	if err != nil {
 		res.Note(err)
 	} else if len(res.Findings) == 0 && raw.Version > 1 {
-		check(&res, p)
+		checkSymbolized(&res, p)
 	}
 	return res
 }
 
-// check checks a symbolized profile.
-func check(res *family.Checked, p *memprof.Profile) {
+// checkSymbolized adds the findings and remarks about a symbolized profile.
+func checkSymbolized(res *family.Checked, p *memprof.Profile) {
 	findings, remarks := p.Check()
 	res.Note(findings...)
 	for _, err := range remarks {

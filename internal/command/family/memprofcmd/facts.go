@@ -17,8 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fileFacts is what "profuse show" prints about a raw heap profile or one in YAML. The
-// JSON names are part of the interface.
+// fileFacts are the facts that "profuse show" prints about a raw heap profile or one in YAML. The
+// JSON names are a stable interface.
 type fileFacts struct {
 	family.Head
 	WrittenBy string   `json:"written_by"` // LLVM releases; "" if unknown
@@ -41,19 +41,18 @@ type heapCoverage struct {
 	Missing          []heapProgram `json:"missing_programs"`
 }
 
-// heapProgram is a program or library, with how many distinct addresses of the profile are in it.
-// File is missing for one that was not given.
+// heapProgram is a program or library.
 type heapProgram struct {
-	File      string `json:"file,omitempty"`
+	File      string `json:"file,omitempty"` // "" if not given
 	BuildID   string `json:"build_id"`
-	Addresses int    `json:"addresses"`
+	Addresses int    `json:"addresses"` // distinct addresses of the profile in it
 }
 
 // Facts describes a heap profile in any kind of file.
 type Facts struct {
 	Version int      `json:"section_version,omitempty"` // of an indexed profile
 	Fields  []string `json:"fields"`                    // that all contexts have
-	// Contexts counts allocation contexts once, however many functions have records of them.
+	// Contexts counts an allocation context once, even if several functions have a record of it.
 	Contexts    int    `json:"contexts"`
 	Functions   int    `json:"functions"` // that have records
 	CallSites   int    `json:"call_sites"`
@@ -62,37 +61,34 @@ type Facts struct {
 	Allocations uint64 `json:"allocations"`
 	Accesses    uint64 `json:"accesses"`
 
-	// Temperatures are cold, not cold and hot, in this order, also those without contexts;
-	// classified with -memprof-use-hot-hints, because clang 17 to 19 always tell hot contexts
-	// apart.
+	// Temperatures are cold, not cold and hot, in this order. Contexts are classified with
+	// -memprof-use-hot-hints: clang 17 to 19 always have hot contexts.
 	Temperatures []heapTemperature `json:"temperatures"`
-	// Places counts calls that allocate by their temperature, "ambiguous" if
-	// that of their contexts differs.
-	Places map[string]int `json:"places"`
-	// Rankings are all of them whatever --by says, which chooses only what is printed.
-	Rankings   []heapRanking    `json:"rankings"`
+	// Places counts calls that allocate by the temperature of their contexts; "ambiguous" if the
+	// contexts differ.
+	Places     map[string]int   `json:"places"`
+	Rankings   []heapRanking    `json:"rankings"`             // all rankings, whatever --by says
 	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null if there are none
 
 	by string // ranking to print, or ByAll
 }
 
-// heapTemperature counts the contexts of a temperature. Bytes and Allocations are those of the
-// contexts, the first saturating.
+// heapTemperature sums up the contexts of a temperature.
 type heapTemperature struct {
 	Temperature string `json:"temperature"`
 	Contexts    int    `json:"contexts"`
-	Bytes       uint64 `json:"bytes"`
+	Bytes       uint64 `json:"bytes"` // saturating
 	Allocations uint64 `json:"allocations"`
 }
 
-// heapRanking lists the contexts with the most of one value.
+// heapRanking lists the contexts with the greatest values of one kind.
 type heapRanking struct {
 	By       string        `json:"by"`
 	Contexts []heapContext `json:"contexts"`
 }
 
-// heapContext is an allocation context. The averages are over the allocations of the context; all
-// are 0 if it has none.
+// heapContext is an allocation context. Averages are over the allocations of the context, or 0
+// without allocations.
 type heapContext struct {
 	Bytes       uint64  `json:"bytes"`
 	Allocations uint64  `json:"allocations"`
@@ -100,11 +96,10 @@ type heapContext struct {
 	AverageSize float64 `json:"average_size"`
 	AverageLife float64 `json:"average_lifetime_ms"`
 	Density     float64 `json:"access_density"` // average, per byte and second of life
-	// Temperature is the compiler's word at its default thresholds, which know no hot contexts:
-	// "cold" or "notcold".
+	// Temperature is the compiler's word at its default thresholds: "cold" or "notcold".
 	Temperature string      `json:"temperature"`
-	Functions   int         `json:"functions"`         // with records of it
-	Differs     bool        `json:"differs,omitempty"` // between them
+	Functions   int         `json:"functions"`         // with a record of the context
+	Differs     bool        `json:"differs,omitempty"` // the records differ
 	Stack       []heapFrame `json:"stack"`
 }
 
@@ -116,14 +111,14 @@ type heapFrame struct {
 	Demangled string `json:"demangled"`
 	File      string `json:"file,omitempty"`
 	Line      int64  `json:"line,omitempty"`
-	// LineOffset counts lines from the first one of the function, as the profile has it.
+	// LineOffset is the line relative to the first line of the function.
 	LineOffset uint32 `json:"line_offset"`
 	Column     uint32 `json:"column"`
 	Inlined    bool   `json:"inlined"`
 }
 
-// dataAccessFacts counts the records of accesses to static data. Strings are known by a hash alone;
-// the cold ones are those that were never accessed.
+// dataAccessFacts counts the records of accesses to static data. Cold symbols and strings were never
+// accessed.
 type dataAccessFacts struct {
 	Symbols     int    `json:"symbols"`
 	Strings     int    `json:"strings"`
@@ -132,7 +127,7 @@ type dataAccessFacts struct {
 	ColdStrings int    `json:"cold_strings"`
 }
 
-// The rankings of contexts, and the option value for all of them.
+// The values of --by.
 const (
 	ByBytes    = "bytes"
 	byCount    = "count"
@@ -141,12 +136,10 @@ const (
 	ByAll      = "all"
 )
 
-// Rankings are the values of option --by, but for ByAll, in the order in
-// which they are printed.
+// Rankings are the values of --by except ByAll, in the order of printing.
 var Rankings = []string{ByBytes, byCount, byLifetime, byDensity}
 
-// average returns the share of a total that one allocation of the context has, 0
-// without allocations.
+// average returns a total divided by the number of allocations; 0 without allocations.
 func average(m *memprof.MIB, total uint64) float64 {
 	if m.AllocCount == 0 {
 		return 0
@@ -154,13 +147,12 @@ func average(m *memprof.MIB, total uint64) float64 {
 	return float64(total) / float64(m.AllocCount)
 }
 
-// averageDensity returns the average number of accesses per byte and second of lifetime, which
-// [memprof.Thresholds] apply to. Profiles store hundredths.
+// averageDensity returns the average number of accesses per byte and second of lifetime. Profiles
+// store hundredths.
 func averageDensity(m *memprof.MIB) float64 { return average(m, m.TotalLifetimeAccessDensity) / 100 }
 
-// rankValue returns the value that ranks a context: bytes, allocations, milliseconds or accesses
-// per byte and second. The last two are averages over the allocations, so that rare ones are not
-// hidden by frequent ones.
+// rankValue returns the value that ranks a context: bytes, allocations, average lifetime in
+// milliseconds, or average accesses per byte and second.
 func rankValue(by string, m *memprof.MIB) float64 {
 	switch by {
 	case byCount:
@@ -175,14 +167,14 @@ func rankValue(by string, m *memprof.MIB) float64 {
 
 // FactsOptions adjust what [CollectFileFacts] and [CollectFacts] collect.
 type FactsOptions struct {
-	Top      int               // contexts to list of each ranking
-	Choose   *regexp.Regexp    // functions of which one must be on the stack; nil for all
+	Top      int               // contexts to list in each ranking
+	Choose   *regexp.Regexp    // lists only contexts with a matching function on the stack; nil lists all
 	Binaries *memprof.Binaries // nil if no programs are given
 	By       string            // ranking to print; JSON has all
 }
 
-// CollectFileFacts reads a heap profile up to its end or the first error, which it
-// returns and records in the facts.
+// CollectFileFacts returns the facts of a heap profile up to its end or the first error, which it
+// also returns.
 func CollectFileFacts(name string, data []byte, format formats.Format, opt FactsOptions) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format), BuildIDs: []string{}, Problems: family.NewProblems(),
@@ -196,12 +188,12 @@ func CollectFileFacts(name string, data []byte, format formats.Format, opt Facts
 			}
 		}
 	} else {
-		err = f.raw(name, data, opt)
+		err = f.collectRaw(name, data, opt)
 	}
 	return f, f.End(err)
 }
 
-// NameFunctions names the functions of a profile that identifies them by hash.
+// NameFunctions names the functions of a profile, which identifies functions by a hash.
 func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
 	if o.Binaries == nil {
 		return nil
@@ -209,9 +201,9 @@ func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
 	return o.Binaries.NameFunctions(p)
 }
 
-// raw collects the facts of a raw profile; without its program, only those that do not
+// collectRaw collects the facts of a raw profile; without its program, only the facts that do not
 // depend on addresses.
-func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
+func (f *fileFacts) collectRaw(name string, data []byte, opt FactsOptions) error {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
 	if err != nil {
 		return err
@@ -230,16 +222,14 @@ func (f *fileFacts) raw(name string, data []byte, opt FactsOptions) error {
 		f.Heap = heapOfAddresses(raw)
 		return nil
 	}
-	p, about, err := raw.Symbolize(opt.Binaries, memprof.SymbolizeOptions{
-		KeepNames: true, Warn: f.Warn,
-	})
+	p, info, err := raw.Symbolize(opt.Binaries, memprof.SymbolizeOptions{KeepNames: true, Warn: f.Warn})
 	if err != nil {
 		f.Heap = heapOfAddresses(raw)
 		return err
 	}
 	f.Coverage = &heapCoverage{
-		DroppedContexts: about.Dropped, Addresses: about.PCs, OutsideAddresses: about.Outside, UnknownAddresses: about.Unknown,
-		Programs: heapPrograms(about.Programs), Missing: heapPrograms(about.Missing),
+		DroppedContexts: info.Dropped, Addresses: info.PCs, OutsideAddresses: info.Outside, UnknownAddresses: info.Unknown,
+		Programs: heapPrograms(info.Programs), Missing: heapPrograms(info.Missing),
 	}
 	f.Heap = CollectFacts(p, opt)
 	return nil
@@ -254,7 +244,7 @@ func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 	return list
 }
 
-// newHeapFacts returns empty facts that name the known fields and have all temperatures.
+// newHeapFacts returns facts with the names of the known fields and without contexts.
 func newHeapFacts(known memprof.Schema) *Facts {
 	h := &Facts{Fields: known.Fields(), Places: make(map[string]int), Rankings: []heapRanking{}}
 	for _, word := range []string{"cold", "notcold", "hot"} {
@@ -263,9 +253,8 @@ func newHeapFacts(known memprof.Schema) *Facts {
 	return h
 }
 
-// add counts a context, under the temperature that it has with hot hints. The sums of values are
-// meaningless where a profile does not know a field, which Fields tells.
-func (h *Facts) add(m *memprof.MIB) {
+// addContext counts a context. The sum of a value means nothing if Fields lacks the field.
+func (h *Facts) addContext(m *memprof.MIB) {
 	h.Contexts++
 	h.Bytes = saturate.Add(h.Bytes, m.TotalSize)
 	h.Allocations += uint64(m.AllocCount)
@@ -280,21 +269,20 @@ func (h *Facts) add(m *memprof.MIB) {
 	t.Allocations += uint64(m.AllocCount)
 }
 
-// heapOfAddresses sums up a raw profile without its program: functions, frames, places and rankings
-// stay empty. Fields are those that every context has.
+// heapOfAddresses returns the facts of a raw profile without its program: functions, frames, places
+// and rankings are empty.
 func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	known := memprof.FullSchema
 	h := newHeapFacts(0)
 	for c := range raw.Contexts() {
 		known &= c.MIB.Fields
-		h.add(&c.MIB)
+		h.addContext(&c.MIB)
 	}
 	h.Fields = newHeapFacts(known).Fields
 	return h
 }
 
-// CollectFacts gathers the facts of a heap profile. opt.Choose restricts the rankings alone; the
-// sums are of all contexts.
+// CollectFacts returns the facts of a heap profile. opt.Choose only restricts the rankings.
 func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	h := newHeapFacts(p.KnownFields())
 	h.by = opt.By
@@ -303,24 +291,23 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 		h.CallSites += len(p.Records[i].CallSites)
 	}
 	var all []memprof.Context
-	places := make(map[memprof.Frame]string)
+	calls := make(map[memprof.Frame]string) // temperature of each call that allocates
 	for c := range p.Contexts() {
-		h.add(c.MIB)
+		h.addContext(c.MIB)
 		if c.Stack != 0 {
-			// One call in the source is one place, whether or not the compiler inlined it.
-			place := topFrame(&p.Stacks, c.Stack)
-			place.Inline = false
+			call := topFrame(&p.Stacks, c.Stack)
+			call.Inline = false // inlined or not, it is one call in the source
 			word := memprof.DefaultThresholds.Classify(c.MIB)
-			if have, ok := places[place]; ok && have != word {
+			if have, ok := calls[call]; ok && have != word {
 				word = "ambiguous"
 			}
-			places[place] = word
+			calls[call] = word
 		}
 		if opt.Choose == nil || onStack(p, c.Stack, opt.Choose) {
 			all = append(all, c)
 		}
 	}
-	for _, word := range places {
+	for _, word := range calls {
 		h.Places[word]++
 	}
 	for _, by := range Rankings {
@@ -346,7 +333,7 @@ func hasDataAccess(d *memprof.DataAccess) bool {
 	return d != nil && len(d.Records)+len(d.ColdSymbols)+len(d.ColdHashes) > 0
 }
 
-// topFrame returns the innermost frame of a call stack that is not empty.
+// topFrame returns the innermost frame of a call stack, which must not be empty.
 func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.Frame) {
 	for top = range s.Walk(i) {
 		break
@@ -354,7 +341,7 @@ func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.Frame) {
 	return top
 }
 
-// onStack reports whether the name of a function on the stack matches.
+// onStack reports whether a function on the stack matches.
 func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp) bool {
 	for f := range p.Stacks.Walk(stack) {
 		if name, ok := p.Names[f.GUID]; ok && console.MatchesFunction(choose, name) || choose.MatchString(guidName(f.GUID)) {
@@ -367,8 +354,8 @@ func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp
 // guidName returns the name to print for a function without one.
 func guidName(guid uint64) string { return fmt.Sprintf("0x%016x", guid) }
 
-// rankHeap returns the n contexts with the greatest values, none of them 0. Equal ones come by
-// their bytes, then in the order of the profile.
+// rankHeap returns the n contexts with the greatest values above 0. Contexts of equal value are in
+// the order of their bytes, then in the order of the profile.
 func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapRanking {
 	r := heapRanking{By: by, Contexts: []heapContext{}}
 	ranked := slices.Clone(all)
@@ -387,9 +374,8 @@ func rankHeap(p *memprof.Profile, all []memprof.Context, by string, n int) heapR
 	return r
 }
 
-// describeContext describes a context with its stack, the call that allocates first. Names, files
-// and absolute lines come from the program's debug information: indexed profiles and YAML have
-// none.
+// describeContext describes a context and its stack, the call that allocates first. Names, files and
+// absolute lines come from the program's debug information.
 func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 	m := c.MIB
 	out := heapContext{
@@ -405,8 +391,8 @@ func describeContext(p *memprof.Profile, c memprof.Context) heapContext {
 			ID: guidName(src.GUID), Function: p.Names[src.GUID], LineOffset: src.LineOffset, Column: src.Column, Inlined: src.Inline,
 		}
 		f.Demangled = symbols.Demangle(f.Function)
-		if at, ok := p.Sources[src.GUID]; ok {
-			f.File, f.Line = at.File, int64(at.Line+src.LineOffset)
+		if function, ok := p.Sources[src.GUID]; ok {
+			f.File, f.Line = function.File, int64(function.Line+src.LineOffset)
 		}
 		out.Stack = append(out.Stack, f)
 	}

@@ -22,15 +22,15 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Reader adds heap profiles for the workers of a merge, at the same time.
+// A Reader adds heap profiles to mergers. Several goroutines may call Add.
 type Reader struct {
 	binaries *memprof.Binaries
 
+	// What the raw profiles had and lost.
 	mu       sync.Mutex
-	contexts int // of raw profiles
-	dropped  int
-	// The losses of all profiles, which PrintLosses prints at the end; mu guards them.
-	outside map[string]int // addresses by build id of the program that was not found
+	contexts int
+	dropped  int            // contexts
+	outside  map[string]int // number of addresses by build id of the missing program
 }
 
 // NewReader returns a reader for profiles of the programs.
@@ -38,8 +38,7 @@ func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Add adds a raw heap profile or one in YAML to a merger. It passes warnings to warn, one of them
-// about sums that no longer fit the fields of their contexts. info describes the writer of a raw
+// Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw
 // profile, for the choice of an indexed version; it is nil for YAML, which does not name its
 // writer.
 func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format, warn func(profile.Warning)) (info *irpgo.Info, err error) {
@@ -56,7 +55,7 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	if err != nil {
 		return nil, err
 	}
-	about, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
+	added, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
 		Warn:     warn,
 		Overflow: func(uint32) { cut++ },
 		Adding:   in.Adding,
@@ -71,15 +70,15 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.contexts += about.Contexts
-	h.dropped += about.Dropped
-	for _, m := range about.Missing {
+	h.contexts += added.Contexts
+	h.dropped += added.Dropped
+	for _, m := range added.Missing {
 		h.outside[hex.EncodeToString(m.BuildID)] += m.PCs
 	}
 	return irpgo.RawMemProfInfo(raw.Version), nil
 }
 
-// Contents sums up a heap profile in words; "" if it is empty.
+// Contents describes a heap profile in words; "" if it is empty.
 func Contents(p *memprof.Profile) string {
 	if p.Empty() {
 		return ""
@@ -103,8 +102,8 @@ func Contents(p *memprof.Profile) string {
 // maxOutsideListed limits the missing programs that are named.
 const maxOutsideListed = 3
 
-// PrintLosses prints what the result lacks of the raw profiles: contexts, and the programs that
-// --program should also name, those with the most addresses first.
+// PrintLosses prints how many contexts of the raw profiles were dropped, and which programs were
+// missing, the programs with the most addresses first.
 func (h *Reader) PrintLosses(w io.Writer) {
 	if h.dropped > 0 {
 		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles, without a call in a known function of the given programs\n",

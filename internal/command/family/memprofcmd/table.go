@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -13,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// Print prints the facts, unless the file could not be read at all: first what fits on a line, then
-// the rankings.
+// Print prints the facts, or nothing for an unreadable file.
 func (f *fileFacts) Print(p *family.Printer) {
 	if f.Heap == nil {
 		return
@@ -51,8 +51,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 	Print(p, f.Heap)
 }
 
-// Rows returns the labels and values of a heap profile that fit on one line. Package irpgocmd
-// prints them for the heap profile in an indexed profile, too.
+// Rows returns labels and values of a heap profile that take one line each.
 func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
@@ -94,13 +93,12 @@ func Rows(h *Facts) (rows [][2]string) {
 	return rows
 }
 
-// rankingTitles are the titles of the column with the stacks. People read "blocks" where the JSON
-// has allocations.
+// rankingTitles are the titles of the column with the stacks.
 var rankingTitles = map[string]string{
 	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
 }
 
-// Print prints the rankings asked for; of a nil h, nothing.
+// Print prints the rankings that --by chooses. h may be nil.
 func Print(p *family.Printer, h *Facts) {
 	if h == nil {
 		return
@@ -112,41 +110,33 @@ func Print(p *family.Printer, h *Facts) {
 	}
 }
 
-// heapNode is a node of the tree of contexts, whose roots are the calls that allocate: a
-// frame with the contexts that share it and all frames below it.
+// heapNode is a frame in the trees of contexts. The roots are the calls that allocate.
 type heapNode struct {
 	frame    *heapFrame
-	contexts []*heapContext // by rank
+	contexts []*heapContext // that have this frame and the frames between it and the root, by rank
 	callers  []*heapNode
 }
 
-// grow adds a context to the trees with these roots or, in its recursion, to those below a node,
-// and returns them. stack is what remains of the context's stack, innermost frame first.
-func grow(nodes []*heapNode, c *heapContext, stack []heapFrame) []*heapNode {
+// addToTrees adds a context to nodes, which are roots or the callers of a node, and returns nodes.
+// stack is the rest of the context's stack, innermost frame first.
+func addToTrees(nodes []*heapNode, c *heapContext, stack []heapFrame) []*heapNode {
 	if len(stack) == 0 {
 		return nodes
 	}
-	var at *heapNode
-	for _, n := range nodes {
-		if *n.frame == stack[0] {
-			at = n
-		}
+	i := slices.IndexFunc(nodes, func(n *heapNode) bool { return *n.frame == stack[0] })
+	if i < 0 {
+		i, nodes = len(nodes), append(nodes, &heapNode{frame: &stack[0]})
 	}
-	if at == nil {
-		at = &heapNode{frame: &stack[0]}
-		nodes = append(nodes, at)
-	}
-	at.contexts = append(at.contexts, c)
-	at.callers = grow(at.callers, c, stack[1:])
+	nodes[i].contexts = append(nodes[i].contexts, c)
+	nodes[i].callers = addToTrees(nodes[i].callers, c, stack[1:])
 	return nodes
 }
 
-// printRanking prints contexts as trees, with callers below what they call. A frame that
-// several contexts share appears once.
+// printRanking prints contexts as trees, with callers below callees.
 func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	var roots []*heapNode
 	for i := range r.Contexts {
-		roots = grow(roots, &r.Contexts[i], r.Contexts[i].Stack)
+		roots = addToTrees(roots, &r.Contexts[i], r.Contexts[i].Stack)
 	}
 	var rows [][]string
 	for _, n := range roots {
@@ -155,8 +145,8 @@ func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	p.Table([]string{"Bytes", "Share", "Blocks", "Life", "Density", "Hint", rankingTitles[r.By]}, rows)
 }
 
-// heapBranch appends the rows of a node and its callers. Only roots and the nodes after
-// a branch have numbers.
+// heapBranch appends the rows of a node and its callers. Only roots and nodes after a branch have
+// numbers.
 func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
 	row := make([]string, 6, 7)
 	if numbers {
@@ -166,8 +156,7 @@ func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbe
 	if strings.TrimSpace(indent) == "" {
 		indent += "← "
 	}
-	// Contexts that end at this frame have no row below it, so their numbers would be missing from
-	// the sum of the callers': this is a branch, too.
+	// If contexts end at this frame, the numbers of the callers are smaller, so this is a branch.
 	ends := len(n.contexts)
 	for _, c := range n.callers {
 		ends -= len(c.contexts)
@@ -184,7 +173,7 @@ func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbe
 }
 
 // heapNumbers returns the first six cells of a row: sums over the contexts of a node, and averages
-// over all their allocations, not over the contexts.
+// over the allocations.
 func heapNumbers(h *Facts, n *heapNode) []string {
 	var bytes, blocks uint64
 	var life, density float64
@@ -204,7 +193,7 @@ func heapNumbers(h *Facts, n *heapNode) []string {
 	}
 }
 
-// lifeText prints milliseconds with at least two digits, in seconds from one second on.
+// lifeText formats milliseconds; from 1000 ms on as seconds.
 func lifeText(ms float64) string {
 	switch {
 	case ms >= 100_000:
@@ -215,7 +204,7 @@ func lifeText(ms float64) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// densityText prints accesses per byte and second with two digits, without a fraction from 100 on.
+// densityText formats accesses per byte and second with two digits; from 100 on without a fraction.
 func densityText(d float64) string {
 	if d >= 100 || d == 0 {
 		return cli.Count(uint64(math.Min(d, 1<<62)))
@@ -223,8 +212,8 @@ func densityText(d float64) string {
 	return fmt.Sprintf("%.2g", d)
 }
 
-// heapFrameName returns the text of a frame: its function and place. Without the program,
-// lines are relative to the first line of the function.
+// heapFrameName returns the text of a frame: function and source line. Without the program, lines
+// are relative to the first line of the function.
 func heapFrameName(p *family.Printer, f *heapFrame) string {
 	name := f.Demangled
 	switch {
@@ -233,11 +222,11 @@ func heapFrameName(p *family.Printer, f *heapFrame) string {
 	case p.Mangled:
 		name = f.Function
 	}
-	place := fmt.Sprintf("line +%d:%d", f.LineOffset, f.Column)
+	line := fmt.Sprintf("line +%d:%d", f.LineOffset, f.Column)
 	if f.File != "" {
-		place = fmt.Sprintf("%s:%d:%d", path.Base(f.File), f.Line, f.Column)
+		line = fmt.Sprintf("%s:%d:%d", path.Base(f.File), f.Line, f.Column)
 	}
-	text := name + "  " + place
+	text := name + "  " + line
 	if f.Inlined {
 		text += " (inlined)"
 	}

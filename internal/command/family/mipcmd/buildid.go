@@ -11,9 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// keepBuildID updates the file with the build id beside a new profile ([buildid.Suffix]): a MIP
-// profile itself has no field for it. It creates the file only if asked, and removes one that may
-// be wrong because the build id is unknown. Standard output has no such file.
+// keepBuildID updates the file beside a new profile that holds the program's build id
+// ([buildid.Suffix]), because MIP profiles have no field for it. It creates the file only if
+// asked. If the build id is unknown, it removes an earlier file, which may be wrong.
 func keepBuildID(profilePath string, id []byte, asked bool) error {
 	if profilePath == "-" {
 		return nil

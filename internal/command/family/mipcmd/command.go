@@ -4,7 +4,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// Command returns "profuse mip", a list of commands of its own.
+// Command returns "profuse mip", which has commands of its own.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "mip",
@@ -17,8 +17,7 @@ into one .mip, which all commands read:
     profuse show app.mip
     profuse order make -o app.order app.mip`,
 		Commands: []*cli.Command{createCommand(), mip2yamlCommand(), yaml2mipCommand()},
-		// llvm-mipdata's other commands, which were here once. Commands for all families replace
-		// them.
+		// These commands of llvm-mipdata were here once.
 		Moved: map[string]string{
 			"merge":   "profuse merge --update -o PROFILE",
 			"show":    "profuse show --function REGEX",

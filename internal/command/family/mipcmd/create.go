@@ -18,8 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// createCommand stands for "llvm-mipdata create". The empty profile is the base to which "profuse
-// merge --update" adds.
+// createCommand returns "profuse mip create", which replaces "llvm-mipdata create". "profuse merge
+// --update" adds to the empty profile.
 func createCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "create",
@@ -56,12 +56,12 @@ type create struct {
 	output   string
 	checksum console.Checksum
 	programs sources.Programs
-	// buildID demands that the build id is known; without it keepBuildID only keeps an existing
-	// file true.
-	buildID, document, quiet bool
+	buildID  bool // write the build id, which must be known
+	document bool // write the layout of the format's document
+	quiet    bool
 }
 
-// run refuses merged profiles, which readFile accepts, too: they are not empty.
+// run writes the empty profile. It refuses merged profiles, which readFile accepts.
 func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case c.output == "":
@@ -71,7 +71,6 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	case c.buildID && c.output == "-":
 		return cli.Usagef("option --build-id needs a file as the output: the build id goes beside it")
 	}
-	// The file in a .dSYM bundle stands for the bundle.
 	in, err := sources.BinaryPath(args[0], sources.Options(env))
 	if err != nil {
 		return err
@@ -87,7 +86,7 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 		return fmt.Errorf("%s: has no build id", in.Name)
 	}
 	opt := mip.WriteOptions{DocumentLayout: c.document}
-	if err := replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
+	if err := writeLocked(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
 		return mip.WriteMIP(w, m.profile, opt)
 	}); err != nil {
 		return err
@@ -102,16 +101,15 @@ func (c *create) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// replace writes a new profile. It waits for a merge that updates the file, so that the merge does
-// not overwrite the new profile. The folder of the lock may be missing; writing then fails with the
-// better message.
-func replace(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, checksum console.Checksum, write func(io.Writer) error) error {
+// writeLocked writes a new profile. It waits for a merge that updates the file, so that the merge
+// does not overwrite the new profile.
+func writeLocked(ctx context.Context, env *cli.Env, path string, ins []inputs.Input, checksum console.Checksum, write func(io.Writer) error) error {
 	if err := console.RefuseTerminal(env, path, "a MIP profile", ""); err != nil {
 		return err
 	}
 	if path != "-" {
 		lock, err := merging.Lock(ctx, env, path, nil)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // without the folder, writing gives the better error
 			return err
 		}
 		defer lock.Release()

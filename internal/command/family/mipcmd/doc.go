@@ -1,3 +1,2 @@
-// Package mipcmd implements "profuse mip", and what the commands for all formats do with
-// Machine IR Profiles.
+// Package mipcmd implements the commands' operations on Machine IR Profiles, and "profuse mip".
 package mipcmd

@@ -14,19 +14,16 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// edgeFacts describes the calls of a function from one place, which return addresses tell: see
-// [mip.Profile.Calls].
+// edgeFacts describes the calls of a function by one call instruction: see [mip.Profile.Calls].
 type edgeFacts struct {
-	Weight uint64 `json:"weight"` // calls, estimated
-	// Caller is null if the caller is not instrumented or outside of the program.
-	Caller *edgeEnd `json:"caller"`
+	Weight uint64   `json:"weight"` // estimated number of calls
+	Caller *edgeEnd `json:"caller"` // null if not instrumented, or outside of the program
 	Callee edgeEnd  `json:"callee"`
-	// Offset is the distance in bytes from the start of the caller to the
-	// instruction after the call.
+	// Offset is the number of bytes from the start of the caller to the instruction after the call.
 	Offset  uint32       `json:"offset"`
-	Address int64        `json:"address"` // of that instruction, relative to the raw section; 0 if outside
+	Address int64        `json:"address"` // of the instruction after the call, relative to the raw section; 0 if outside
 	Source  *sourceFacts `json:"source"`  // of the call; null if unknown
-	// Code is the caller by the program's symbols, if the profile does not have it.
+	// Code is the caller's name from the program's symbols, if the profile does not have the caller.
 	Code string `json:"code,omitzero"`
 }
 
@@ -38,12 +35,10 @@ type edgeEnd struct {
 
 func edgeEndOf(f *mip.Function) edgeEnd { return edgeEnd{f.Name, symbols.Demangle(f.Name)} }
 
-// edges collects the calls whose caller or callee is chosen, the most frequent first; equal ones
-// stay in the order of the profile.
-func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
+// collectEdges collects the calls whose caller or callee is chosen, the most frequent first. Equally
+// frequent calls stay in the order of the profile.
+func (f *fileFacts) collectEdges(p *mip.Profile, choose *regexp.Regexp) {
 	f.Edges = []edgeFacts{}
-	// One chosen end suffices: --edges with --function answers who calls a function as well as what
-	// it calls.
 	for _, c := range p.Calls() {
 		e := edgeFacts{
 			Weight: c.Weight, Callee: edgeEndOf(&p.Functions[c.Callee]), Offset: c.Offset, Address: int64(c.Source),
@@ -61,18 +56,17 @@ func (f *fileFacts) edges(p *mip.Profile, choose *regexp.Regexp) {
 	slices.SortStableFunc(f.Edges, func(a, b edgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// edgeSources adds the source lines of the calls, and the names of callers that the profile does
-// not have: code that is in the program without being instrumented, such as a library's.
-func (f *fileFacts) edgeSources(program *debuginfo.Program) {
-	var at []int64
-	var to []**sourceFacts
+// addEdgeSources adds the source lines of the calls, and the names of callers that are not
+// instrumented.
+func (f *fileFacts) addEdgeSources(program *debuginfo.Program) {
+	var lines lookups
 	for i := range f.Edges {
 		e := &f.Edges[i]
 		if e.Address == 0 {
 			continue
 		}
 		inside := e.Address - 1 // in the call, not after it
-		at, to = append(at, inside), append(to, &e.Source)
+		lines.add(inside, &e.Source)
 		if e.Caller != nil {
 			continue
 		}
@@ -80,12 +74,11 @@ func (f *fileFacts) edgeSources(program *debuginfo.Program) {
 			e.Code = s.Name
 		}
 	}
-	f.lookUp(program, at, to)
+	f.lookUp(program, &lines)
 }
 
 // printEdges prints a table of calls, or why there are none. Callers in parentheses are not
-// functions of the profile: named by the program's symbols, known by their address alone, or
-// outside of the program.
+// functions of the profile.
 func printEdges(p *family.Printer, f *fileFacts) {
 	if len(f.Edges) == 0 {
 		why := "No calls of these functions are known."

@@ -18,57 +18,57 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// fileFacts is what "profuse show" prints about a MIP file. The JSON names are part of
-// the interface.
+// fileFacts are the facts that "profuse show" prints about a MIP file. The JSON names are a stable
+// interface.
 type fileFacts struct {
 	family.Head
-	// Generation tells the two forms of version 8 apart: see package mip.
-	Generation  string   `json:"generation"`   // "A", "B", or "" for YAML
+	// Generation is the form of version 8, see package mip: "A", "B", or "" for YAML.
+	Generation  string   `json:"generation"`
 	ProfileType []string `json:"profile_type"` // as YAML spells them
 	ModuleHash  string   `json:"module_hash"`  // hexadecimal
 	PointerSize int      `json:"pointer_size"` // 0 if unknown
 	BinaryArch  string   `json:"binary_arch"`  // of a program, else ""
 	BinaryType  string   `json:"binary_type"`
 	BuildID     string   `json:"build_id"` // of the program, or from the file beside a profile; hexadecimal
-	// Of private coverage: how many profiles, the probability that a function's is false, and epsilon.
-	Privacy *privacyFacts `json:"privacy,omitzero"`
+
+	Privacy *privacyFacts `json:"privacy,omitzero"` // null unless coverage is private
 
 	totals
 
-	// Selected are in the order of the profile, which is that of linking; null without --function
-	// or --edges.
-	MostCalled []functionFacts `json:"most_called"` // with call counts only
-	Selected   []functionFacts `json:"function_records,omitzero"`
-	Edges      []edgeFacts     `json:"call_edges,omitzero"` // on request, the most frequent first
+	MostCalled []functionFacts `json:"most_called"` // empty without call counts
+	// Selected are the functions that --function or --edges select, in link order; null without
+	// these options.
+	Selected []functionFacts `json:"function_records,omitzero"`
+	Edges    []edgeFacts     `json:"call_edges,omitzero"` // with --edges; the most frequent first
 	family.Problems
 
-	// The rest is for printing alone.
 	profileType mip.ProfileType
 	hasCounts   bool // false for maps and raw profiles
 	selecting   bool
 }
 
-// privacyFacts is the noise of private coverage.
+// privacyFacts describe the noise of private coverage.
 type privacyFacts struct {
 	Profiles    uint64  `json:"raw_profiles"`
-	Probability float64 `json:"flip_probability"` // of false coverage of a function
+	Probability float64 `json:"flip_probability"` // that the coverage of a function in a profile is false
 	Epsilon     float64 `json:"epsilon"`
 }
 
-// functionFacts is one function.
+// functionFacts describe one function.
 type functionFacts struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled"`
-	// Address is the start of the function minus the start of the raw section, usually negative.
-	Address     int64  `json:"address"`      // relative to the raw section
+	// Address is the start of the function relative to the start of the raw section; it is usually
+	// negative.
+	Address     int64  `json:"address"`
 	Size        uint32 `json:"size"`         // bytes
 	CFG         string `json:"cfg"`          // signature, hexadecimal
-	RawProfiles uint32 `json:"raw_profiles"` // as collected, also with privacy
-	// With privacy, an estimate of how many of the profiles it ran in, and the standard error.
+	RawProfiles uint32 `json:"raw_profiles"` // as collected, also for private coverage
+	// For private coverage: the estimated number of profiles in which the function ran.
 	Estimate      *float64 `json:"estimated_profiles,omitzero"`
 	StandardError float64  `json:"standard_error,omitzero"`
-	// OrderSum adds up the rank of the function's first call in each of RawProfiles profiles
-	// (mip.Function.TimestampSum); MeanOrder is its mean.
+	// OrderSum is the sum over RawProfiles profiles of the rank of the function's first call
+	// (mip.Function.TimestampSum), MeanOrder the mean.
 	Calls         uint64       `json:"calls"`
 	OrderSum      uint64       `json:"order_sum"`
 	MeanOrder     float64      `json:"mean_order"` // 0 if unknown
@@ -78,7 +78,7 @@ type functionFacts struct {
 	Source        *sourceFacts `json:"source"`                 // where the function begins; null if unknown
 }
 
-// blockFacts is one block; the entry comes first.
+// blockFacts describe one block.
 type blockFacts struct {
 	Offset  uint32       `json:"offset"` // bytes from the start of the function
 	Probe   bool         `json:"probe"`  // false if nothing recorded whether it ran
@@ -86,7 +86,7 @@ type blockFacts struct {
 	Source  *sourceFacts `json:"source"`
 }
 
-// sourceFacts is a place in the source, by the debug information of the program.
+// sourceFacts are a source line, from the debug information of the program.
 type sourceFacts struct {
 	File string `json:"file"`
 	Line uint32 `json:"line"`
@@ -95,42 +95,41 @@ type sourceFacts struct {
 // factsOptions adjust collectFacts.
 type factsOptions struct {
 	*family.ShowOptions
-	// programs are those that --program names; each profile picks its own among them.
-	edges    bool // list the calls from and to the chosen functions
-	programs *sources.Programs
+	edges    bool              // list the calls from and to the chosen functions
+	programs *sources.Programs // of --program
 }
 
-// collectFacts reads a MIP file up to its end or the first error, which it also
-// records in the facts.
+// collectFacts returns the facts of a MIP file up to its end or the first error, which it also
+// returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
 		ProfileType: []string{}, MostCalled: []functionFacts{},
 	}
-	if f.selecting = opt.Choose != nil; f.selecting {
-		f.Selected = []functionFacts{}
+	if opt.Choose != nil {
+		f.selecting, f.Selected = true, []functionFacts{}
 	}
 	return f, f.End(f.collect(name, data, format, opt))
 }
 
-// collect is collectFacts without recording the error. Raw profiles have a header alone: only their
-// map says what the other bytes mean. A binary without a map is no profile at all, so its error
-// does not speak of maps.
+// collect fills the facts and returns the first error. Only the header of a raw profile can be read
+// without its map. The error about a program without a map does not mention maps: the program may
+// have nothing to do with MIP.
 func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt factsOptions) error {
 	if format == formats.MIPRaw || format == formats.MIPRet {
 		r, err := mip.NewReader(name, data, f.Warn)
 		if err != nil {
 			return err
 		}
-		f.header(r.Info)
+		f.setHeader(r.Info)
 		return nil
 	}
 	m, err := parse(name, data, opt.programs.Arch, f.Warn)
 	if m.format == formats.Binary && isMapless(err) {
 		return formats.WrongFormat(name, data, "a profile")
 	}
-	f.header(&m.info)
+	f.setHeader(&m.info)
 	if m.format == formats.Binary {
 		f.BinaryArch, f.BinaryType = m.binary.Arch, cmp.Or(m.binary.Type, "unknown")
 	}
@@ -144,12 +143,12 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 	if err != nil {
 		return err
 	}
-	return f.functions(m.profile, program, opt)
+	return f.collectFunctions(m.profile, program, opt)
 }
 
-// header takes over what the header of a file says. The epsilon of private coverage follows from
-// the probability p of a flip: p = 1/(1+e^epsilon), see [mip.Randomize].
-func (f *fileFacts) header(in *mip.Info) {
+// setHeader sets the facts of a file's header. The epsilon of private coverage follows from the
+// probability p of a flip: p = 1/(1+e^epsilon), see [mip.Randomize].
+func (f *fileFacts) setHeader(in *mip.Info) {
 	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation, in.PointerSize
 	f.profileType = in.Type
 	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
@@ -161,21 +160,18 @@ func (f *fileFacts) header(in *mip.Info) {
 	}
 }
 
-// functions collects the facts of functions. program is nil if unknown; with it, blocks without a
-// probe get the coverage that follows from others. Totals are of the estimate if coverage is
-// private, records of functions show what was collected next to it.
-func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
+// collectFunctions collects the facts of functions. program may be nil; with it, blocks without a
+// probe get the coverage that follows from other blocks. The totals of private coverage are
+// estimates.
+func (f *fileFacts) collectFunctions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
 	if program != nil {
 		if p, err = program.Expand(p); err != nil {
 			return err
 		}
 	}
-	// Without privacy, estimated is p itself and files is nil.
-	estimated, files, standardError := p.Estimate()
+	estimated, ranIn, standardError := p.Estimate() // p and nil unless coverage is private
 	f.totals = totalsOf(estimated)
-
 	if p.Type.Has(mip.FunctionCallCount) {
-		// Private coverage has no call counts, so the numbers that were collected are exact here.
 		var called []*mip.Function
 		for i := range p.Functions {
 			if p.Functions[i].CallCount > 0 {
@@ -194,8 +190,8 @@ func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt fa
 	for i := range p.Functions {
 		fn := &p.Functions[i]
 		if facts := functionOf(fn); matches(opt.Choose, facts.Name, facts.Demangled) {
-			if files != nil {
-				facts.Estimate, facts.StandardError = &files[i], standardError
+			if ranIn != nil {
+				facts.Estimate, facts.StandardError = &ranIn[i], standardError
 			}
 			if opt.Blocks {
 				facts.BlockRecords = blocksOf(fn)
@@ -205,44 +201,53 @@ func (f *fileFacts) functions(p *mip.Profile, program *debuginfo.Program, opt fa
 		}
 	}
 	if opt.edges {
-		f.edges(p, opt.Choose)
+		f.collectEdges(p, opt.Choose)
 	}
 	if program == nil {
 		return nil
 	}
 	if opt.edges {
-		f.edgeSources(program)
+		f.addEdgeSources(program)
 	}
-	f.sources(program, chosen)
+	f.addSources(program, chosen)
 	return nil
 }
 
-// matches reports whether either form of a name matches, as --function means it.
+// matches reports whether either form of a name matches.
 func matches(choose *regexp.Regexp, name, demangled string) bool {
 	return choose.MatchString(name) || choose.MatchString(demangled)
 }
 
-// sources adds source lines to the selected functions and their blocks.
-func (f *fileFacts) sources(program *debuginfo.Program, chosen []*mip.Function) {
-	var at []int64
-	var to []**sourceFacts
+// addSources adds source lines to the selected functions and their blocks.
+func (f *fileFacts) addSources(program *debuginfo.Program, chosen []*mip.Function) {
+	var lines lookups
 	for i, fn := range chosen {
-		at, to = append(at, fn.Address), append(to, &f.Selected[i].Source)
+		lines.add(fn.Address, &f.Selected[i].Source)
 		for b := range f.Selected[i].BlockRecords {
 			if block := &f.Selected[i].BlockRecords[b]; block.Probe {
-				at, to = append(at, fn.Address+int64(block.Offset)), append(to, &block.Source)
+				lines.add(fn.Address+int64(block.Offset), &block.Source)
 			}
 		}
 	}
-	f.lookUp(program, at, to)
+	f.lookUp(program, &lines)
 }
 
-// lookUp sets *to[i] to the source of address at[i], relative to the raw section, where it is
-// known. Damaged or missing debug information is a warning, since all other facts stand without it.
-func (f *fileFacts) lookUp(program *debuginfo.Program, at []int64, to []**sourceFacts) {
-	err := program.Frames(at, f.Warn, func(i int, frames []symbolize.Frame) {
+// lookups are addresses, relative to the raw section, and where their source lines go.
+type lookups struct {
+	addresses []int64
+	sources   []**sourceFacts
+}
+
+func (l *lookups) add(address int64, source **sourceFacts) {
+	l.addresses, l.sources = append(l.addresses, address), append(l.sources, source)
+}
+
+// lookUp sets the known source lines. Damaged or missing debug information is only a warning,
+// because the other facts do not need it.
+func (f *fileFacts) lookUp(program *debuginfo.Program, lines *lookups) {
+	err := program.Frames(lines.addresses, f.Warn, func(i int, frames []symbolize.Frame) {
 		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
-			*to[i] = &s
+			*lines.sources[i] = &s
 		}
 	})
 	if err != nil {
@@ -263,8 +268,8 @@ func functionOf(fn *mip.Function) functionFacts {
 	return facts
 }
 
-// blocksOf lists the entry, which ran if the function was called, and the other blocks. Their
-// offset 0 marks one without a probe.
+// blocksOf returns the entry and the other blocks. A block other than the entry with offset 0 has
+// no probe.
 func blocksOf(fn *mip.Function) []blockFacts {
 	blocks := []blockFacts{{Probe: true, Covered: fn.EntryCovered()}}
 	for _, b := range fn.Blocks {

@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Family returns the family of Machine IR Profiles, which includes programs and
-// libraries with a map.
+// Family returns the family of Machine IR Profiles, which includes programs with a map.
 func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.MIP},
@@ -38,26 +37,25 @@ input must list its functions: the program, its .mipmap or a merged profile.`,
 	}
 }
 
-// originOf returns the program of a profile by its module hash, and the type of its
-// counts. Raw profiles need the map of the program.
+// originOf returns the origin of a profile: the module hash and the profile type. Raw profiles need
+// the map of the program.
 func originOf(name string, data []byte) (o family.Origin) {
 	r, err := mip.NewReader(name, data, nil)
 	if err != nil {
 		return o
 	}
-	about := r.Info
-	o.Program, o.Kind = programKey(about), fmt.Sprintf("type-%x", uint32(about.Type))
-	if about.Format == mip.FormatRaw {
+	info := r.Info
+	o.Program, o.Kind = programKey(info), fmt.Sprintf("type-%x", uint32(info.Type))
+	if info.Format == mip.FormatRaw {
 		o.Needs = []string{o.Program}
 	}
 	return o
 }
 
-// programKey is the identity of a program in packs and in merges by program. Map, raw and merged
-// profiles of a program have the same.
-func programKey(about *mip.Info) string { return fmt.Sprintf("module-%08x", about.ModuleHash) }
+// programKey identifies a program. Its map, raw and merged profiles have the same key.
+func programKey(info *mip.Info) string { return fmt.Sprintf("module-%08x", info.ModuleHash) }
 
-// programOf returns what identifies a program or map.
+// programOf returns the origin of the profiles of a program or map.
 func programOf(name string, data []byte) (o packing.Origin, err error) {
 	m, err := parse(name, data, "", func(profile.Warning) {})
 	if err == nil && m.merged() {
@@ -68,24 +66,23 @@ func programOf(name string, data []byte) (o packing.Origin, err error) {
 
 // show is one run of "profuse show".
 type show struct {
-	// edges adds the calls of the selected functions, or of all.
-	edges    bool
+	edges    bool // list the calls of the selected functions, or of all
 	programs *sources.Programs
 }
 
-// Declare declares --edges, for profiles with return addresses.
+// Declare declares --edges.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("MIP profiles")
 	f.BoolVar(&s.edges, "edges", false, "list calls from and to the functions selected, or all, the most frequent first")
 }
 
-// Open only remembers the programs: which one a profile needs is known once it is read.
+// Open keeps the programs. Facts chooses the program of each profile.
 func (s *show) Open(p *sources.Programs) error {
 	s.programs = p
 	return nil
 }
 
-// Facts chooses all functions for --edges without --function: Facts.Edges follow from the choice.
+// Facts returns the facts of a file. --edges without --function selects all functions.
 func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOptions) (family.Facts, error) {
 	if s.edges && opt.Choose == nil {
 		all := *opt
@@ -98,15 +95,15 @@ func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.Sho
 // check is one run of "profuse check".
 type check struct{}
 
-// A MIP profile needs no program to be checked, and no option of "profuse check" excludes it.
+// Checking a MIP profile needs no program.
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
 func (check) Admit(string, []byte) error             { return nil }
 
-// Check checks a profile, a map or the map in a program. Records are functions; of a raw profile
-// only the header can be checked.
+// Check checks a profile, a map or the map in a program. Records are functions. Without its map only
+// the header of a raw profile can be checked.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
-	// Programs are recognized by their map alone; without one the file is of no known format.
+	// Only the map makes a program a file of a known format.
 	if f == formats.Binary {
 		var err error
 		var found []byte
@@ -127,7 +124,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	}
 	res.Version = r.Info.Version
 	if r.Info.Format == mip.FormatRaw {
-		return res // only its map says what the counters mean
+		return res
 	}
 	p, err := r.Profile()
 	if err != nil {
@@ -142,9 +139,9 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	return res
 }
 
-// shapesOf returns the places, sizes and blocks of the functions, which are the same in all
-// profiles of a program, as hashes. Functions of one name are numbered in their order,
-// which is the same in all, too.
+// shapesOf returns hashes of the addresses, sizes and blocks of functions, which are the same in all
+// profiles of a program. The id of a function is a hash of its name and of the number of functions
+// of this name before it.
 func shapesOf(p *mip.Profile) family.Shapes {
 	s := family.Shapes{Of: make(map[uint64]uint64, len(p.Functions)), What: "place, size or blocks"}
 	names := make(map[uint64]string, len(p.Functions))

@@ -23,20 +23,18 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The values of option --format.
+// The values of --format. Without it, the suffix of the output chooses YAML.
 const (
-	// Without --format, the name of the output decides: YAML by its suffix, otherwise mip.
 	formatMIP  = "mip"
 	formatYAML = "yaml"
 )
 
-// adder adds MIP profiles up.
+// adder adds up MIP profiles.
 type adder struct {
 	update bool // add to an existing output
 }
 
-// Declare declares --update, which llvm-mipdata's merge always does. Watching updates its output
-// anyway.
+// Declare declares --update. llvm-mipdata merge and watching always update the output.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	if !watching {
 		f.Group("MIP profiles")
@@ -44,18 +42,17 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	}
 }
 
-// Results returns the formats that --format names. Sums of .mip files are those of all inputs.
+// Results returns the values of --format.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{{Name: formatMIP, Family: formats.MIP, Exact: ".mip"}, {Name: formatYAML, Family: formats.MIP, Text: true}}
 }
 
-// Refuses lists --decay, whose weights are fractions while MIP counts take whole ones, and
-// --allow-empty: the result has the functions of the program even if no input is usable.
+// Refuses returns --decay, because MIP counts need whole weights, and --allow-empty, because the
+// result has the functions of the program even if no input is usable.
 func (c *adder) Refuses() []string { return []string{"decay", "allow-empty"} }
 
-// Check refuses options that contradict an existing output. r.Update tells the run to make the
-// output the base.
-func (c *adder) Check(r *merging.Run) error {
+// Check sets r.Update and refuses options that an existing output contradicts.
+func (c *adder) Check(r *merging.Options) error {
 	r.Update = c.update
 	switch {
 	case c.update && r.Output == "-":
@@ -66,9 +63,9 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
-// Open accepts one program at most, by name: raw profiles hold no build id to search
-// folders for.
-func (c *adder) Open(r *merging.Run, _ func(string)) error {
+// Open checks the weights, the program and the name of the output. There may be one program, but
+// no folder of programs: raw profiles have no build id.
+func (c *adder) Open(r *merging.Options, _ func(string)) error {
 	if slices.ContainsFunc(r.Weights, func(w string) bool { return strings.Contains(w, ".") }) {
 		return cli.Usagef("option --weighted-input takes whole numbers for MIP profiles")
 	}
@@ -83,10 +80,10 @@ func (c *adder) Open(r *merging.Run, _ func(string)) error {
 	return r.CheckName()
 }
 
-// Add adds the inputs to the functions of the base. Without a base these are the
-// functions of the program that the options name, or that is among the inputs.
+// Add adds the inputs to the functions of the base, of the named program, or of a program among the
+// inputs.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
-	in, rest, err := c.functions(j)
+	in, rest, err := c.findFunctions(j)
 	if err != nil {
 		return nil, err
 	}
@@ -98,18 +95,15 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if err != nil {
 		return nil, &merging.BaseError{Err: err}
 	}
-	// A raw profile has no build id; only a pack can tell that it is of another build than this.
 	s := &sum{job: j, base: base, buildID: hex.EncodeToString(base.buildID(warnings(j)))}
-	if err := s.add(ctx, rest); err != nil {
+	if err := s.addInputs(ctx, rest); err != nil {
 		return nil, err
 	}
 	return &merging.Sum{
 		Contents: func() string { return contents(s.profile) },
 		Write:    s.write,
-		// The build id of an updated profile stays: only profiles of the same program are added to
-		// it.
 		Written: func() error {
-			if j.Base != "" {
+			if j.Base != "" { // all added profiles are of the same program, so its build id stays
 				return nil
 			}
 			return keepBuildID(j.Output, base.binary.BuildID, false)
@@ -118,8 +112,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}, nil
 }
 
-// functions returns the input that lists the functions, and the other inputs.
-func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
+// findFunctions returns the input that lists the functions, and the other inputs.
+func (c *adder) findFunctions(j *merging.Job) (in inputs.Input, rest []inputs.Input, err error) {
 	switch {
 	case j.Base != "":
 		return inputs.File(j.Base, j.Open), j.Inputs, nil
@@ -139,20 +133,17 @@ func (c *adder) functions(j *merging.Job) (in inputs.Input, rest []inputs.Input,
 
 // A sum adds inputs to the functions and counts of a profile.
 type sum struct {
-	job  *merging.Job
-	base *mipFile
-	// base lists the functions; if it has counts, these are part of the sum.
-	profile *mip.Profile // the sum; nil until add returns
+	job     *merging.Job
+	base    *mipFile     // lists the functions; its counts are part of the sum
+	profile *mip.Profile // the sum; nil until addInputs returns
 
-	// Workers count at the same time; the numbers are for the message alone.
-	raw, merged atomic.Int64 // profiles in the sum
-	buildID     string       // of the program in hexadecimal; "" if unknown
-	builds      sync.Map     // the build ids, as packs have them, of raw profiles, if buildID is unknown
+	raw, merged atomic.Int64 // number of raw and merged profiles in the sum
+	buildID     string       // of the program, in hexadecimal; "" if unknown
+	builds      sync.Map     // if buildID is unknown: build ids of raw profiles, from their packs
 }
 
-// add adds the inputs up: each worker into a fork of one merger, which are then merged. With an
-// error there is no sum.
-func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
+// addInputs adds up the inputs, with one fork of the merger for each worker.
+func (s *sum) addInputs(ctx context.Context, ins []inputs.Input) error {
 	merger, err := mip.NewMerger(s.base.profile, mip.MergeOptions{Warn: warnings(s.job)})
 	if err != nil {
 		return err
@@ -164,7 +155,7 @@ func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
 			m = merger.Fork()
 		}
 		forks = append(forks, m)
-		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, s.addTo(m, p) }
+		return func(p *merge.Profile) (*merge.Contribution, error) { return nil, s.addProfile(m, p) }
 	})
 	if err := s.job.Add(ctx, ins, adders, false); err != nil {
 		return err
@@ -175,12 +166,12 @@ func (s *sum) add(ctx context.Context, ins []inputs.Input) error {
 		}
 	}
 	s.profile = merger.Profile()
-	return s.oneBuild()
+	return s.checkBuilds()
 }
 
-// oneBuild returns an error if packs say that raw profiles come from several builds: nothing
-// says then to which of them the functions belong.
-func (s *sum) oneBuild() error {
+// checkBuilds returns an error if the raw profiles come from several builds, according to their
+// packs: the functions belong to an unknown one of these builds.
+func (s *sum) checkBuilds() error {
 	var ids []string
 	for id := range s.builds.Range {
 		ids = append(ids, id.(string))
@@ -194,8 +185,9 @@ func (s *sum) oneBuild() error {
 		Hint("--program names the program of one; the profiles of others are left out").Mismatch()
 }
 
-// fits returns an error if a pack says that a raw profile comes from another build.
-func (s *sum) fits(p *merge.Profile) error {
+// checkBuild returns an error if a raw profile comes from another build than the functions,
+// according to its pack.
+func (s *sum) checkBuild(p *merge.Profile) error {
 	switch {
 	case p.BuildID == "":
 	case s.buildID == "":
@@ -207,13 +199,13 @@ func (s *sum) fits(p *merge.Profile) error {
 	return nil
 }
 
-// addTo adds a profile to the sum of a worker. A file of return addresses (MIPRet) belongs to a raw
-// profile and does not count as one.
-func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
+// addProfile adds a profile to the sum of a worker. A file of return addresses (MIPRet) belongs to a
+// raw profile and is not counted.
+func (s *sum) addProfile(m *mip.Merger, p *merge.Profile) error {
 	f, _ := formats.Detect(p.Data)
 	switch f {
 	case formats.MIPRaw:
-		if err := s.fits(p); err != nil {
+		if err := s.checkBuild(p); err != nil {
 			return err
 		}
 		p.Adding()
@@ -233,15 +225,14 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 		}
 		return err
 	}
-	// Programs are no inputs here: functions has taken the one that lists the functions.
+	// The program that lists the functions is not among these inputs.
 	return merging.WrongFormat(p.Name, p.Data, "a MIP profile")
 }
 
-// write writes the sum, in the format and layout of the base if there is one, and
-// returns what was added to what, for the message.
+// write writes the sum, in the format and layout of the base if there is one. It returns a
+// description of what was added.
 func (s *sum) write(w io.Writer) (what string, err error) {
 	j := s.job
-	// A new output follows --format or its own name; an existing one keeps its format and layout.
 	yaml := j.Format == formatYAML || j.Format == "" && console.IsYAML(j.Output)
 	what = s.added() + " on the functions of " + s.base.name
 	var opt mip.WriteOptions
@@ -264,7 +255,7 @@ func (s *sum) added() string {
 	return text
 }
 
-// contents sums up a profile in words, with the kinds of counts that its type has.
+// contents describes a profile in words.
 func contents(p *mip.Profile) string {
 	t := totalsOf(p)
 	s := fmt.Sprintf("%s, %s covered (%s)", cli.Quantity(uint64(t.Functions), "function", "functions"),
@@ -279,8 +270,7 @@ func contents(p *mip.Profile) string {
 	return s
 }
 
-// totals are sums over the functions of a profile. The JSON names are part of the
-// interface.
+// totals are sums over the functions of a profile. The JSON names are a stable interface.
 type totals struct {
 	Functions        int    `json:"functions"`
 	FunctionsCovered int    `json:"functions_covered"`
@@ -288,12 +278,11 @@ type totals struct {
 	BlocksCovered    int    `json:"blocks_covered"`
 	CodeSize         uint64 `json:"code_size"` // bytes
 	CodeSizeCovered  uint64 `json:"code_size_covered"`
-	Calls            uint64 `json:"calls"`        // saturating; covered functions under function coverage
-	RawProfiles      uint32 `json:"raw_profiles"` // at least so many were merged
+	Calls            uint64 `json:"calls"`        // saturating; under function coverage, the number of covered functions
+	RawProfiles      uint32 `json:"raw_profiles"` // lower bound of the number of merged profiles: the greatest number that ran one function
 }
 
-// totalsOf computes the totals. How many profiles were merged is not stored: at least as many as
-// ran any one function.
+// totalsOf computes the totals of a profile.
 func totalsOf(p *mip.Profile) (t totals) {
 	t.Functions = len(p.Functions)
 	for i := range p.Functions {
@@ -324,7 +313,7 @@ func coveredBlocks(f *mip.Function) (n int) {
 	return n
 }
 
-// warnings returns a function that records the warnings of readers and mergers.
+// warnings returns the function that records warnings of readers and mergers.
 func warnings(j *merging.Job) func(profile.Warning) {
 	return func(w profile.Warning) { j.WarnOf("mip", 0, w) }
 }

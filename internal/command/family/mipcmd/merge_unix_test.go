@@ -38,8 +38,8 @@ func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 func TestMergeMIPWorkers(t *testing.T) {
 	base, ins := mipInputs(t)
 	merge := func(workers int) *sum {
-		s := &sum{job: &merging.Job{Run: &merging.Run{Workers: workers}}, base: base}
-		if err := s.add(t.Context(), ins); err != nil {
+		s := &sum{job: &merging.Job{Options: &merging.Options{Workers: workers}}, base: base}
+		if err := s.addInputs(t.Context(), ins); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -80,8 +80,8 @@ func TestMergeMIPInterrupt(t *testing.T) {
 	defer keep.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	s := &sum{job: &merging.Job{Run: &merging.Run{Workers: 2}}, base: base}
-	err = s.add(ctx, append(ins, inputs.File(pipe, inputs.Options{})))
+	s := &sum{job: &merging.Job{Options: &merging.Options{Workers: 2}}, base: base}
+	err = s.addInputs(ctx, append(ins, inputs.File(pipe, inputs.Options{})))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}

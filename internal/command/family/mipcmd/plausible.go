@@ -10,75 +10,64 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// plausible looks for numbers that the formats allow and no linker or run gives. Reading does not
-// notice such damage.
+// plausible finds numbers that the formats allow but that no linker or run produces.
 type plausible struct {
 	profile *mip.Profile
 	remarks []error
 }
 
-// plausibleRemarks returns what is suspicious about a map or a profile.
+// plausibleRemarks returns remarks about implausible numbers in a map or profile.
 func plausibleRemarks(p *mip.Profile) []error {
 	c := &plausible{profile: p}
 	for i := range p.Functions {
 		f := &p.Functions[i]
-		c.sums(i, f)
-		c.blocks(i, f)
+		c.checkSums(i, f)
+		c.checkBlocks(i, f)
 		if !symbols.IsText(f.Name) {
-			c.remark(i, f.Name, "function name").text("%q", f.Name, "text without control characters")
+			c.remark(i, "function name", "%q", f.Name, "text without control characters")
 		}
 		if f.Size == 0 {
-			c.remark(i, f.Name, "size").text("%d", f.Size, "at least 1 byte")
+			c.remark(i, "size", "%d", f.Size, "at least 1 byte")
 		}
 		if f.Address < -reach || f.Address >= reach {
-			c.remark(i, f.Name, "address").text("%#x", f.Address, "one within 2 GiB of the raw section, which code addresses by 32 bits")
+			c.remark(i, "address", "%#x", f.Address, "one within 2 GiB of the raw section, which code addresses by 32 bits")
 		}
 	}
-	c.records()
-	c.code()
+	c.checkRecords()
+	c.checkCode()
 	return c.remarks
 }
 
-// reach is how far from the raw section code may be.
+// reach is the greatest distance in bytes between the raw section and code.
 const reach = 1 << 31
 
-// A place is where a remark belongs.
-type place struct {
-	*plausible
-	problem flaw.Problem
+// remark adds a remark about a field of function i. format is for got.
+func (c *plausible) remark(i int, field, format string, got any, want string) {
+	problem := flaw.In("functions").InRecord(i).Field(field + " of " + c.profile.Functions[i].Name)
+	c.remarks = append(c.remarks, problem.Gotf(format, got).Want(want).Corrupt())
 }
 
-// remark begins a remark about a field of function i; text adds it to the others.
-func (c *plausible) remark(i int, name, field string) place {
-	return place{c, flaw.In("functions").InRecord(i).Field(field + " of " + name)}
-}
-
-// text adds the remark: what was found, in this format, and what was expected.
-func (p place) text(format string, got any, want string) {
-	p.remarks = append(p.remarks, p.problem.Gotf(format, got).Want(want).Corrupt())
-}
-
-// sums checks what a merge of raw profiles adds up: each profile with a call has at
-// least one, at most 2^32-1 calls, and a first call among those of all functions.
-func (c *plausible) sums(i int, f *mip.Function) {
+// checkSums checks the sums of raw profiles. Each profile that ran the function adds 1 to 2^32-1
+// calls, and a rank of the first call, at most the number of functions.
+func (c *plausible) checkSums(i int, f *mip.Function) {
 	profiles := uint64(f.MergeCount)
 	functions := uint64(len(c.profile.Functions))
 	covered := slices.ContainsFunc(f.Blocks, func(b mip.Block) bool { return b.Covered })
 	counts := c.profile.Type.Has(mip.FunctionCallCount)
 	switch {
 	case profiles == 0 && (f.CallCount > 0 || f.TimestampSum > 0 || covered):
-		c.remark(i, f.Name, "number of profiles with a call").text("%d", profiles, "at least 1: it ran")
+		c.remark(i, "number of profiles with a call", "%d", profiles, "at least 1: it ran")
 	case profiles > 0 && f.CallCount == 0:
-		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "at least 1: it ran")
+		c.remark(i, "number of calls", "%d", f.CallCount, "at least 1: it ran")
 	case counts && f.CallCount < profiles:
-		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "at least one for each profile with a call")
+		c.remark(i, "number of calls", "%d", f.CallCount, "at least one for each profile with a call")
 	case counts && tooMany(f.CallCount, profiles, 1<<32-1):
-		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "at most 2^32-1 for each profile with a call")
+		c.remark(i, "number of calls", "%d", f.CallCount, "at most 2^32-1 for each profile with a call")
 	case !counts && f.CallCount > 1:
-		c.remark(i, f.Name, "number of calls").text("%d", f.CallCount, "0 or 1 in coverage")
+		c.remark(i, "number of calls", "%d", f.CallCount, "0 or 1 in coverage")
 	}
 	if counts && (f.TimestampSum < profiles || tooMany(f.TimestampSum, profiles, functions)) {
-		c.remark(i, f.Name, "sum of the ranks of first calls").text("%d", f.TimestampSum, "1 to the number of functions for each profile with a call")
+		c.remark(i, "sum of the ranks of first calls", "%d", f.TimestampSum, "1 to the number of functions for each profile with a call")
 	}
 }
 
@@ -88,55 +77,54 @@ func tooMany(sum, n, most uint64) bool {
 	return high == 0 && sum > low
 }
 
-// blocks checks that the blocks with probes are in ascending order. Blocks that a
-// compiler moved out of the function are beyond its end; they are told if one bit keeps
-// them from where they would be in it.
-func (c *plausible) blocks(i int, f *mip.Function) {
-	var at []uint32
+// checkBlocks checks that the offsets of blocks with probes ascend within the function. A compiler
+// may move blocks beyond its end, so an offset is only implausible if a flip of one bit puts it
+// between its neighbours.
+func (c *plausible) checkBlocks(i int, f *mip.Function) {
+	var offsets []uint32
 	for _, b := range f.Blocks {
 		if b.Offset != 0 {
-			at = append(at, b.Offset)
+			offsets = append(offsets, b.Offset)
 		}
 	}
-	// Most offsets lie between those of their neighbours and within the function: these are right.
-	for k, offset := range at {
+	for k, offset := range offsets {
 		low, high := uint32(0), f.Size
 		if k > 0 {
-			low = at[k-1]
+			low = offsets[k-1]
 		}
-		if k+1 < len(at) {
-			high = min(high, at[k+1])
+		if k+1 < len(offsets) {
+			high = min(high, offsets[k+1])
 		}
 		if low < offset && offset < high {
 			continue
 		}
 		for bit := range 32 {
 			if near := offset ^ 1<<bit; low < near && near < high {
-				c.remark(i, f.Name, "offset of a block").text("%#x", offset, "one between those of its neighbours")
+				c.remark(i, "offset of a block", "%#x", offset, "one between those of its neighbours")
 				break
 			}
 		}
 	}
 }
 
-// records checks that raw records follow each other, as the linker places them. A record is one
-// byte under function coverage, else two 32-bit numbers; under block coverage a byte for each block
-// but the entry follows.
-func (c *plausible) records() {
+// checkRecords checks that raw records follow each other without overlap or large gaps. A record is
+// one byte under function coverage, otherwise two 32-bit numbers; under block coverage a byte
+// follows for each block except the entry.
+func (c *plausible) checkRecords() {
 	entry, align, blocks := uint64(8), uint64(4), c.profile.Type.Has(mip.BlockCoverage)
 	if c.profile.Type.Has(mip.FunctionCoverage) {
 		entry, align = 1, 1
 	}
-	order := c.by(func(f *mip.Function) uint64 { return f.RawOffset })
+	order := c.sorted(func(f *mip.Function) uint64 { return f.RawOffset })
 	end := uint64(0)
 	for _, i := range order {
 		f := &c.profile.Functions[i]
 		switch {
 		case end == 0: // the first
 		case f.RawOffset < end:
-			c.remark(i, f.Name, "raw offset").text("%#x", f.RawOffset, "one behind the record before")
+			c.remark(i, "raw offset", "%#x", f.RawOffset, "one behind the record before")
 		case f.RawOffset-end > gapBetweenRecords:
-			c.remark(i, f.Name, "raw offset").text("%#x", f.RawOffset, "one next to the record before")
+			c.remark(i, "raw offset", "%#x", f.RawOffset, "one next to the record before")
 		}
 		size := entry
 		if blocks {
@@ -146,23 +134,23 @@ func (c *plausible) records() {
 	}
 }
 
-// gapBetweenRecords is how many bytes alignment may leave between the records of two
-// files.
+// gapBetweenRecords is the greatest number of bytes that alignment leaves between the records of
+// two object files.
 const gapBetweenRecords = 16
 
-// code checks that functions do not overlap. Identical ones may share their code.
-func (c *plausible) code() {
-	order := c.by(func(f *mip.Function) uint64 { return uint64(f.Address) ^ 1<<63 }) // signed
+// checkCode checks that functions do not overlap. Identical functions may share their code.
+func (c *plausible) checkCode() {
+	order := c.sorted(func(f *mip.Function) uint64 { return uint64(f.Address) ^ 1<<63 }) // signed
 	for k := 1; k < len(order); k++ {
 		before, f := &c.profile.Functions[order[k-1]], &c.profile.Functions[order[k]]
 		if f.Address != before.Address && f.Address-before.Address < int64(before.Size) {
-			c.remark(order[k-1], before.Name, "size").text("%#x", before.Size, "an end before "+f.Name)
+			c.remark(order[k-1], "size", "%#x", before.Size, "an end before "+f.Name)
 		}
 	}
 }
 
-// by returns the indexes of the functions in ascending order of a key.
-func (c *plausible) by(key func(*mip.Function) uint64) []int {
+// sorted returns the indexes of the functions in ascending order of a key.
+func (c *plausible) sorted(key func(*mip.Function) uint64) []int {
 	order := make([]int, len(c.profile.Functions))
 	for i := range order {
 		order[i] = i

@@ -14,23 +14,23 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mipFile is a file that lists the functions of a program: the program or its map,
-// which have no counts, or a merged profile.
+// A mipFile is a file that lists the functions of a program: the program or its map, without
+// counts, or a merged profile.
 type mipFile struct {
 	name    string
 	format  formats.Format
 	profile *mip.Profile
-	info    mip.Info       // of the map in a binary
-	binary  mip.BinaryInfo // of a binary or a map
+	info    mip.Info       // of the profile or map
+	binary  mip.BinaryInfo // of a program or map
 }
 
-// merged reports whether it is a merged profile, which has counts.
+// merged reports whether the file is a merged profile.
 func (m *mipFile) merged() bool {
 	return m.format == formats.MIPProfile || m.format == formats.MIPYAML
 }
 
-// buildID returns the build id of the program, for a merged profile from the file beside
-// it; nil if unknown.
+// buildID returns the build id of the program; nil if unknown. For a merged profile it reads the
+// file beside it.
 func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
 	if !m.merged() {
 		return m.binary.BuildID
@@ -42,14 +42,13 @@ func (m *mipFile) buildID(warn func(profile.Warning)) []byte {
 	return id
 }
 
-// wanted describes for error messages the files that parse accepts.
+// wanted describes the files that parse accepts, for error messages.
 const wanted = "a program with a MIP map, a .mipmap or a .mip"
 
-// parse reads a mipFile from data, which it does not retain. arch selects the
-// architecture of a binary with several. With an error it returns what it has read.
+// parse reads a mipFile from data, which it does not retain. arch selects the architecture of a
+// program with several. With an error it returns what it has read.
 func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*mipFile, error) {
 	m := &mipFile{name: name}
-	// Only a binary or a map is looked into; merged profiles and YAML are read as they are.
 	m.format, _ = formats.Detect(data)
 	switch m.format {
 	case formats.Binary, formats.MIPMap:
@@ -82,9 +81,8 @@ func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipF
 	return m, err
 }
 
-// findBase returns the index of the input that lists the functions: the first program
-// or map, else the first merged profile. Archives, pipes and standard input are taken
-// to hold raw profiles.
+// findBase returns the index of the input that lists the functions: the first program or map, else
+// the first merged profile. It does not look into archives, pipes and standard input.
 func findBase(ins []inputs.Input) (int, error) {
 	base := -1
 	for i, in := range ins {
@@ -103,9 +101,8 @@ func findBase(ins []inputs.Input) (int, error) {
 	return base, nil
 }
 
-// openProgram returns the program of a profile, among those that the options name. id is
-// the build id, nil if unknown. If no program is named or fits, it returns nil, in the
-// second case with a warning.
+// openProgram returns the program of a profile among the named programs; nil if none is named, and
+// with a warning if none fits. id is the build id of the profile, nil if unknown.
 func openProgram(p *sources.Programs, m *mipFile, id []byte, warn func(profile.Warning)) (*debuginfo.Program, error) {
 	if len(p.Paths) == 0 {
 		return nil, nil

@@ -33,8 +33,7 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
-// printOverview prints the facts that fit on one line each, those of blocks and calls only if the
-// instrumentation records them.
+// printOverview prints the facts that take one line each.
 func printOverview(p *family.Printer, f *fileFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f.profileType)}}
 	add := func(label, value string) {
@@ -58,7 +57,6 @@ func printOverview(p *family.Printer, f *fileFacts) {
 		}
 		add("Code", covered(f.CodeSize, f.CodeSizeCovered, " bytes"))
 	case f.Error == nil && !f.hasCounts && f.What != "":
-		// Raw profiles have counts in the order of the map, and no functions.
 		add("Functions", "unknown: the program or its .mipmap lists them")
 	}
 	if f.Privacy != nil {
@@ -111,13 +109,11 @@ func instrumentation(t mip.ProfileType) string {
 	return "for " + strings.Join(parts, ", ")
 }
 
-// printFunctions prints a table of functions, with the columns for which the profile
-// has data.
+// printFunctions prints a table of functions, with the columns that the profile has data for.
 func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, title string) {
 	if len(functions) == 0 {
 		return
 	}
-	// A map has no counts.
 	counts := f.hasCounts && f.profileType.Has(mip.FunctionCallCount)
 	rows := make([][]string, len(functions))
 	var header []string
@@ -160,7 +156,7 @@ func firstCall(fn *functionFacts) string {
 	return fmt.Sprintf("%.1f", fn.MeanOrder)
 }
 
-// nameOf returns the name as --mangled asks for it, with the place in the source, if known.
+// nameOf returns the name, mangled with --mangled, and the source line if known.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	name := fn.Demangled
 	if p.Mangled {
@@ -169,7 +165,7 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(name + sourceNote(fn.Source))
 }
 
-// ranIn returns how many profiles ran the function, or with privacy seem to.
+// ranIn returns the number of profiles that ran the function; an estimate if coverage is private.
 func ranIn(f *fileFacts, fn *functionFacts) string {
 	if f.Privacy == nil {
 		return cli.Count(uint64(fn.RawProfiles))
@@ -216,11 +212,10 @@ func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 		case b.Covered:
 			state = "ran"
 		}
-		at := fmt.Sprintf("%#x", b.Offset)
-		// The offset 0 of other blocks without a probe says nothing.
-		if i > 0 && !b.Probe {
-			at = "-"
+		offset := fmt.Sprintf("%#x", b.Offset)
+		if i > 0 && !b.Probe { // its offset is unknown
+			offset = "-"
 		}
-		fmt.Fprintln(p.W, strings.TrimRight(fmt.Sprintf("    %8s  %-11s%s", at, state, console.Printable(sourceNote(b.Source))), " "))
+		fmt.Fprintln(p.W, strings.TrimRight(fmt.Sprintf("    %8s  %-11s%s", offset, state, console.Printable(sourceNote(b.Source))), " "))
 	}
 }

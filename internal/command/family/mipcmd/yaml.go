@@ -15,8 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// mip2yamlCommand stands for llvm-mipdata's command of this name; --program is its --debug and adds
-// the sources of functions.
+// mip2yamlCommand returns "profuse mip mip2yaml". --program is llvm-mipdata's --debug and adds the
+// sources of functions.
 func mip2yamlCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "mip2yaml",
@@ -35,13 +35,11 @@ func mip2yamlCommand() *cli.Command {
 
 // mip2yaml is one run of "profuse mip mip2yaml".
 type mip2yaml struct {
-	// programs are searched for the one of the profile by its build id; they give the sources.
-	programs sources.Programs
+	programs sources.Programs // for the sources of functions
 	output   string
 }
 
-// run writes to standard output unless -o names a file. The source of a function is the innermost
-// frame at its first instruction.
+// run writes the YAML. The source of a function is the innermost frame at its first instruction.
 func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("want one profile, got %d", len(args))
@@ -63,13 +61,12 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	var opt mip.WriteOptions
 	if program != nil {
-		// Addresses of a profile are relative to the raw section of the program, as its map has them.
-		at := make([]int64, len(m.profile.Functions))
-		opt.SourceInfo = make([]profile.Symbol, len(at))
-		for i := range at {
-			at[i] = m.profile.Functions[i].Address
+		addresses := make([]int64, len(m.profile.Functions)) // relative to the program's raw section
+		opt.SourceInfo = make([]profile.Symbol, len(addresses))
+		for i := range addresses {
+			addresses[i] = m.profile.Functions[i].Address
 		}
-		err := program.Frames(at, warn, func(i int, frames []symbolize.Frame) {
+		err := program.Frames(addresses, warn, func(i int, frames []symbolize.Frame) {
 			if len(frames) > 0 {
 				opt.SourceInfo[i] = profile.Symbol{File: frames[0].File, Name: frames[0].Function, StartLine: int32(frames[0].Line)}
 			}
@@ -83,7 +80,7 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	})
 }
 
-// yaml2mipCommand makes the opposite of mip2yaml.
+// yaml2mipCommand returns "profuse mip yaml2mip".
 func yaml2mipCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "yaml2mip",
@@ -104,18 +101,16 @@ func yaml2mipCommand() *cli.Command {
 type yaml2mip struct {
 	output   string
 	checksum console.Checksum
-	// document asks for the layout of the format's document instead of llvm-mipdata's.
-	document bool
+	document bool // write the layout of the format's document instead of llvm-mipdata's
 }
 
-// run refuses binary profiles, although readFile reads them: who converts one made a mistake. YAML
-// holds no build id, so one beside an older OUTPUT is removed.
+// run writes the profile. YAML has no build id, so the file with the build id of an earlier OUTPUT
+// is removed.
 func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case c.output == "":
 		return cli.Usagef("missing option -o OUTPUT")
 	case len(args) == 0:
-		// llvm-mipdata reads standard input, too, unless it is told a file.
 		args = []string{inputs.Stdin}
 	case len(args) > 1:
 		return cli.Usagef("want one YAML file, got %d", len(args))
@@ -131,7 +126,7 @@ func (c *yaml2mip) run(ctx context.Context, env *cli.Env, args []string) error {
 	if m.format != formats.MIPYAML {
 		return fmt.Errorf("%s: format is %v, want %v", in.Name, m.format, formats.MIPYAML)
 	}
-	err = replace(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
+	err = writeLocked(ctx, env, c.output, []inputs.Input{in}, c.checksum, func(w io.Writer) error {
 		return mip.WriteMIP(w, m.profile, mip.WriteOptions{DocumentLayout: c.document})
 	})
 	if err != nil {

@@ -10,27 +10,23 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
-	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// fileFacts is what "profuse show" prints about a sample profile. The JSON names are part of the
-// interface.
+// fileFacts are the facts that "profuse show" prints about a sample profile. The JSON names are a
+// stable interface.
 type fileFacts struct {
 	family.Head
-	// The kind decides how the rest reads: in context-sensitive profiles Functions counts contexts.
-	Kind      string `json:"kind"`      // "context-sensitive, probe-based"
-	Functions int    `json:"functions"` // or contexts
-	Inlined   int    `json:"inlined"`   // functions inlined into these
-	Locations uint64 `json:"locations"` // with a count
-	Samples   uint64 `json:"samples"`   // sum of these counts, modulo 2^64 as in LLVM
-	// HotThreshold is the least count of a hot location, by the detailed summary at LLVM's hot
-	// cutoff (99 %).
-	HotThreshold uint64          `json:"hot_threshold"`
-	Symbols      int             `json:"symbols"`  // in the list of the program's functions
-	Sections     []sectionFacts  `json:"sections"` // of an extensible binary file
+	Kind         string          `json:"kind"`          // "context-sensitive, probe-based"
+	Functions    int             `json:"functions"`     // contexts in context-sensitive profiles
+	Inlined      int             `json:"inlined"`       // functions inlined into the Functions
+	Locations    uint64          `json:"locations"`     // with a count
+	Samples      uint64          `json:"samples"`       // sum of the counts, modulo 2^64 as in LLVM
+	HotThreshold uint64          `json:"hot_threshold"` // least count of a hot location, at LLVM's hot cutoff (99 %)
+	Symbols      int             `json:"symbols"`       // in the list of the program's functions
+	Sections     []sectionFacts  `json:"sections"`      // of an extensible binary file
 	Hottest      []functionFacts `json:"hottest"`
-	// Selected are the functions that --function chooses, the greatest total first; null without
+	// Selected are the functions that --function selects, the greatest total first; null without
 	// the option.
 	Selected []functionFacts `json:"function_records,omitzero"`
 	family.Problems
@@ -38,7 +34,7 @@ type fileFacts struct {
 	selecting, contexts bool
 }
 
-// sectionFacts is one section of an extensible binary file.
+// sectionFacts describe one section of an extensible binary file.
 type sectionFacts struct {
 	Type   uint64   `json:"type"`
 	Name   string   `json:"name"`   // LLVM's
@@ -47,14 +43,12 @@ type sectionFacts struct {
 	Size   uint64   `json:"size"`
 }
 
-// functionFacts is one function, or one context.
+// functionFacts describe one function or context.
 type functionFacts struct {
 	Name      string `json:"name"` // or context
 	Demangled string `json:"demangled"`
-	// Total is the sum of the samples as the file states it, those of inlined functions included;
-	// Head is how often the function was entered, as far as samples tell.
-	Total     uint64 `json:"total"`
-	Head      uint64 `json:"head"`
+	Total     uint64 `json:"total"` // samples, including inlined functions, as stated in the file
+	Head      uint64 `json:"head"`  // samples of calls to the function
 	Locations int    `json:"locations"`
 	Inlined   int    `json:"inlined"`
 	// Checksum is the pseudo probes' hash of the control flow; 0 in profiles by line.
@@ -62,18 +56,17 @@ type functionFacts struct {
 	Samples  []sampleFacts `json:"samples,omitzero"` // on request
 }
 
-// sampleFacts is one location.
+// sampleFacts describe the samples of one location.
 type sampleFacts struct {
-	Inlined []string `json:"inlined"` // from the function down to the one with the samples: "3.1 callee"
-	// Location is the line from the beginning of the function, with a discriminator after a point,
-	// or the number of a probe.
+	Inlined []string `json:"inlined"` // path of inlined calls from the function to the location: "3.1 callee"
+	// Location is the line relative to the beginning of the function, with a discriminator after a
+	// point, or the number of a probe.
 	Location string   `json:"location"`
 	Count    uint64   `json:"count"`
 	Targets  []string `json:"targets"` // "name:count", the most frequent first
 }
 
-// collectFacts reads a sample profile, or as much as shows an error, which it also records in the
-// facts.
+// collectFacts returns the facts of a sample profile. With an error, they only have the error.
 func collectFacts(name string, data []byte, format formats.Format, opt *family.ShowOptions) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
@@ -92,8 +85,7 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 	return f, nil
 }
 
-// collect fills the facts. It relies on the reader's order, the greatest total first: the hottest
-// functions are the first ones of the profile. Functions without samples are never among them.
+// collect fills the facts. The reader has sorted the functions by total, the greatest first.
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
@@ -114,7 +106,6 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 		if listed {
 			f.Hottest = append(f.Hottest, facts)
 		}
-		// A regular expression may match either form of the name, as in the other families.
 		if f.selecting && (opt.Choose.MatchString(facts.Name) || opt.Choose.MatchString(facts.Demangled)) {
 			if opt.Blocks {
 				facts.Samples = appendSamples([]sampleFacts{}, fn, nil)
@@ -124,8 +115,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	}
 }
 
-// functionOf describes a function or a context. The readable label demangles each function of the
-// context, not the text as a whole, which holds lines, too.
+// functionOf describes a function or a context. It demangles each function of a context.
 func functionOf(fn *sampleprof.Function) functionFacts {
 	facts := functionFacts{Name: fn.Label(), Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum}
 	facts.Locations, facts.Inlined = sizeOf(fn)
@@ -147,7 +137,7 @@ func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
 	return locations, inlined
 }
 
-// demangled returns the name to show. A name of which only the GUID is known stays as it is.
+// demangled returns the demangled name; a GUID stays as it is.
 func demangled(n sampleprof.Name) sampleprof.Name {
 	if text, ok := n.Text(); ok {
 		return sampleprof.NameOf(symbols.Demangle(text))
@@ -155,8 +145,8 @@ func demangled(n sampleprof.Name) sampleprof.Name {
 	return n
 }
 
-// appendSamples appends the samples of a function and of what is inlined into it. path says how it
-// came into the outermost one.
+// appendSamples appends the samples of a function and of the functions inlined into it. path is the
+// path of inlined calls that leads to the function.
 func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []sampleFacts {
 	for _, s := range fn.Body {
 		facts := sampleFacts{Inlined: append([]string{}, path...), Location: s.Location.String(), Count: s.Count, Targets: []string{}}
@@ -165,7 +155,7 @@ func appendSamples(dst []sampleFacts, fn *sampleprof.Function, path []string) []
 		}
 		dst = append(dst, facts)
 	}
-	// The full slice expression makes append copy: siblings must not share the end of path.
+	// The full slice expression makes append copy path, which siblings share.
 	for _, c := range fn.Callsites {
 		dst = appendSamples(dst, c.Callee, append(path[:len(path):len(path)], fmt.Sprintf("%s %s", c.Location, c.Callee.Name)))
 	}
@@ -208,21 +198,21 @@ func (f *fileFacts) Print(p *family.Printer) {
 		rows = append(rows, [2]string{"Sections", strings.Join(names, "; ")})
 	}
 	p.List(append(rows, f.Rows(p.Term, "")...))
-	f.table(p, f.Hottest, hottest)
+	printFunctions(p, f.Hottest, hottest)
 	switch {
 	case !f.selecting:
 	case len(f.Selected) == 0:
 		fmt.Fprintln(p.W, "\n  No function matches.")
 	case p.Counts:
 		for i := range f.Selected {
-			f.function(p, &f.Selected[i])
+			printFunction(p, &f.Selected[i])
 		}
 	default:
-		f.table(p, f.Selected, things)
+		printFunctions(p, f.Selected, things)
 	}
 }
 
-// nameOf returns the name as --mangled asks for it, safe for a terminal.
+// nameOf returns the name, mangled with --mangled.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	if p.Mangled {
 		return console.Printable(fn.Name)
@@ -230,27 +220,18 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(fn.Demangled)
 }
 
-// table prints a table of functions in their order, or nothing if there are none.
-func (f *fileFacts) table(p *family.Printer, functions []functionFacts, title string) {
-	if len(functions) == 0 {
-		return
-	}
-	total := uint64(0)
-	for i := range functions {
-		total = saturate.Add(total, functions[i].Total)
-	}
-	var rows [][]string
-	for i := range functions {
-		fn := &functions[i]
-		rows = append(rows, []string{
+// printFunctions prints a table of functions, or nothing if there are none.
+func printFunctions(p *family.Printer, functions []functionFacts, title string) {
+	header := []string{"Samples", "Entered", "Locations", "Inlined", title}
+	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
+		return []string{
 			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(uint64(fn.Locations)), cli.Count(uint64(fn.Inlined)), nameOf(p, fn),
-		})
-	}
-	p.Table([]string{"Samples", "Entered", "Locations", "Inlined", title}, rows)
+		}
+	})
 }
 
-// function prints a function with its samples.
-func (f *fileFacts) function(p *family.Printer, fn *functionFacts) {
+// printFunction prints a function with its samples.
+func printFunction(p *family.Printer, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(fn.Total, "sample", "samples"), "entered " + cli.Count(fn.Head)}
 	if fn.Checksum != 0 {

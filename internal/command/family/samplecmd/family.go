@@ -1,4 +1,4 @@
-// Package samplecmd implements the commands of profuse for LLVM's sample profiles.
+// Package samplecmd implements the commands' operations on LLVM's sample profiles.
 package samplecmd
 
 import (
@@ -28,7 +28,6 @@ func Family() family.Family {
 // show is one run of "profuse show".
 type show struct{}
 
-// Sample profiles have no options of their own, and name functions and lines without a program.
 func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
@@ -39,13 +38,11 @@ func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOp
 // check is one run of "profuse check".
 type check struct{}
 
-// No option of "profuse check" needs a program or excludes sample profiles: Fit compares with a
-// program for --against.
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }
 func (check) Admit(string, []byte) error             { return nil }
 
-// Check reads the whole file. What the reader refuses is a finding; what [sampleprof.Profile.Check]
-// doubts is only a remark, because compilers use such a profile. Records are functions or contexts.
+// Check checks a profile. The remarks of [sampleprof.Profile.Check] are no findings, because compilers
+// use such profiles. Records are functions or contexts.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})

@@ -14,7 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// fitFacts is how a profile fits a program. The JSON names are part of the interface.
+// fitFacts say how a profile fits a program. The JSON names are a stable interface.
 type fitFacts struct {
 	Program   programFacts    `json:"program"`
 	Compared  string          `json:"compared"` // "checksums", "lines" or "names"
@@ -24,7 +24,7 @@ type fitFacts struct {
 	Functions []functionStale `json:"functions"` // that do not fit
 }
 
-// programFacts is the program that the profile is compared with.
+// programFacts describe the program that the profile is compared with.
 type programFacts struct {
 	File      string `json:"file"`
 	Arch      string `json:"arch"`
@@ -40,8 +40,8 @@ type partFacts struct {
 	Functions int     `json:"functions"`
 }
 
-// stalenessFacts are the numbers of clang -mllvm -report-profile-staleness, but for the whole
-// program instead of one source file: see [sampleprof.Fit].
+// stalenessFacts are the numbers of clang -mllvm -report-profile-staleness, for the whole program
+// instead of one source file: see [sampleprof.Fit].
 type stalenessFacts struct {
 	Functions      int    `json:"functions"`
 	StaleFunctions int    `json:"stale_functions"`
@@ -52,25 +52,25 @@ type stalenessFacts struct {
 	RecoveredCalls int    `json:"recovered_calls"`
 }
 
-// functionStale is a function that does not fit, or not whole: a [sampleprof.FunctionFit] whose
-// part is not fits. They come in the order of [sampleprof.Fit], most stale samples first.
+// functionStale is a function that does not fit, or does not fit wholly.
 type functionStale struct {
 	Name      string `json:"name"`
 	Condition string `json:"condition"` // "changed", "renamed", "gone"
 	NewName   string `json:"new_name,omitempty"`
 	Samples   uint64 `json:"samples"`
-	Stale     uint64 `json:"stale"` // with those of functions inlined into it
-	// Only profiles by line have these two: lines with samples, and those of them without code.
+	Stale     uint64 `json:"stale"` // samples that do not fit, including inlined functions
+	// Locations are the lines with samples, StaleLines the lines with samples but without code; both
+	// only for profiles by line.
 	Locations  int `json:"locations"`
 	StaleLines int `json:"stale_locations"`
-	// Calls are the places of calls in the profile; Aligned are those that the program has in the
-	// same order, so that -salvage-stale-profile can use the samples around them.
+	// Calls is the number of calls in the profile. Aligned is the number of these calls that the
+	// program has in the same order: clang's -salvage-stale-profile uses the samples around them.
 	Calls   int `json:"calls"`
 	Aligned int `json:"aligned_calls"`
 }
 
-// fitOf compares a profile with a program. Damage in the program's debug information is a warning
-// as long as anything could be compared.
+// fitOf compares a profile with a program. Damage in the program's debug information is only a
+// warning if something can be compared.
 func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
@@ -86,8 +86,7 @@ func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.
 	return newFit(p, fit, program), nil
 }
 
-// The parts of the samples, in the order in which they are listed, and the condition of the functions
-// of which their samples are.
+// partTexts describe the parts of the samples in the order of listing. condition is for functions.
 var partTexts = []struct{ what, condition, text string }{
 	fits:    {"fits", "fits", "fit"},
 	changed: {"changed", "changed", "of functions that have changed: another checksum"},
@@ -96,9 +95,8 @@ var partTexts = []struct{ what, condition, text string }{
 	gone:    {"gone", "gone", "of functions that are gone"},
 }
 
+// The parts of the samples. From renamed on, the program has no function of the name.
 const (
-	// Parts from renamed on are of functions that the program no longer has by their name; newFit
-	// counts them as lost.
 	fits = iota
 	changed
 	lines
@@ -106,9 +104,7 @@ const (
 	gone
 )
 
-// partOf returns the part that the stale samples of a function are of. A new name and absence come
-// before a change, because a function that is not found has nothing to compare; fit.Lines tells
-// whether a change was seen in lines or in a checksum.
+// partOf returns the part to which the stale samples of a function belong.
 func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
 	switch {
 	case fn.NewName != "":
@@ -123,9 +119,8 @@ func partOf(fn *sampleprof.FunctionFit, fit *sampleprof.Fit) int {
 	return changed
 }
 
-// newFit turns the result of the comparison into facts, and into the shares that the limits of
-// --against apply to. A function counts as hot if one of its locations reaches the hot threshold;
-// that is at least 1, so that an empty profile has no hot functions.
+// newFit turns the result of the comparison into facts and shares. A function is hot if one of its
+// locations reaches the hot threshold, at least 1.
 func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File) *family.Fit {
 	s := fit.Staleness
 	facts := &fitFacts{
@@ -149,30 +144,29 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	stale := uint64(0)
 	for i := range fit.Functions {
 		fn := &fit.Functions[i]
-		at := partOf(fn, fit)
-		facts.Parts[at].Samples += fn.Stale
-		facts.Parts[at].Functions++
+		part := partOf(fn, fit)
+		facts.Parts[part].Samples += fn.Stale
+		facts.Parts[part].Functions++
 		stale += fn.Stale
 		if fn.Samples > 0 {
 			out.Ran++
-			if at >= renamed {
+			if part >= renamed {
 				lost++
 			}
 		}
-		// A function that has lost a line or two is not lost.
 		if fn.Max >= hotFrom {
 			hot++
-			if at >= renamed || at != fits && fn.Stale >= fn.Samples-fn.Samples/2 {
+			if part >= renamed || part != fits && fn.Stale >= fn.Samples-fn.Samples/2 { // not if it has lost a line or two
 				hotLost++
 			}
 		}
-		if at != fits {
+		if part != fits {
 			facts.Functions = append(facts.Functions, functionStale{
-				fn.Name.String(), partTexts[at].condition, fn.NewName, fn.Samples, fn.Stale, fn.Locations, fn.StaleLines, fn.Calls, fn.Aligned,
+				fn.Name.String(), partTexts[part].condition, fn.NewName, fn.Samples, fn.Stale, fn.Locations, fn.StaleLines, fn.Calls, fn.Aligned,
 			})
 		}
 	}
-	// Functions that fit have no stale samples: what is left of all samples fits.
+	// All samples that are not stale fit.
 	facts.Parts[0].Samples = fit.Samples - min(fit.Samples, stale)
 	for i := range facts.Parts {
 		facts.Parts[i].Share = tally.Share(facts.Parts[i].Samples, fit.Samples)
@@ -184,8 +178,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	return out
 }
 
-// rows returns the labels and values that fit on one line each: the program, what could be compared
-// and why no more, and LLVM's numbers of stale calls.
+// rows returns labels and values: the program, what was compared, and LLVM's numbers of stale calls.
 func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]string {
 	compared := map[string]string{
 		"checksums": "names, and the checksums of pseudo probes",
@@ -206,7 +199,7 @@ func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]st
 	return rows
 }
 
-// partRows returns the parts that any function is of, and always the one that fits.
+// partRows returns the part that fits, and the other parts that have functions.
 func (f *fitFacts) partRows() (rows [][]string) {
 	for i, part := range f.Parts {
 		if i == 0 || part.Functions > 0 {
@@ -216,8 +209,8 @@ func (f *fitFacts) partRows() (rows [][]string) {
 	return rows
 }
 
-// table lists the functions that do not fit. In profiles by line, the number of lines without code
-// says more than the condition and replaces it.
+// table lists the functions that do not fit. For profiles by line it has the number of lines without
+// code instead of the condition.
 func (f *fitFacts) table(p *console.Printer) (header []string, rows [][]string) {
 	show := func(name string) string {
 		if !p.Mangled {

@@ -17,40 +17,33 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The formats of the result.
+// The values of --format.
 const (
-	// extbinary, LLVM's extensible binary format, is the default; binary, the older one, cannot
-	// hold contexts or probes.
-	formatExtended = "extbinary"
-	formatBinary   = "binary"
+	formatExtended = "extbinary" // LLVM's extensible binary format
+	formatBinary   = "binary"    // the older one, without contexts and probes
 	formatText     = "text"
-	// A partial sum keeps what compilers do not read, so that sums of sums are those of all inputs.
-	formatPartial = "partial"
+	formatPartial  = "partial" // extbinary with what only later merges need
 )
 
-// adder adds sample profiles up.
+// adder adds up sample profiles.
 type adder struct {
-	// Format, MD5, Compress, Split and SizeLimit come from the options; Check sets Lossless.
 	write               sampleprof.WriteOptions
 	mergeCold, trimCold bool
-	// frames is the number of frames, counted from the function itself outward, that mergeCold
-	// keeps.
-	frames int
-	// partial sets LLVM's flag for a profile of a part of the program, as llvm-profdata
-	// --gen-partial-profile; it is not a partial sum.
-	flatten, nest, partial bool
-	sum                    bool // write a partial sum
+	frames              int // innermost frames that mergeCold keeps
+	flatten, nest       bool
+	partial             bool // set LLVM's flag for a profile of a part of the program
+	sum                 bool // write a partial sum
 }
 
-// Declare names the options as profuse's other families do, where LLVM abbreviates: --md5-names is
-// llvm-profdata's --use-md5, --merge-cold-contexts its --sample-merge-cold-context.
+// Declare declares the options. --md5-names is llvm-profdata's --use-md5, --partial its
+// --gen-partial-profile, --merge-cold-contexts its --sample-merge-cold-context.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("sample profiles")
 	f.BoolVar(&c.write.MD5, "md5-names", false, "write GUIDs instead of names")
 	f.BoolVar(&c.write.Compress, "compress", false, "compress the sections of extbinary")
 	f.BoolVar(&c.write.Split, "split-layout", false, "write functions without inlined functions into a section of their own")
 	f.BoolVar(&c.partial, "partial", false, "mark the profile as covering only a part of the program")
-	if !watching { // they do not go together with adding to the result
+	if !watching { // watching adds to the result later
 		f.BoolVar(&c.mergeCold, "merge-cold-contexts", false, "merge cold contexts into the contexts of their last frames")
 		f.BoolVar(&c.trimCold, "trim-cold-contexts", false, "drop cold contexts")
 		f.IntVar(&c.frames, "cold-frames", 1, "`N` frames that a merged cold context keeps")
@@ -60,7 +53,7 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	}
 }
 
-// Results returns the formats that --format names. Partial sums alone lose nothing.
+// Results returns the values of --format.
 func (c *adder) Results() []merging.Result {
 	return []merging.Result{
 		{Name: formatExtended, Family: formats.Sample},
@@ -70,16 +63,14 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
-// Refuses lists the options that name programs: sample profiles hold functions and lines already.
+// Refuses returns the options that name programs: sample profiles have functions and lines.
 func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 
-// Check refuses options that do not go together. Options about what is written exclude partial
-// sums, unless r.Partial says that this run makes only a part of a larger merge: its last step
-// applies them.
-func (c *adder) Check(r *merging.Run) error {
+// Check refuses options that exclude each other.
+func (c *adder) Check(r *merging.Options) error {
 	c.write.Lossless, c.sum = true, r.Format == formatPartial
-	if name := c.lateOption(); c.sum && !r.Partial && name != "" {
-		return cli.Usagef("options --%s and --format partial exclude each other: it is for the merge of the partial sums", name)
+	if name := c.resultOption(); c.sum && !r.Partial && name != "" {
+		return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
 	}
 	switch r.Format {
 	case formatText:
@@ -98,20 +89,21 @@ func (c *adder) Check(r *merging.Run) error {
 	return nil
 }
 
-// Open turns the weights into whole numbers over the common denominator r.Unit, by which Add
-// divides the sum. A partial sum cannot be divided: rounding would make sums of sums differ.
-func (c *adder) Open(r *merging.Run, _ func(string)) error {
+// Open makes the weights whole; Add divides the sum by r.Unit. A partial sum cannot be divided,
+// because rounding would change the sum of partial sums.
+func (c *adder) Open(r *merging.Options, _ func(string)) error {
 	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
 		return err
 	}
 	if c.sum && r.Unit > 1 {
-		return cli.Usagef("option --decay and fractions in --weighted-input do not go with --format partial: they are for the merge of the partial sums")
+		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
 	}
 	return nil
 }
 
-// lateOption returns the name of an option about what is written, "" if there is none.
-func (c *adder) lateOption() string {
+// resultOption returns the name of a given option that changes what is written of a sum; "" if
+// there is none.
+func (c *adder) resultOption() string {
 	switch {
 	case c.write.MD5:
 		return "md5-names"
@@ -133,7 +125,7 @@ func (c *adder) lateOption() string {
 	return ""
 }
 
-// reshapes reports whether options ask for anything between merging and writing.
+// reshapes reports whether the options change the sum between merging and writing.
 func (c *adder) reshapes() bool { return c.mergeCold || c.trimCold || c.flatten || c.nest }
 
 // Add adds up the base, if any, and the inputs. The sum does not depend on their order.
@@ -144,8 +136,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	}
 	defer memlimit.CollectOften(50)()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
-	// One worker: the first usable input decides of which kind the others must be.
-	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) { return add(m, p) }}
+	// One worker, because the first usable input decides the kind of the sum.
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) { return addProfile(m, p) }}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
 		return nil, err
 	}
@@ -157,8 +149,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	if c.partial {
 		r.Kind |= sampleprof.Partial
 	}
-	// Dividing and reshaping need the profile as a whole; without them the merger's sum is written
-	// from where it lies.
+	// Only dividing and reshaping need a profile in memory.
 	var all result = r
 	functions := r.Functions
 	if j.Unit > 1 || c.reshapes() {
@@ -177,7 +168,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			return string(c.write.Format), all.Write(w, c.write)
 		},
 	}
-	// "profuse watch" adds to the result later, so it keeps what the written format cannot hold.
+	// "profuse watch" adds to the sum later, so it keeps the lossless form.
 	if j.Watched() && r.Exceeds() {
 		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
 	}
@@ -187,15 +178,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	return sum, nil
 }
 
-// A result is what is written: a profile or, in less time and memory, what a merger holds.
+// A result is a profile, or the sum of a merger, which takes less time and memory.
 type result interface {
 	Summarize() *sampleprof.Summary
 	Write(io.Writer, sampleprof.WriteOptions) error
 }
 
-// add adds an input to the sum. Skipped functions, whose counts do not go with those before, are
-// unmergable in the account of the input.
-func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
+// addProfile adds a profile to the sum.
+func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
@@ -206,8 +196,7 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
 }
 
-// reshape does what the options ask for between merging and writing, in the order of llvm-profdata:
-// cold contexts while there are contexts, then one of the conversions that remove them.
+// reshape applies the options that change the sum, in the order of llvm-profdata.
 func (c *adder) reshape(p *sampleprof.Profile) {
 	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
 	if c.flatten {
@@ -218,8 +207,7 @@ func (c *adder) reshape(p *sampleprof.Profile) {
 	}
 }
 
-// contents sums up a result for the message "merged …: CONTENTS". functions is given because a
-// merger's sum has no list of them.
+// contents describes a result with a number of functions in words.
 func contents(r result, functions int) string {
 	s := r.Summarize()
 	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),

@@ -17,7 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// The exit codes of every command; of one that a signal ends, see package interrupt.
+// The exit codes of every command. Package interrupt has the exit codes after a signal.
 const (
 	ExitOK      = 0
 	ExitFailure = 1 // the work failed, wholly or for some inputs
@@ -30,18 +30,15 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 
-	// Stores opens what is named by URLs.
-	Stores *store.Access
+	Stores *store.Access // opens URLs
 
-	// MaxInput is what option --max-input-size says, in bytes; 0 if it is not given.
-	MaxInput ByteSize
-	// AllFiles is what option --all-files says.
-	AllFiles bool
+	MaxInput ByteSize // option --max-input-size; 0 if not given
+	AllFiles bool     // option --all-files
 
 	passedOver map[string]bool // files in folders that are no inputs
 }
 
-// PassOver records a file in a folder, or one that a pattern matches, that is no input.
+// PassOver records a file of a folder or pattern that is no input.
 func (env *Env) PassOver(name string) {
 	if env.passedOver == nil {
 		env.passedOver = make(map[string]bool)
@@ -66,9 +63,9 @@ func (env *Env) printPassedOver() {
 	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(uint64(n)), first)
 }
 
-// Action runs a command with the arguments that are not options. Its error decides
-// the exit code: nil means success, a [UsageError] a wrong command line, any other
-// a failure. [App.Run] prints the error unless it is [ErrReported].
+// Action runs a command with the arguments that are not options. The error decides the exit code:
+// nil means success, a [UsageError] a wrong command line, any other error a failure. [App.Run]
+// prints the error unless it is [ErrReported].
 type Action func(ctx context.Context, env *Env, args []string) error
 
 // A Command is one subcommand.
@@ -77,15 +74,15 @@ type Command struct {
 	Args  string // what follows the name in the usage line
 	Short string // one line for the list of commands
 	Long  string // paragraphs for the command's own help
-	// Setup declares the options and returns what to do once they are parsed.
+	// Setup declares the options. The action that it returns runs after they are parsed.
 	Setup func(*Flags) Action
-	// Profiles is whether the command opens profiles. It then has --max-input-size.
+	// Profiles is set if the command opens profiles. It then has --max-input-size and --all-files.
 	Profiles bool
-	// Foreign, if set, takes the unparsed arguments and returns the exit code:
-	// for command lines that follow another program's rules.
+	// Foreign, if set, takes the unparsed arguments and returns the exit code: for command lines
+	// that follow another program's rules.
 	Foreign func(ctx context.Context, env *Env, args []string) int
-	// Commands makes the command a list of commands of its own. If it has Setup, too, the
-	// first argument that is the name of one of them runs that.
+	// Commands are the command's own commands. If Setup is set as well, the first argument runs one
+	// of them only if it is its name.
 	Commands []*Command
 	Moved    map[string]string // see [App]
 }
@@ -189,7 +186,7 @@ func (a *App) runCommand(ctx context.Context, env *Env, c *Command, args []strin
 	return ExitFailure
 }
 
-// flags declares the options of the command, of which some set what is in env.
+// flags declares the options of the command. Some of them set fields of env.
 func (c *Command) flags(env *Env) (*Flags, Action) {
 	f := NewFlags(c.Name)
 	action := c.Setup(f)
@@ -197,16 +194,14 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
 			"(default 16G, of text 512M; less for small compressed files and on small machines)")
-	}
-	if c.Profiles {
 		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only those that are profiles by name or contents")
 	}
 	f.addSynonyms()
 	return f, action
 }
 
-// Message returns the text of an error. System errors begin with the file, as all
-// others do, instead of the system call.
+// Message returns the text of an error. A system error begins with the file, like other errors,
+// instead of the system call.
 func Message(err error) string {
 	if pe, ok := err.(*fs.PathError); ok {
 		return pe.Path + ": " + pe.Err.Error()

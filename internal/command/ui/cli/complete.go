@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A Candidate is a word that could stand at a place of a command line.
+// A Candidate is a possible word of a command line.
 type Candidate struct {
 	Word  string
 	About string // one line; "" if there is nothing to say
 }
 
-// Expected is what could be the last word of a command line.
+// Expected describes the possible last words of a command line.
 type Expected struct {
-	Words []Candidate // that begin with what is there already, in the order of the help text
+	Words []Candidate // that begin with the typed text, in the order of the help text
 	Files FileKind
 }
 
-// A FileKind is the kind of files that could be named by a word.
+// A FileKind is the kind of files that a word may name.
 type FileKind int
 
 // The kinds of files.
@@ -29,8 +29,8 @@ const (
 	Profiles
 )
 
-// Complete returns what could be the last of words, which follow the program's name. The last
-// word is what the user has typed of it so far, "" for nothing.
+// Complete returns the possible completions of the last of words, which follow the program's name.
+// The last word is the text typed so far; it may be "".
 func (a *App) Complete(words []string) Expected {
 	words = joinValues(words)
 	if len(words) == 0 {
@@ -58,7 +58,7 @@ func (a *App) Complete(words []string) Expected {
 	return e
 }
 
-// completeHelp is Complete for what follows "help".
+// completeHelp is Complete for the words after "help".
 func (a *App) completeHelp(words []string) Expected {
 	if len(words) == 1 {
 		return Expected{Words: beginning(words[0], a.commandWords())}
@@ -92,7 +92,7 @@ func (c *Command) complete(words []string) Expected {
 	return c.argument()
 }
 
-// argument returns what the command takes that is no option.
+// argument describes the arguments of the command that are not options.
 func (c *Command) argument() Expected {
 	if c.Profiles {
 		return Expected{Files: Profiles}
@@ -100,8 +100,7 @@ func (c *Command) argument() Expected {
 	return Expected{Files: AnyFiles}
 }
 
-// valueOf returns what could be the value of an option, by its type or by the name that the
-// help text has for it.
+// valueOf describes the values of an option, by its type or by the value's name in the help text.
 func valueOf(o *flag.Flag, begun string) Expected {
 	if o == nil {
 		return Expected{}
@@ -141,7 +140,7 @@ func (f *Flags) optionWords() (words []Candidate) {
 	return append(words, Candidate{"--help", "show the options"})
 }
 
-// beginning returns the candidates that begin with what is there already.
+// beginning returns the candidates that begin with the typed text.
 func beginning(begun string, words []Candidate) (found []Candidate) {
 	for _, w := range words {
 		if strings.HasPrefix(w.Word, begun) {
@@ -151,7 +150,7 @@ func beginning(begun string, words []Candidate) (found []Candidate) {
 	return found
 }
 
-// joinValues joins what shells take apart at the equals sign: "--to", "=", "lcov".
+// joinValues joins options and values that shells split at the equals sign: "--to", "=", "lcov".
 func joinValues(words []string) (joined []string) {
 	for i, w := range words {
 		after := i > 0 && words[i-1] == "=" && w != "="

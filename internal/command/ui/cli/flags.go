@@ -13,21 +13,20 @@ import (
 	"time"
 )
 
-// Flags are the options of one command: a [flag.FlagSet] whose options may
-// stand before, between and after the arguments.
+// Flags are the options of one command: a [flag.FlagSet] whose options may stand before, between and
+// after the arguments.
 type Flags struct {
 	*flag.FlagSet
 
 	groups []*group // in the order of the help text
-	group  *group   // of the options that are declared now
+	group  *group   // of the options that are declared next
 	known  map[string]bool
 	alias  map[string]string // old name of an option -> its name
 
 	command *[]string // see TakesCommand
 }
 
-// TakesCommand lets a command follow "--", which goes to argv instead of to the
-// arguments.
+// TakesCommand makes the words after "--" a command, which goes to argv.
 func (f *Flags) TakesCommand(argv *[]string) { f.command = argv }
 
 // A group is a part of the options, with a heading in the help text.
@@ -36,10 +35,10 @@ type group struct {
 	options []*flag.Flag // by name
 }
 
-// allFormats is the title of the group that options are in before any other.
+// allFormats is the title of the first group.
 const allFormats = "all formats"
 
-// NewFlags returns a set without options. Commands get theirs from [App.Run].
+// NewFlags returns a set without options. [App.Run] calls it for commands.
 func NewFlags(name string) *Flags {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -48,9 +47,8 @@ func NewFlags(name string) *Flags {
 	return f
 }
 
-// Group makes the options declared from now on part of a group. The help text
-// lists those of a title, "MIP profiles", together. The title "" stands for
-// options that are for all formats.
+// Group makes the options declared from now on part of a group, with a title such as "MIP profiles".
+// The title "" stands for options for all formats.
 func (f *Flags) Group(title string) {
 	f.closeGroup()
 	if title == "" {
@@ -76,8 +74,7 @@ func (f *Flags) closeGroup() {
 	})
 }
 
-// Alias lets an option be given by an old name, too, which the help text does
-// not list.
+// Alias adds old names of an option, which the help text does not list.
 func (f *Flags) Alias(name string, old ...string) {
 	for _, o := range old {
 		f.known[o], f.alias[o] = true, name
@@ -85,8 +82,8 @@ func (f *Flags) Alias(name string, old ...string) {
 	}
 }
 
-// synonyms are the short and the long names of options that mean the same in all commands.
-// Where a command declares one of two, the other works, too.
+// synonyms are the short and long names of options that mean the same in all commands. A command
+// that declares one of the two names has both.
 var synonyms = [...]struct {
 	short, long string
 	isBool      bool
@@ -122,8 +119,7 @@ func (f *Flags) addSynonyms() {
 	}
 }
 
-// Given calls do with each option on the command line, under the name in the help
-// text.
+// Given calls do for each option on the command line, with the name from the help text.
 func (f *Flags) Given(do func(name string)) {
 	f.Visit(func(o *flag.Flag) {
 		if name, ok := f.alias[o.Name]; ok {
@@ -156,8 +152,7 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			args = append([]string{name, value}, args[1:]...)
 			arg = name
 		}
-		// Parse one option at a time, to distinguish a value that looks like
-		// "--" or an argument from a real one.
+		// Parsing one option at a time distinguishes "--" from a value that looks like it.
 		n := 1
 		if f.takesNext(arg) && len(args) > 1 {
 			n = 2
@@ -196,8 +191,8 @@ func isBool(o *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// explain turns an error of package flag about an option, and the argument
-// after it, into a usage error in our words.
+// explain turns an error of package flag about the option arg, with the next argument, into a usage
+// error.
 func (f *Flags) explain(arg, next string, err error) error {
 	if err == flag.ErrHelp {
 		return err
@@ -208,17 +203,13 @@ func (f *Flags) explain(arg, next string, err error) error {
 	}
 	var known []string
 	f.VisitAll(func(o *flag.Flag) {
-		of := f.alias[o.Name] // "" but for synonyms and former names, of which the long synonyms are suggested
-		if of == "" || len(o.Name) > 1 && synonym(f.Lookup(of)) == o.Name {
+		name := f.alias[o.Name] // old names are not suggested, long synonyms are
+		if name == "" || len(o.Name) > 1 && synonym(f.Lookup(name)) == o.Name {
 			known = append(known, o.Name)
 		}
 	})
 	msg := "unknown option " + arg
-	near := nearest(name, known)
-	if near == "" {
-		near = beginningWith(name, known)
-	}
-	if near != "" {
+	if near := cmp.Or(nearest(name, known), beginningWith(name, known)); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", dashed(near))
 	}
 	return &UsageError{msg}
@@ -235,7 +226,7 @@ func explainValue(o *flag.Flag, arg, next string, err error) error {
 	}
 	_, why, _ := strings.Cut(err.Error(), ": ")
 	switch why {
-	case "parse error", "value out of range": // what package flag says of numbers and booleans
+	case "parse error", "value out of range": // texts of package flag
 		if why = "want a number"; isBool(o) {
 			why = "want true or false"
 		}
@@ -243,8 +234,7 @@ func explainValue(o *flag.Flag, arg, next string, err error) error {
 	return Usagef("option %s: invalid value %q: %s", dashed(o.Name), value, why)
 }
 
-// dashed returns the option with one or two dashes, as texts write it. Package
-// flag accepts both.
+// dashed returns an option's name with one dash if it is a letter, otherwise with two.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -252,7 +242,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// help prints the options, each group under its heading if there are several.
+// help prints the options, with headings if there are several groups.
 func (f *Flags) help(w io.Writer) {
 	groups := f.sorted()
 	var lists [][][2]string
@@ -277,7 +267,7 @@ func (f *Flags) sorted() []*group {
 	return slices.DeleteFunc(slices.Clone(f.groups), func(g *group) bool { return len(g.options) == 0 })
 }
 
-// heading returns what follows "Options" above the group: nothing if it is the only one.
+// heading returns the text after "Options" above the group; "" if it is the only group.
 func (g *group) heading(f *Flags) string {
 	if len(f.sorted()) == 1 {
 		return ""
@@ -309,8 +299,8 @@ func (g *group) rows() [][2]string {
 	return rows
 }
 
-// valueName returns the name that the help text has for the value of an option, with which
-// its usage begins in back quotes, and the rest of the usage. An option without a value has "".
+// valueName splits the usage of an option, "`VALUE` text", into the name of the value and the text.
+// An option without a value has the name "".
 func valueName(o *flag.Flag) (value, usage string) {
 	rest, ok := strings.CutPrefix(o.Usage, "`")
 	if !ok {
@@ -367,13 +357,13 @@ type ByteSize int64
 
 func (s *ByteSize) String() string { return "" }
 
-// Set takes a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it.
+// Set takes a number of bytes, or a number of KiB, MiB, GiB or TiB followed by K, M, G or T.
 func (s *ByteSize) Set(text string) error {
 	digits := strings.TrimRight(strings.ToUpper(text), "IB")
 	unit := 1
-	if at := strings.IndexAny(digits, "KMGT"); at >= 0 && at == len(digits)-1 {
-		unit = 1 << (10 * (1 + strings.IndexByte("KMGT", digits[at])))
-		digits = digits[:at]
+	if i := strings.IndexAny(digits, "KMGT"); i >= 0 && i == len(digits)-1 {
+		unit = 1 << (10 * (1 + strings.IndexByte("KMGT", digits[i])))
+		digits = digits[:i]
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 1 || n > math.MaxInt64/int64(unit) {
@@ -386,7 +376,7 @@ func (s *ByteSize) Set(text string) error {
 // A Duration is an option with a time, such as 500ms, 2s or 1m.
 type Duration struct{ time.Duration }
 
-// Set takes what [time.ParseDuration] does, unless it is negative.
+// Set takes a duration for [time.ParseDuration] that is not negative.
 func (d *Duration) Set(s string) error {
 	v, err := time.ParseDuration(s)
 	if err != nil || v < 0 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Manual writes the manual page of the app, or of the command that path names, as the macros
-// of man(7). Source is the program with its version; the page has no date, so that it depends
-// on the version alone.
+// Manual writes the manual page of the app, or of the command that path names, in the macros of
+// man(7). source is the program's name and version. The page has no date, so that equal versions
+// have equal pages.
 func (a *App) Manual(w io.Writer, path []string, source string) error {
 	if len(path) > 0 {
 		c := a.find(path[0])
@@ -69,7 +69,7 @@ func (m *manual) head(name, short, source string) {
 
 func (m *manual) section(title string) { fmt.Fprintf(m, ".SH %s\n", roff(title)) }
 
-// entry writes what a word means.
+// entry writes a word and its explanation.
 func (m *manual) entry(word, about string) {
 	fmt.Fprintf(m, ".TP\n.B %s\n%s\n", roff(word), roff(about))
 }
@@ -111,7 +111,7 @@ func (m *manual) text(text string) {
 	}
 }
 
-// roff quotes what has a meaning in roff.
+// roff escapes the characters that have a meaning in roff.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ", "…", "...").Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

@@ -9,8 +9,7 @@ import (
 // progressInterval is the time between two redraws.
 const progressInterval = time.Second / 10
 
-// Progress counts units of work and shows the count as a [StatusLine], which it
-// removes at the end.
+// Progress counts units of work and shows the count as a [StatusLine], which it removes at the end.
 // Several goroutines may call its methods.
 type Progress struct {
 	what  string
@@ -22,9 +21,8 @@ type Progress struct {
 	stopped chan struct{}
 }
 
-// StartProgress begins to show a count of what on standard error, if that is a
-// terminal and quiet is not asked for. [Progress.Stop] must be called before
-// anything else is printed there.
+// StartProgress shows a count of what on standard error, if that is a terminal and quiet is false.
+// Call [Progress.Stop] before printing anything else there.
 func (e *Env) StartProgress(what string, quiet bool) *Progress {
 	p := &Progress{what: what}
 	if line := e.StatusLine(quiet); line.Shown() {
@@ -51,13 +49,13 @@ func (p *Progress) start(line *StatusLine, interval time.Duration) {
 	}()
 }
 
-// Done adds finished units and the bytes they had.
+// Done adds finished units and their bytes.
 func (p *Progress) Done(units, bytes int64) {
 	p.done.Add(units)
 	p.bytes.Add(bytes)
 }
 
-// Expect adds to the expected units. Without any, the line shows no total.
+// Expect adds expected units. Without expected units, the line shows no total.
 func (p *Progress) Expect(units int64) { p.total.Add(units) }
 
 // Stop removes the line. It may be called twice.

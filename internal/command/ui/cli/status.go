@@ -7,8 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
 
-// A StatusLine is the last line of a terminal, which shows the current status
-// below permanent lines. On anything else it prints only the permanent lines.
+// A StatusLine is the last line of a terminal, which shows the current status below permanent lines.
+// If the output is no terminal, only the permanent lines are printed.
 type StatusLine struct {
 	w     io.Writer
 	quiet bool
@@ -26,7 +26,7 @@ func (e *Env) StatusLine(quiet bool) *StatusLine {
 	return s
 }
 
-// eraseLine erases what is right of the cursor.
+// eraseLine erases the line from the cursor on.
 const eraseLine = "\x1b[K"
 
 // Shown reports whether [StatusLine.Set] shows anything.

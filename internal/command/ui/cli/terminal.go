@@ -11,7 +11,7 @@ import (
 // Terminal describes the destination of a command's output.
 type Terminal struct {
 	Interactive bool // a person watches, not a file or a pipe
-	Color       bool // escape sequences are wanted
+	Color       bool // escape sequences for colours are allowed
 	Width       int  // columns; 0 when there is no limit
 
 	w io.Writer

@@ -14,8 +14,7 @@ const helpWidth = 80
 // columnGap is the space around and between two columns.
 const columnGap = 2
 
-// columnWidth returns the width of a first column that holds the names of the
-// rows, but for those that are too long for one.
+// columnWidth returns the width of the first column: the greatest width of a name up to 24.
 func columnWidth(rows [][2]string) (width int) {
 	const widest = 24
 	for _, r := range rows {
@@ -26,8 +25,8 @@ func columnWidth(rows [][2]string) (width int) {
 	return width
 }
 
-// writeColumns prints names and descriptions as two columns, the first left
-// characters wide.
+// writeColumns prints names and descriptions as two columns. The first column is left characters
+// wide. A longer name gets a line of its own.
 func writeColumns(w io.Writer, rows [][2]string, left int) {
 	indent := strings.Repeat(" ", columnGap+left+columnGap)
 	for _, r := range rows {
@@ -43,7 +42,7 @@ func writeColumns(w io.Writer, rows [][2]string, left int) {
 
 // Rows returns names and descriptions as two columns, for the Long text of a command.
 func Rows(rows [][2]string) string {
-	// Lines of a Long text that stay as they are begin with four spaces.
+	// Lines of a Long text that begin with four spaces are not filled.
 	indented := make([][2]string, len(rows))
 	for i, r := range rows {
 		indented[i] = [2]string{"  " + r[0], r[1]}
@@ -53,8 +52,7 @@ func Rows(rows [][2]string) string {
 	return b.String()
 }
 
-// fill breaks the paragraphs of text into lines. Indented lines stay as they
-// are.
+// fill breaks the paragraphs of text into lines. Indented lines stay unchanged.
 func fill(text string, width int) string {
 	var b strings.Builder
 	var words []string
@@ -139,7 +137,7 @@ func Parts(parts ...Part) (words []string) {
 	return words
 }
 
-// Quantity prints n and what is counted, "1 function" or "1,234 functions".
+// Quantity prints a number with its unit: "1 function", "1,234 functions".
 func Quantity(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -147,8 +145,7 @@ func Quantity(n uint64, one, many string) string {
 	return Count(n) + " " + many
 }
 
-// Percent prints part of whole with one decimal. It never rounds a part to 0 % or
-// to 100 % unless the part is nothing or everything.
+// Percent prints part of whole with one decimal. It prints "0 %" and "100 %" only if they are exact.
 func Percent(part, whole uint64) string {
 	switch {
 	case whole == 0 || part == 0:
@@ -166,7 +163,7 @@ func Percent(part, whole uint64) string {
 	return strconv.FormatFloat(p, 'f', 1, 64) + " %"
 }
 
-// beginningWith returns the first of the words that s is the beginning of, or "".
+// beginningWith returns the first word that begins with s; "" if there is none.
 func beginningWith(s string, words []string) string {
 	for _, w := range words {
 		if len(s) > 1 && strings.HasPrefix(w, s) {
@@ -176,12 +173,12 @@ func beginningWith(s string, words []string) string {
 	return ""
 }
 
-// nearest returns the word most like s, or "" if none is like it.
+// nearest returns the word with the least distance to s; "" if no word is similar.
 func nearest(s string, words []string) string {
-	best, at := "", min(len(s)/2+1, 3)
+	best, least := "", min(len(s)/2+1, 3)
 	for _, w := range words {
-		if d := Distance(s, w); d < at {
-			best, at = w, d
+		if d := Distance(s, w); d < least {
+			best, least = w, d
 		}
 	}
 	return best

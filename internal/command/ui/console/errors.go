@@ -11,35 +11,33 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Warnings returns a function that prints warnings on standard error. It escapes what a
-// terminal would not print.
+// Warnings returns a function that prints warnings on standard error, with control characters
+// escaped.
 func Warnings(env *cli.Env) func(profile.Warning) {
 	return func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))
 	}
 }
 
-// An Error is an error, a warning or a finding as JSON, the same in all commands.
-// docs/schema/error.schema.json describes it. What is unknown is left out.
+// An Error is an error, a warning or a finding in JSON. docs/schema/error.schema.json describes it.
+// Unknown members are omitted.
 type Error struct {
 	Class    profile.Class `json:"class"`
 	File     string        `json:"file,omitempty"`
 	Function string        `json:"function,omitempty"`
 	Section  string        `json:"section,omitempty"`
-	// Offset and Record are pointers because 0 is a place: nil is unknown.
-	Offset  *int64 `json:"offset,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Record  *int   `json:"record,omitempty"`
-	Field   string `json:"field,omitempty"`
-	Got     string `json:"got,omitempty"`
-	Want    string `json:"want,omitempty"`
-	Hint    string `json:"hint,omitempty"`
-	Message string `json:"message"` // without file and function
+	Offset   *int64        `json:"offset,omitempty"` // nil if unknown
+	Line     int           `json:"line,omitempty"`
+	Column   int           `json:"column,omitempty"`
+	Record   *int          `json:"record,omitempty"` // nil if unknown
+	Field    string        `json:"field,omitempty"`
+	Got      string        `json:"got,omitempty"`
+	Want     string        `json:"want,omitempty"`
+	Hint     string        `json:"hint,omitempty"`
+	Message  string        `json:"message"` // without file and function
 }
 
-// NewError describes an error as JSON. The file of an error of the system or of a bucket
-// becomes a field of its own, so that Message does not repeat it.
+// NewError describes an error as JSON. Message does not repeat File.
 func NewError(err error) *Error {
 	e := &Error{Class: profile.ClassOf(err), Message: err.Error()}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
@@ -58,7 +56,7 @@ func NewError(err error) *Error {
 	return e
 }
 
-// SetPlace sets the file and the place in it.
+// SetPlace sets the file and the position in it.
 func (e *Error) SetPlace(p profile.Place) {
 	e.File, e.Section, e.Line, e.Column = p.File, p.Section, p.Line, p.Column
 	if p.Offset >= 0 {
@@ -77,7 +75,7 @@ func NewWarning(w profile.Warning) *Error {
 	return e
 }
 
-// String returns "FILE: FUNCTION: MESSAGE" without the parts that are unknown.
+// String returns "FILE: FUNCTION: MESSAGE" without unknown parts.
 func (e *Error) String() string {
 	if e.File != "" {
 		return e.File + ": " + e.Text()

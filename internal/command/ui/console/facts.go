@@ -7,8 +7,7 @@ import (
 // Cutoff is an entry of a summary.
 type Cutoff struct {
 	Cutoff uint64 `json:"cutoff"` // share of the total count, in millionths
-	// MinCount is the least count among the Counters greatest ones, which add up to the
-	// cutoff.
+	// Counters is how many of the greatest counters make up the cutoff, MinCount the least of them.
 	MinCount uint64 `json:"min_count"`
 	Counters uint64 `json:"counters"`
 }
@@ -20,9 +19,8 @@ type Symbol struct {
 	File      string `json:"file"`      // of a function of local linkage, else ""
 }
 
-// InsertBounded inserts into a sorted list that holds no more than limit. The list is sorted
-// by order; of equal elements the new one comes first. An element that would be behind the
-// limit is dropped.
+// InsertBounded inserts e into a list that is sorted by order, before equal elements, and returns the
+// first limit elements of the list.
 func InsertBounded[E any](list []E, e E, limit int, order func(a, b E) int) []E {
 	i, _ := slices.BinarySearchFunc(list, e, order)
 	if i == limit {

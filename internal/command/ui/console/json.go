@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// WriteJSON writes facts, indented by prefix from the second line on. w keeps its errors,
-// as a bytes.Buffer or bufio.Writer does.
+// WriteJSON writes facts, indented by prefix from the second line on. It ignores errors of w, which
+// must be a writer that keeps them, such as a bytes.Buffer or bufio.Writer.
 func WriteJSON(w io.Writer, facts any, prefix string) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -19,16 +19,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// An Output is the destination of a result. A file becomes visible at commit.
+// An Output is the destination of a result. Commit or Discard ends it. A file is visible after Commit.
 type Output struct {
 	io.Writer
-	// Commit and Discard: one of them ends the output; Discard after Commit does nothing.
 	Commit  func() error
-	Discard func()
+	Discard func() // does nothing after Commit
 }
 
-// A Checksum is the option of commands that write profiles to write a checksum beside
-// the output.
+// A Checksum is the option to write a checksum beside the output.
 type Checksum bool
 
 // Declare declares the option.
@@ -36,9 +34,8 @@ func (c *Checksum) Declare(f *cli.Flags) {
 	f.BoolVar((*bool)(c), "checksum", false, "also write OUTPUT.sha256; all commands that read OUTPUT verify it")
 }
 
-// OpenOutput opens a file, or standard output for "-". It must not be one of
-// the inputs. A URL is an object of a bucket. Standard output is buffered until commit and
-// has no checksum.
+// OpenOutput opens a file, an object of a bucket for a URL, or standard output for "-". The output must
+// not be one of the inputs. Only files may have a checksum.
 func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum) (*Output, error) {
 	if path == "-" {
 		if checksum {
@@ -90,8 +87,7 @@ func OutputName(path string) string {
 	return store.Shown(path)
 }
 
-// ToTerminal reports whether an output would appear on a terminal. The output may also be
-// the path of a terminal, such as /dev/tty.
+// ToTerminal reports whether an output would appear on a terminal, also for a path such as /dev/tty.
 func ToTerminal(env *cli.Env, output string) bool {
 	if output == "-" {
 		return env.Terminal(env.Stdout).Interactive
@@ -107,8 +103,8 @@ func ToTerminal(env *cli.Env, output string) bool {
 	return term.IsTerminal(int(f.Fd()))
 }
 
-// RefuseTerminal returns an error if an output that is not text, "a pprof file", would
-// appear on a terminal. instead names other options than -o to use; may be empty.
+// RefuseTerminal returns an error if a binary output, such as "a pprof file", would appear on a
+// terminal. instead names options to use instead of -o; may be "".
 func RefuseTerminal(env *cli.Env, output, what, instead string) error {
 	if !ToTerminal(env, output) {
 		return nil
@@ -116,8 +112,8 @@ func RefuseTerminal(env *cli.Env, output, what, instead string) error {
 	return cli.Usagef("refusing to write %s to a terminal; use -o FILE%s", what, instead)
 }
 
-// Write writes what write produces to a file, or to standard output. A file appears
-// whole or not at all. The error says which output is not written.
+// Write opens an output, see OpenOutput, passes it to write and commits it. A file appears whole or
+// not at all.
 func Write(env *cli.Env, path string, ins []inputs.Input, checksum Checksum, write func(io.Writer) error) error {
 	out, err := OpenOutput(env, path, ins, checksum)
 	if err != nil {
@@ -138,15 +134,13 @@ func NotWritten(output string, err error) error {
 	return fmt.Errorf("%s is not written: %w", OutputName(output), err)
 }
 
-// IsYAML reports whether a name says that a file is YAML. It looks at the suffix, in upper
-// or lower case.
+// IsYAML reports whether the suffix of a file's name means YAML.
 func IsYAML(path string) bool {
 	ext := strings.ToLower(filepath.Ext(store.Shown(path)))
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// Compression returns the suffix by which the name of a file says that it is
-// compressed; "" if it does not.
+// Compression returns the suffix of a compressed file's name, ".gz" or ".zst"; "" for other files.
 func Compression(path string) string {
 	switch ext := strings.ToLower(filepath.Ext(store.Shown(path))); ext {
 	case ".gz", ".zst":
@@ -155,8 +149,7 @@ func Compression(path string) string {
 	return ""
 }
 
-// WriteCompressed writes to a file, compressed if its name ends in .gz or .zst. The error
-// may come from closing the compressor, which writes the rest.
+// WriteCompressed passes w to write, through a compressor if path ends in .gz or .zst.
 func WriteCompressed(w io.Writer, path string, write func(io.Writer) error) (err error) {
 	var z io.WriteCloser
 	switch Compression(path) {

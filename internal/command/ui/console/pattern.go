@@ -7,7 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// Pattern compiles the value of an option. A wrong expression is an error of usage.
+// Pattern compiles the regular expression of an option. The error is a usage error.
 func Pattern(option, value string) (*regexp.Regexp, error) {
 	re, err := regexp.Compile(value)
 	if err != nil {
@@ -16,7 +16,7 @@ func Pattern(option, value string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// FunctionPattern is [Pattern] that returns nil for an option that was not given.
+// FunctionPattern is [Pattern], but returns nil for "": the option was not given.
 func FunctionPattern(option, value string) (*regexp.Regexp, error) {
 	if value == "" {
 		return nil, nil
@@ -24,7 +24,7 @@ func FunctionPattern(option, value string) (*regexp.Regexp, error) {
 	return Pattern(option, value)
 }
 
-// MatchesFunction tries a name as it is and as people write it.
+// MatchesFunction reports whether a name matches, mangled or demangled.
 func MatchesFunction(re *regexp.Regexp, name string) bool {
 	return re.MatchString(name) || re.MatchString(symbols.Demangle(name))
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// ShortenName shortens a function's name to at most width columns. It cuts the
-// least distinctive part first: the file in brackets after the name, then the
-// parameters, then the template arguments, and last the middle of the name.
+// ShortenName shortens a function's name to at most width columns. It cuts the least distinctive part
+// first: the file in brackets after the name, then the parameters, then the template arguments, and
+// last the middle of the name.
 func ShortenName(name string, width int) string {
 	if width < 1 || utf8.RuneCountInString(name) <= width {
 		return name
 	}
-	if at := strings.LastIndex(name, " ["); at > 0 && strings.HasSuffix(name, "]") {
-		const least = 5 // columns of a file that still say something
-		bare := ShortenName(name[:at], width)
+	if i := strings.LastIndex(name, " ["); i > 0 && strings.HasSuffix(name, "]") {
+		const least = 5 // columns of a useful part of a file name
+		bare := ShortenName(name[:i], width)
 		if left := width - utf8.RuneCountInString(bare) - len(" []"); left >= least {
-			return bare + " [" + cli.Shorten(name[at+2:len(name)-1], left) + "]"
+			return bare + " [" + cli.Shorten(name[i+2:len(name)-1], left) + "]"
 		}
 		return bare
 	}
@@ -30,9 +30,8 @@ func ShortenName(name string, width int) string {
 	return cli.Shorten(name, width)
 }
 
-// emptyBrackets replaces the contents of outermost brackets by "…" if they follow
-// a letter, a digit or "::" and are closed. This leaves operators, "<init>" and
-// arrows alone.
+// emptyBrackets replaces the contents of outermost brackets by "…" if they follow a letter, a digit or
+// "::" and are closed. Operators, "<init>" and arrows stay.
 func emptyBrackets(name string, open, shut byte) string {
 	var b strings.Builder
 	from := 0 // not yet written
@@ -41,7 +40,7 @@ func emptyBrackets(name string, open, shut byte) string {
 			continue
 		}
 		end := closing(name, i, open, shut)
-		if end < 0 { // then the others may be no brackets either
+		if end < 0 { // the other characters may be no brackets either
 			break
 		}
 		if end-i < len("<…>") {
@@ -55,7 +54,7 @@ func emptyBrackets(name string, open, shut byte) string {
 	return b.String()
 }
 
-// belongsToName reports whether a bracket behind before is one of arguments.
+// belongsToName reports whether a bracket after before contains arguments.
 func belongsToName(before string) bool {
 	if before == "" || strings.HasSuffix(before, "operator") {
 		return false
@@ -65,7 +64,7 @@ func belongsToName(before string) bool {
 		strings.HasSuffix(before, "::")
 }
 
-// closing returns where the bracket at i is closed; -1 if nowhere.
+// closing returns the index of the bracket that closes the bracket at i; -1 if there is none.
 func closing(name string, i int, open, shut byte) int {
 	depth := 0
 	for ; i < len(name); i++ {

@@ -8,8 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// SymbolName is how a function of a view is shown. It is demangled unless Mangled; the
-// signature of a method follows, and in brackets the file of a local function.
+// SymbolName returns the text for a function of a view: the name, demangled unless Mangled, the
+// signature of a method, and in brackets the file of a local function.
 func (p *Printer) SymbolName(s *profile.Symbol) string {
 	name := s.String()
 	if !p.Mangled {
@@ -22,11 +22,11 @@ func (p *Printer) SymbolName(s *profile.Symbol) string {
 	return Printable(name)
 }
 
-// maxStackFrames is how many frames of a stack are shown in a line.
+// maxStackFrames limits the frames of a stack in a line.
 const maxStackFrames = 1000
 
-// StackName is how a stack is shown in a line, the callee first. Of more than
-// maxStackFrames it counts the rest.
+// StackName returns the text for a stack, the callee first. It has at most maxStackFrames frames and
+// the number of the others.
 func (p *Printer) StackName(frames []profile.Frame) string {
 	var line []byte
 	for i := range frames {

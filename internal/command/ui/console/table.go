@@ -16,16 +16,16 @@ import (
 const (
 	TableIndent    = 2 // columns before every line
 	ColumnGap      = 2
-	MinNameColumns = 20 // a name is not shortened to less
+	MinNameColumns = 20 // least width of a shortened name
 	rule           = "─"
-	maxRule        = 200 // columns of the line below a header, whatever the names below it
+	maxRule        = 200 // greatest width of the line below a header
 )
 
 // A Printer prints tables for people.
 type Printer struct {
 	W       io.Writer
 	Term    cli.Terminal
-	Mangled bool // names are printed as they are in the profile
+	Mangled bool // print names as in the profile
 }
 
 // newTable returns a table without borders, with a line below its header.
@@ -40,8 +40,8 @@ func newTable() table.Writer {
 	return t
 }
 
-// render prints a table, indented. The line below a header ends at maxRule columns: one name
-// of megabytes would make it as long.
+// render prints a table, indented. It shortens the line below a header to maxRule columns: names may
+// have megabytes.
 func (p *Printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", TableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {
@@ -69,8 +69,7 @@ func (p *Printer) List(rows [][2]string) {
 	p.render(t)
 }
 
-// Item prints a sentence that belongs to the line above, folded to the
-// terminal's width.
+// Item prints a sentence about the line above, folded to the terminal's width.
 func (p *Printer) Item(sentence string) {
 	if width := p.Term.Width; width > 0 {
 		sentence = text.WrapSoft(sentence, max(width-TableIndent-ColumnGap, MinNameColumns))
@@ -84,7 +83,7 @@ func (p *Printer) Item(sentence string) {
 	}
 }
 
-// Fold prints text in lines that fit, broken at spaces.
+// Fold prints words in lines that fit the terminal, each after indent.
 func (p *Printer) Fold(indent, words string) {
 	width := p.Term.Width
 	if width == 0 {
@@ -95,8 +94,8 @@ func (p *Printer) Fold(indent, words string) {
 	}
 }
 
-// Table prints an empty line and a table whose columns are numbers, except for
-// the last: a name, shortened where the terminal is too narrow for it.
+// Table prints an empty line and a table. The last column holds names, which are shortened on a narrow
+// terminal; the others hold numbers.
 func (p *Printer) Table(header []string, rows [][]string) {
 	t := newTable()
 	last := len(header) - 1
@@ -129,7 +128,7 @@ func (p *Printer) Table(header []string, rows [][]string) {
 	p.render(t)
 }
 
-// TableOf prints a table with a row for each item, and nothing if there are none.
+// TableOf prints a table with a row for each item, or nothing without items.
 func TableOf[T any](p *Printer, header []string, items []T, row func(*T) []string) {
 	var rows [][]string
 	for i := range items {
@@ -140,8 +139,8 @@ func TableOf[T any](p *Printer, header []string, items []T, row func(*T) []strin
 	}
 }
 
-// Symbol is how a function is shown: demangled, and with the file that a local
-// one is from, unless names as in the profile are asked for.
+// Symbol returns the text for a function: the demangled name and in brackets the file of a local
+// function, or with Mangled the name in the profile.
 func (p *Printer) Symbol(s Symbol) string {
 	name := s.Demangled
 	switch {
@@ -155,9 +154,8 @@ func (p *Printer) Symbol(s Symbol) string {
 	return Printable(name)
 }
 
-// Printable escapes what would move a terminal's cursor or worse: names and
-// messages come from the profile. Text with such a character is quoted as in Go, without the
-// quotes.
+// Printable escapes text of profiles for terminals: text with control or invalid characters is quoted
+// as in Go, without the quotes.
 func Printable(s string) string {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
@@ -168,8 +166,8 @@ func Printable(s string) string {
 	return s
 }
 
-// Percent prints a share.
+// Percent formats a share, from 0 to 1.
 func Percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
-// MaxListed bounds lists that are not what the user asked for.
+// MaxListed limits lists that the user did not ask for.
 const MaxListed = 5

@@ -1,7 +1,6 @@
-// Package interrupt ends the process when a signal asks for it. A command that
-// watches its context ends by itself; one that cannot, because it opens a FIFO that
-// nobody writes to or decodes a large profile, is ended after [Grace]. Temporary files
-// are removed in both cases.
+// Package interrupt ends the process when a signal asks for it. A command that watches its context
+// ends by itself. A command that cannot, because it opens a FIFO without a writer or decodes a large
+// profile, is ended after [Grace]. Temporary files are removed in both cases.
 package interrupt
 
 import (
@@ -21,8 +20,8 @@ import (
 // unless it asks for another time with [Allow].
 const Grace = 700 * time.Millisecond
 
-// Forever is a time for [Allow] that does not end: for commands whose work after a
-// signal is part of what they do. A second signal ends them too.
+// Forever is an unlimited time for [Allow], for commands that finish their work after a signal. A
+// second signal ends them at once.
 const Forever time.Duration = 1<<63 - 1
 
 // A Signal is the cause of a context that a signal ended.
@@ -33,7 +32,7 @@ func (s *Signal) Error() string { return s.Number.String() }
 // Code returns the exit code that shells give to a process that the signal ends.
 func (s *Signal) Code() int { return 128 + int(s.Number) }
 
-// Code returns the exit code of a process that ends because its context did.
+// Code returns the exit code of a process whose context has ended.
 func Code(ctx context.Context) int {
 	if s := (*Signal)(nil); errors.As(context.Cause(ctx), &s) {
 		return s.Code()
@@ -50,29 +49,28 @@ func CodeOf(process *os.ProcessState) int {
 	return process.ExitCode()
 }
 
-// key is the key of the grace, an *atomic.Int64 of nanoseconds, in contexts.
-type key struct{}
+// graceKey is the context key of an *atomic.Int64: the grace in nanoseconds.
+type graceKey struct{}
 
-// Allow sets how long the command that runs in ctx may take to end after the first
-// signal. It does nothing in a context that is not of [Context].
+// Allow sets how long the command that runs in ctx may take to end after the first signal. ctx must
+// descend from [Context]; otherwise Allow does nothing.
 func Allow(ctx context.Context, d time.Duration) {
-	if grace, ok := ctx.Value(key{}).(*atomic.Int64); ok {
+	if grace, ok := ctx.Value(graceKey{}).(*atomic.Int64); ok {
 		grace.Store(int64(d))
 	}
 }
 
-// Context returns a context that ends with the first signal that asks the process to
-// end; its cause is a [*Signal]. If the process has not ended after its grace, or at a
-// second signal, Context ends it: it removes the temporary files, says so on standard
-// error under the name of the program, and exits. It takes over these signals for the
-// life of the process.
+// Context returns a context that ends with the first signal that asks the process to end; its cause is
+// a [*Signal]. After the grace, or at a second signal, Context removes the temporary files, prints a
+// message with the name of the program, and exits. It handles these signals for the life of the
+// process.
 func Context(program string) context.Context {
 	grace := new(atomic.Int64)
 	grace.Store(int64(Grace))
-	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), key{}, grace))
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), graceKey{}, grace))
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
@@ -94,7 +92,7 @@ func Context(program string) context.Context {
 
 // end ends the process.
 func end(program string, s *Signal) {
-	// A reader of standard error that has stopped reading must not keep the process.
+	// Writing to standard error may block if its reader has stopped reading.
 	time.AfterFunc(Grace/10, func() { os.Exit(s.Code()) })
 	atomicfile.RemoveAll()
 	fmt.Fprintf(os.Stderr, "%s: interrupted\n", program)

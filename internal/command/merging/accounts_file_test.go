@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestReportOrder: accounts are written in the order of the inputs, however
+// TestAccountsOrder: accounts are written in the order of the inputs, however
 // late the first ends.
-func TestReportOrder(t *testing.T) {
+func TestAccountsOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.json")
-	f, err := openReportFile(path, "merge", "out")
+	f, err := createAccountsFile(path, "merge", "out")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestReportOrder(t *testing.T) {
 		f.endInput(0, 1)
 	})
 	group.Wait()
-	if err := f.commit(reportSummary{}); err != nil {
+	if err := f.commit(accountsSummary{}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)

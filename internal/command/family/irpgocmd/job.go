@@ -18,55 +18,53 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A mergeReport extends a job with the data for choosing the indexed version and
-// for the notes about programs.
-type mergeReport struct {
+// A job adds to a merging.Job the data for choosing the indexed version and for the notes about
+// programs.
+type job struct {
 	*merging.Job
 	mu       sync.Mutex
-	sources  map[sourceKind]int
+	sources  map[sourceKind]int // index of the first profile of each kind
 	programs knownPrograms
 }
 
-// newReport prepares a job for IRPGO profiles: functions of inputs that are left out may be lost,
-// errors get their usual cause, and a partial sum takes the places of all its inputs.
-func newReport(j *merging.Job) *mergeReport {
-	j.Unused = func(file string, data []byte) {
-		irpgo.NameRefs(file, data, func(ref uint64) bool { return j.Accounts.MayBeLost(ref, "") })
+// newJob sets the functions of a merging.Job that depend on the format.
+func newJob(shared *merging.Job) *job {
+	shared.Unused = func(file string, data []byte) {
+		irpgo.NameRefs(file, data, func(ref uint64) bool { return shared.Accounts.MayBeLost(ref, "") })
 	}
-	j.Cause = likelyCause
-	j.Places = irpgo.NumInputs
-	return &mergeReport{Job: j, sources: make(map[sourceKind]int)}
+	shared.Cause = likelyCause
+	shared.NumInputs = irpgo.NumInputs
+	return &job{Job: shared, sources: make(map[sourceKind]int)}
 }
 
-// A sourceKind holds the properties of profiles that decide the indexed version; a
-// merge has few of them. mergeReport.sources maps each to its first place.
+// A sourceKind holds the properties of profiles that decide the indexed version.
 type sourceKind struct {
 	format  irpgo.Format
 	version uint32
 	variant irpgo.Variant
 }
 
-// merged records the kind of a profile that is in the result; of a partial sum, the kinds of the
-// profiles in it.
-func (m *mergeReport) merged(place int, in *irpgo.Info) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	of := in.Of
-	if in.Format != irpgo.FormatPartial {
-		of = []*irpgo.Info{in}
+// addKind records the kind of a profile in the sum; for a partial sum, the kinds of the profiles
+// in it. index is the profile's index in the order of the inputs.
+func (j *job) addKind(index int, info *irpgo.Info) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	infos := []*irpgo.Info{info}
+	if info.Format == irpgo.FormatPartial {
+		infos = info.Of
 	}
-	for _, in := range of {
+	for _, in := range infos {
 		k := sourceKind{in.Format, in.Version, in.Variant}
-		if at, ok := m.sources[k]; !ok || place < at {
-			m.sources[k] = place
+		if first, ok := j.sources[k]; !ok || index < first {
+			j.sources[k] = index
 		}
 	}
 }
 
-// infos returns the kinds of profiles that were merged, by first appearance.
-func (m *mergeReport) infos() []*irpgo.Info {
-	kinds := slices.SortedFunc(maps.Keys(m.sources), func(a, b sourceKind) int {
-		return cmp.Or(cmp.Compare(m.sources[a], m.sources[b]),
+// kinds returns the kinds of the merged profiles, by first appearance.
+func (j *job) kinds() []*irpgo.Info {
+	kinds := slices.SortedFunc(maps.Keys(j.sources), func(a, b sourceKind) int {
+		return cmp.Or(cmp.Compare(j.sources[a], j.sources[b]),
 			cmp.Compare(a.format, b.format), cmp.Compare(a.version, b.version), cmp.Compare(a.variant, b.variant))
 	})
 	infos := make([]*irpgo.Info, len(kinds))
@@ -76,18 +74,18 @@ func (m *mergeReport) infos() []*irpgo.Info {
 	return infos
 }
 
-// rescued records a damaged function in the input's account. A clamped one is in the result
-// nevertheless; one that was left out is lost unless another input has it.
-func (m *mergeReport) rescued(p *merge.Profile, r profile.Rescued) {
+// addRescued records a damaged function in the input's account. Unless it was clamped, it is
+// lost if no other input has it.
+func (j *job) addRescued(p *merge.Profile, r profile.Rescued) {
 	p.Rescue(r)
 	if !r.Clamped && r.Function != "" {
-		m.Accounts.MayBeLost(r.NameRef, r.Function)
+		j.Accounts.MayBeLost(r.NameRef, r.Function)
 	}
 }
 
-// foundIn removes the functions of the result from the lost ones.
-func (m *mergeReport) foundIn(p *irpgo.Profile) {
-	m.Accounts.Found(len(p.Functions), func(yield func(ref uint64) bool) {
+// removeFound removes the functions of the result from the lost functions.
+func (j *job) removeFound(p *irpgo.Profile) {
+	j.Accounts.Found(len(p.Functions), func(yield func(ref uint64) bool) {
 		for i := range p.Functions {
 			if !yield(irpgo.NameRef(p.Functions[i].Name)) {
 				return
@@ -96,23 +94,22 @@ func (m *mergeReport) foundIn(p *irpgo.Profile) {
 	})
 }
 
-// mergeWarning records a warning of the merger or a writer. A sum that overflows is no fault of the
-// file that happens to be added last, so its name is left out.
-func (m *mergeReport) mergeWarning(w profile.Warning) {
-	// Which input overflows a sum, and how often, depends on how the workers share the
-	// inputs; whether one overflows does not.
+// warnOfSum records a warning of the merger or a writer. About a sum that overflows it omits the
+// name of the file: which file overflows it depends on how workers share the inputs.
+func (j *job) warnOfSum(w profile.Warning) {
+	// The number of sums that overflow also depends on the workers, so the text has none.
 	if errors.Is(w.Err, flaw.ErrSaturated) {
-		m.Warn("heap sum", 0, "a sum of the heap profile is too large for its field", "Such sums stay at the maximum. Smaller weights may help.")
+		j.Warn("heap sum", 0, "a sum of the heap profile is too large for its field", "Such sums stay at the maximum. Smaller weights may help.")
 		return
 	}
 	file := w.File
 	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) && ie.Code == llvmerr.CounterOverflow {
 		file = ""
 	}
-	m.warn(0, w, file)
+	j.warnOf(0, w, file)
 }
 
-// warningHints tell what became of the functions that a warning is about. The merge goes on.
+// warningHints say what the merge did with the functions of a warning.
 var warningHints = map[llvmerr.Code]string{
 	llvmerr.CountMismatch:          "The profiles come from different sources or options; the first input's counts of such functions are kept.",
 	llvmerr.BitmapMismatch:         "The profiles come from different sources or options; the first input's bitmaps of such functions are kept.",
@@ -120,9 +117,8 @@ var warningHints = map[llvmerr.Code]string{
 	llvmerr.CounterOverflow:        "Such counters stay at the maximum. Smaller weights may help.",
 }
 
-// warn records a warning about the input at a place. Warnings of one kind are counted together and
-// printed with one hint.
-func (m *mergeReport) warn(place int, w profile.Warning, file string) {
+// warnOf records a warning about the profile at an index, with the hint for its kind.
+func (j *job) warnOf(index int, w profile.Warning, file string) {
 	kind, hint := string(profile.ClassOf(w.Err)), ""
 	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) {
 		kind, hint = fmt.Sprint("code ", ie.Code), warningHints[ie.Code]
@@ -131,11 +127,10 @@ func (m *mergeReport) warn(place int, w profile.Warning, file string) {
 	if file != "" {
 		text = file + ": " + text
 	}
-	m.Warn(kind, place, text, hint)
+	j.Warn(kind, index, text, hint)
 }
 
-// likelyCause returns the usual cause of such an error in words, or "" if none is
-// known.
+// likelyCause returns the usual cause of an error in words; "" if unknown.
 func likelyCause(e *profile.FormatError, data []byte) string {
 	switch {
 	case errors.Is(e, errMixedKinds):
@@ -144,7 +139,7 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 		if n := irpgo.MissingBytes(data); n > 0 {
 			return fmt.Sprintf("its body is %s short: the writer was killed or its disk was full", cli.Quantity(n, "byte", "bytes"))
 		}
-	// Raw profiles end with the value data: a writer that is killed leaves a part of it.
+	// Value data is the last part of a raw profile.
 	case e.Section == "value data":
 		return "the writer was killed in the value profile, or the file was changed"
 	case e.Field == "data after the profile", e.Field == "magic of the next profile", e.Field == "offset of the next header":

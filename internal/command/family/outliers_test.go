@@ -22,7 +22,7 @@ func shapesOf(n int, others map[uint64]uint64) Shapes {
 	return Shapes{Of: of, What: "hash", Name: func(id uint64) string { return fmt.Sprintf("f%d", id>>32) }}
 }
 
-func TestRest(t *testing.T) {
+func TestComparison(t *testing.T) {
 	many := make(map[uint64]uint64)
 	for i := range uint64(20) {
 		many[i] = 7
@@ -49,11 +49,11 @@ func TestRest(t *testing.T) {
 		"another function":      {n: 100, files: []map[uint64]uint64{nil, {7: 0, 200: 108}, nil, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r Rest
+			var r Comparison
 			for i, differ := range c.files {
 				r.Add(fmt.Sprint(i), shapesOf(c.n, differ))
 			}
-			odd, build := r.Odd()
+			odd, build := r.Outliers()
 			var want []string
 			if c.odd != "" {
 				want = strings.Split(c.odd, "|")
@@ -73,16 +73,16 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestIsBounded: with too many functions nothing is compared, and nothing is kept.
-func TestRestIsBounded(t *testing.T) {
-	var r Rest
+// TestComparisonIsBounded: with too many functions nothing is compared, and nothing is kept.
+func TestComparisonIsBounded(t *testing.T) {
+	var r Comparison
 	for i, n := range []int{maxCompared + 1, 100, 100, 100, 100} {
 		r.Add(fmt.Sprint(i), shapesOf(n, map[uint64]uint64{uint64(i): 7}))
 		if len(r.functions) > 0 {
 			t.Fatalf("%d functions are kept", len(r.functions))
 		}
 	}
-	if odd, build := r.Odd(); len(odd) > 0 || build != "" {
+	if odd, build := r.Outliers(); len(odd) > 0 || build != "" {
 		t.Errorf("%v, %q", odd, build)
 	}
 }

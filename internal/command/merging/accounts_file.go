@@ -51,13 +51,13 @@ const (
 	outcomeLeftOut = "left_out"
 )
 
-// A reason says why something is not in the result.
+// A reason says why an input is not in the result.
 type reason struct {
 	*console.Error
 	Cause string `json:"cause,omitempty"` // the likely cause, in words
 }
 
-// A rescuedFunction is a damaged function, left out or clamped.
+// A rescuedFunction is a damaged function that was left out or clamped.
 type rescuedFunction struct {
 	Function string         `json:"function,omitempty"`
 	NameRef  string         `json:"name_ref"`
@@ -82,8 +82,8 @@ func actionOf(r profile.Rescued) string {
 	return "left_out"
 }
 
-// nameRef returns a name reference as JSON has it: as a number it would lose digits in readers with
-// floating point.
+// nameRef returns a name reference as text for JSON: readers with floating-point numbers would
+// lose digits of a number.
 func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
 
 // entryJSON returns the account of a profile as JSON, its lines indented.
@@ -91,7 +91,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	e := entry{
 		Input: j.position(a.Input), File: a.File, Size: a.Size, Outcome: outcomeUsed, RescuedOmitted: a.RescuedOmitted,
 	}
-	// A file that is no profile at all has neither.
+	// A file that is no profile has neither family nor format.
 	if f, ok := formats.Detect(a.Data); ok {
 		e.setFormat(f)
 	}
@@ -109,12 +109,13 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 	return e.json(indent)
 }
 
-// setFormat uses the words of docs/schema/format.schema.json.
+// setFormat sets the family and format, in the words of docs/schema/format.schema.json.
 func (e *entry) setFormat(f formats.Format) {
 	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Word()
 }
 
-// json returns the entry with a line break at the end, or indented for a list without one.
+// json returns the entry as JSON: without an indent as a document that ends with a line break,
+// else as an element of a list, without one.
 func (e *entry) json(indent string) []byte {
 	var b bytes.Buffer
 	console.WriteJSON(&b, e, indent)
@@ -124,32 +125,33 @@ func (e *entry) json(indent string) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// reportSummary is the end of a report.
-type reportSummary struct {
-	Written       bool                  `json:"written"` // the result
+// accountsSummary is the end of an accounts file.
+type accountsSummary struct {
+	Written       bool                  `json:"written"` // the result was written
 	Message       string                `json:"message,omitempty"`
 	Inputs        uint64                `json:"inputs"`
 	Used          int                   `json:"used"`   // inputs in the result, wholly or partly
-	Partly        int                   `json:"partly"` // of the used inputs, those with damaged functions
+	Partly        int                   `json:"partly"` // used inputs with damaged functions
 	LeftOut       uint64                `json:"left_out"`
 	Classes       map[profile.Class]int `json:"left_out_by_class"`
 	Functions     int                   `json:"functions"` // distinct names in the result
 	LostFunctions uint64                `json:"lost_functions"`
-	Lost          []lostFunction        `json:"lost"` // the first of them
+	Lost          []lostFunction        `json:"lost"` // at most maxLostListed
 	Budget        map[string]string     `json:"budget"`
 	Exceeded      []string              `json:"exceeded"` // names of the limits exceeded
 }
 
-// A lostFunction is one that only inputs left out have. Its name is unknown if those lack it, too.
+// A lostFunction occurs only in inputs that were left out. Its name is "" if they do not tell it.
 type lostFunction struct {
 	NameRef  string `json:"name_ref"`
 	Function string `json:"function,omitempty"`
 }
 
-// summary is the end of the report, whether the result was written or cause prevented it.
-func (j *Job) summary(written bool, cause error) reportSummary {
+// summary returns the end of the accounts file. cause is the error that kept the result from
+// being written.
+func (j *Job) summary(written bool, cause error) accountsSummary {
 	l := j.loss()
-	s := reportSummary{
+	s := accountsSummary{
 		Written: written, Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.Lost, Classes: maps.Collect(maps.All(l.LeftOut)),
 		Functions: int(l.Functions - l.LostFunctions), LostFunctions: l.LostFunctions, Lost: []lostFunction{}, Exceeded: []string{},
 		Budget: map[string]string{maxLostInputs: j.budget.Inputs.String(), maxLostFunctions: j.budget.Functions.String()},
@@ -170,7 +172,7 @@ func (j *Job) summary(written bool, cause error) reportSummary {
 		s.Exceeded = append(s.Exceeded, maxShare)
 	}
 	lost := j.Accounts.Lost()
-	// By reference, so that equal merges have equal reports.
+	// Sorted, so that equal merges have equal accounts files.
 	refs := slices.Sorted(maps.Keys(lost))
 	for _, ref := range refs[:min(len(refs), maxLostListed)] {
 		s.Lost = append(s.Lost, lostFunction{nameRef(ref), lost[ref]})
@@ -178,30 +180,30 @@ func (j *Job) summary(written bool, cause error) reportSummary {
 	return s
 }
 
-// A reportFile writes the accounts in the order of the inputs, although workers
-// finish in any order. It buffers up to maxWaiting accounts that come early; beyond
-// that their workers wait.
-type reportFile struct {
+// An accountsFile is the JSON file of --report. It has the accounts in the order of the inputs,
+// although workers finish in any order. It buffers up to maxWaiting accounts that come early;
+// beyond that, the workers wait.
+type accountsFile struct {
 	out *atomicfile.File
 	w   *bufio.Writer
 
 	mu            sync.Mutex
 	moved         sync.Cond
-	input, member int         // the next
-	members       map[int]int // number of members of inputs that have ended
-	waiting       map[[2]int][]byte
+	input, member int               // of the account to write next
+	members       map[int]int       // by input that has ended: its number of members
+	waiting       map[[2]int][]byte // accounts that came early, by input and member
 	any, stopped  bool
 	err           error
 }
 
 const maxWaiting = 1 << 14
 
-func openReportFile(path, command, output string) (*reportFile, error) {
+func createAccountsFile(path, command, output string) (*accountsFile, error) {
 	out, err := atomicfile.Create(path, atomicfile.Options{})
 	if err != nil {
 		return nil, err
 	}
-	f := &reportFile{out: out, w: bufio.NewWriter(out), members: make(map[int]int), waiting: make(map[[2]int][]byte)}
+	f := &accountsFile{out: out, w: bufio.NewWriter(out), members: make(map[int]int), waiting: make(map[[2]int][]byte)}
 	f.moved.L = &f.mu
 	var head bytes.Buffer
 	console.WriteJSON(&head, struct {
@@ -209,13 +211,13 @@ func openReportFile(path, command, output string) (*reportFile, error) {
 		Command string `json:"command"`
 		Output  string `json:"output"`
 	}{schema.For("merge-report"), command, output}, "")
-	// The list stays open, since reports of millions of inputs are written as they come.
+	// The list stays open: accounts of millions of inputs are written as they come.
 	fmt.Fprintf(f.w, "%s,\n  \"inputs\": [", strings.TrimSuffix(head.String(), "\n}\n"))
 	return f, nil
 }
 
 // add writes an account, or buffers it until its turn comes.
-func (f *reportFile) add(input, member int, entry []byte) {
+func (f *accountsFile) add(input, member int, entry []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.waiting) >= maxWaiting && !f.stopped && (input != f.input || member != f.member) {
@@ -225,16 +227,16 @@ func (f *reportFile) add(input, member int, entry []byte) {
 	f.advance()
 }
 
-// endInput declares that an input has no more members.
-func (f *reportFile) endInput(input, members int) {
+// endInput records how many members an input has.
+func (f *accountsFile) endInput(input, members int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.members[input] = members
 	f.advance()
 }
 
-// advance writes the accounts whose turn it is, and wakes the workers that wait.
-func (f *reportFile) advance() {
+// advance writes the accounts that are next, and wakes the workers that wait.
+func (f *accountsFile) advance() {
 	for {
 		next := [2]int{f.input, f.member}
 		if entry, ok := f.waiting[next]; ok {
@@ -255,7 +257,7 @@ func (f *reportFile) advance() {
 }
 
 // write keeps the first error, for commit.
-func (f *reportFile) write(entry []byte) {
+func (f *accountsFile) write(entry []byte) {
 	separator := ",\n    "
 	if !f.any {
 		separator, f.any = "\n    ", true
@@ -269,8 +271,8 @@ func (f *reportFile) write(entry []byte) {
 	}
 }
 
-// commit completes the report with its summary.
-func (f *reportFile) commit(s reportSummary) error {
+// commit writes the summary and renames the file to its path.
+func (f *accountsFile) commit(s accountsSummary) error {
 	f.stop()
 	var b bytes.Buffer
 	console.WriteJSON(&b, s, "  ")
@@ -282,14 +284,14 @@ func (f *reportFile) commit(s reportSummary) error {
 	return f.out.Commit()
 }
 
-// discard leaves an earlier report at the path as it is.
-func (f *reportFile) discard() {
+// discard removes the unfinished file. An earlier file at the path stays.
+func (f *accountsFile) discard() {
 	f.stop()
 	f.out.Close()
 }
 
 // stop releases waiting workers without writing their accounts.
-func (f *reportFile) stop() {
+func (f *accountsFile) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopped = true
