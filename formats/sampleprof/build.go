@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// tidy sorts the samples, callsites and virtual tables of a function, which may have been
-// appended in any order, and adds up those of one place. It reports whether a count
-// saturated.
+// tidy sorts the samples, callsites and virtual tables of a function, and adds up entries for
+// the same location (and callee). It reports whether a count saturated.
 func (f *Function) tidy() (overflow bool) {
 	if !inOrder(f.Body) {
 		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
@@ -41,7 +40,7 @@ func (f *Function) tidy() (overflow bool) {
 	return overflow
 }
 
-// inOrder reports whether samples are sorted and each of another place, as in most files.
+// inOrder reports whether samples are sorted, each location once, as in most files.
 func inOrder(body []Sample) bool {
 	for i := 1; i < len(body); i++ {
 		if body[i-1].word() >= body[i].word() {
@@ -51,7 +50,7 @@ func inOrder(body []Sample) bool {
 	return true
 }
 
-// absorb appends what another function of the same place has, for tidy to add up.
+// absorb appends the samples of another copy of the function; tidy then adds them up.
 func (f *Function) absorb(o *Function) (overflow bool) {
 	f.Body, f.Callsites, f.VTables = append(f.Body, o.Body...), append(f.Callsites, o.Callsites...), append(f.VTables, o.VTables...)
 	if o.Checksum != 0 || o.Attributes != 0 {
@@ -60,7 +59,7 @@ func (f *Function) absorb(o *Function) (overflow bool) {
 	return add(&f.Total, o.Total, 1)
 }
 
-// joinTargets adds up the targets of one name and puts them into an order.
+// joinTargets adds up targets with the same name and sorts the list by order.
 func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool) {
 	if fewInOrder(*targets, order) {
 		return false
@@ -72,7 +71,7 @@ func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool)
 	return overflow
 }
 
-// fewInOrder reports whether a list is short and in order, with each name once, as most are.
+// fewInOrder reports whether a list is short and in order, each name once, as most lists are.
 func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 	const few = 8
 	for i := 1; i < len(targets); i++ {
@@ -88,7 +87,7 @@ func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 	return true
 }
 
-// byCount orders targets of calls: by descending count, then by name.
+// byCount orders targets by descending count, then by name.
 func byCount(a, b Target) int {
 	if a.Count != b.Count {
 		return cmp.Compare(b.Count, a.Count)
@@ -107,7 +106,7 @@ func (c *Callsite) compare(o *Callsite) int {
 	return c.Callee.Name.Compare(o.Callee.Name)
 }
 
-// callee returns the function of a name that is inlined at a location, or nil.
+// callee returns the function with the given name that is inlined at a location, or nil.
 func (f *Function) callee(at Location, name Name) *Function {
 	want := Callsite{at, &Function{Name: name}}
 	i, found := sort.Find(len(f.Callsites), func(i int) int { return want.compare(&f.Callsites[i]) })
@@ -117,20 +116,20 @@ func (f *Function) callee(at Location, name Name) *Function {
 	return f.Callsites[i].Callee
 }
 
-// add adds weight·count to sum as LLVM does and reports whether it saturated.
+// add adds weight·count to sum, saturating, and reports whether it saturated.
 func add(sum *uint64, count, weight uint64) (overflow bool) {
 	*sum, overflow = saturate.AddScaled(*sum, count, weight)
 	return overflow
 }
 
-// A functionMap has functions by key, in the order of LLVM's map of them. It shows where
-// LLVM breaks no ties, and in the metadata of files.
+// A functionMap finds functions by key and iterates in the order of LLVM's hash map. That order
+// shows in the output of LLVM's tools where they break no ties, and in the metadata of files.
 type functionMap struct {
 	order  llvmorder.Unordered
 	places []*Function
 }
 
-// get returns the function with the key of f, which it adds if there is none.
+// get returns the function with the key of f; if there is none, it adds f.
 func (m *functionMap) get(f *Function) (known *Function, added bool) {
 	place, added := m.order.Insert(f.key())
 	if place >= len(m.places) {
@@ -142,7 +141,7 @@ func (m *functionMap) get(f *Function) (known *Function, added bool) {
 	return m.places[place], added
 }
 
-// find returns the function with a key, or nil.
+// find returns the function with the given key, or nil.
 func (m *functionMap) find(key uint64) *Function {
 	if place, ok := m.order.Find(key); ok {
 		return m.places[place]
@@ -150,8 +149,7 @@ func (m *functionMap) find(key uint64) *Function {
 	return nil
 }
 
-// all yields the functions in the order of the map. The one that was yielded may be
-// removed.
+// all yields the functions in map order. The loop may remove the function that it is at.
 func (m *functionMap) all() iter.Seq[*Function] {
 	return func(yield func(*Function) bool) {
 		for place := range m.order.All() {
@@ -162,7 +160,6 @@ func (m *functionMap) all() iter.Seq[*Function] {
 	}
 }
 
-// remove removes the function with a key.
 func (m *functionMap) remove(key uint64) {
 	if place, ok := m.order.Find(key); ok {
 		m.places[place] = nil
@@ -170,7 +167,7 @@ func (m *functionMap) remove(key uint64) {
 	}
 }
 
-// clone returns a map of the same functions, to remove some.
+// clone returns a copy of the map that shares the functions.
 func (m *functionMap) clone() *functionMap {
 	return &functionMap{m.order.Clone(), slices.Clone(m.places)}
 }
@@ -179,7 +176,7 @@ func (m *functionMap) slice() []*Function {
 	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
 }
 
-// mapOf puts functions into a map, in their order.
+// mapOf returns a map of the functions, inserted in their order.
 func mapOf(functions []*Function) *functionMap {
 	m := new(functionMap)
 	for _, f := range functions {
@@ -188,7 +185,7 @@ func mapOf(functions []*Function) *functionMap {
 	return m
 }
 
-// A builder collects the functions of a profile that is being read.
+// A builder collects the functions of a profile while it is read.
 type builder struct {
 	p     *Profile
 	known functionMap
@@ -196,7 +193,7 @@ type builder struct {
 
 func newBuilder() builder { return builder{p: new(Profile)} }
 
-// tidy tidies all functions, and reports whether a count saturated.
+// tidy tidies all functions. It reports whether a count saturated.
 func (b *builder) tidy() (overflow bool) {
 	for _, f := range b.p.Functions {
 		overflow = f.tidy() || overflow
@@ -204,8 +201,7 @@ func (b *builder) tidy() (overflow bool) {
 	return overflow
 }
 
-// finish tidies all functions and brings them into the order of files. It reports whether a count
-// saturated.
+// finish tidies all functions and sorts them in file order. It reports whether a count saturated.
 func (b *builder) finish() (overflow bool) {
 	overflow = b.tidy()
 	if !slices.IsSortedFunc(b.p.Functions, inFileOrder) {
@@ -214,7 +210,7 @@ func (b *builder) finish() (overflow bool) {
 	return overflow
 }
 
-// function returns the function of a name or context, which it adds if it is new.
+// function returns the function with the given name or context; it adds one if there is none.
 func (b *builder) function(name Name, context []Frame) *Function {
 	f, added := b.known.get(&Function{Name: name, Context: context})
 	if added {

@@ -11,19 +11,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// ColdContexts says what becomes of the contexts of a profile whose total is below the cold
-// threshold of its summary.
+// ColdContexts says what [Profile.TrimColdContexts] does with cold contexts: contexts whose total is
+// below the cold threshold of the summary.
 type ColdContexts struct {
-	// Merge adds them to the context of their last Frames frames.
+	// Merge adds cold contexts with the same last Frames frames up into one shortened context.
 	Merge  bool
 	Frames int
-	// Trim drops them; with Merge, those that stay below the threshold, unless their
-	// shortened context exists.
+	// Trim drops cold contexts. With Merge, it drops shortened contexts that are still cold and
+	// that the profile does not have already.
 	Trim bool
 }
 
-// TrimColdContexts changes the cold contexts of a profile (SampleContextTrimmer). Of a profile
-// without contexts, Trim drops the cold functions and Merge does nothing.
+// TrimColdContexts merges or drops cold contexts (SampleContextTrimmer). In a profile without
+// contexts, Trim drops cold functions and Merge does nothing.
 func (p *Profile) TrimColdContexts(opt ColdContexts) {
 	if !opt.Merge && !opt.Trim || opt.Merge && !p.Kind.Has(ContextSensitive) {
 		return
@@ -51,9 +51,9 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 	p.setFunctions(m)
 }
 
-// Flatten makes a profile without contexts and without inlined functions
-// (ProfileConverter::flattenProfile). The contexts of a function are added up. An inlined function
-// becomes one of its own; at its place there is a call of it, with its [Function.EntryCount].
+// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the contexts
+// of a function, and turns each inlined function into a separate function and a call of it, with the
+// count [Function.EntryCount].
 func (p *Profile) Flatten() {
 	var flat functionMap
 	for _, f := range p.InMapOrder() {
@@ -74,8 +74,10 @@ func (p *Profile) Flatten() {
 	p.setFunctions(&flat)
 }
 
-// Divide divides all counts, and rounds halves up. Sums of profiles with fractional weights are
-// made so: of the weights times a common denominator, and divided by that. What comes to 0 stays.
+// Divide divides all counts and rounds halves up. Counts that become 0 stay in the profile.
+//
+// To merge with fractional weights, multiply the weights by a common denominator and divide the sum
+// by it.
 func (p *Profile) Divide(by uint64) {
 	if by <= 1 {
 		return
@@ -94,7 +96,7 @@ func (p *Profile) Divide(by uint64) {
 			for i := range g.Body {
 				divide(&g.Body[i].Count)
 				divideAll(g.Body[i].Targets)
-				sortFew(g.Body[i].Targets, byCount) // more may have the same count now
+				sortFew(g.Body[i].Targets, byCount) // rounding makes some counts equal
 			}
 			for i := range g.VTables {
 				divideAll(g.VTables[i].VTables)
@@ -106,7 +108,7 @@ func (p *Profile) Divide(by uint64) {
 	p.setFunctions(m)
 }
 
-// flatten adds a function and what is inlined into it.
+// flatten adds a function and everything inlined into it.
 func (m *functionMap) flatten(f *Function) {
 	to := m.find(f.Name.id)
 	if to == nil {
@@ -123,16 +125,16 @@ func (m *functionMap) flatten(f *Function) {
 	add(&to.Total, total, 1)
 }
 
-// A contextNode is a context of a profile, or the beginning of some.
+// A contextNode is a context, or the common beginning of contexts.
 type contextNode struct {
-	children map[uint64]*contextNode // by callee and place
+	children map[uint64]*contextNode // by callee and location of the call
 	at       Location                // of the call in the caller
 	function *Function               // nil if the profile has no such context
 }
 
-// Nest makes a profile without contexts of a context-sensitive one: a function in a context
-// is inlined into its caller where the profile has the caller's context, and otherwise a function of
-// its own (ProfileConverter::convertCSProfiles).
+// Nest replaces contexts by inlining (ProfileConverter::convertCSProfiles): a function in a context
+// becomes inlined into its caller if the profile has the context of the caller, and a separate
+// function otherwise.
 func (p *Profile) Nest() {
 	if !p.Kind.Has(ContextSensitive) {
 		return
@@ -165,7 +167,7 @@ func (m *functionMap) nest(node *contextNode) {
 	caller := node.function
 	for _, key := range slices.Sorted(maps.Keys(node.children)) {
 		child := node.children[key]
-		// The innermost functions move first, with all that is inlined into them.
+		// Innermost functions move first, together with everything inlined into them.
 		m.nest(child)
 		f := child.function
 		if f == nil {
@@ -178,18 +180,18 @@ func (m *functionMap) nest(node *contextNode) {
 		} else {
 			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
 			add(&caller.Total, f.Total, 1)
-			// The call that becomes inlined code no longer counts as a call.
+			// A call that is now inlined no longer counts as a call.
 			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
 		}
 		m.remove(old)
 	}
-	if caller != nil { // of two functions of a name at a place the first stands
+	if caller != nil { // of two functions with one name at one location, the first stays
 		caller.Callsites = addup.Equal(caller.Callsites, (*Callsite).compare, func(_, _ *Callsite) {})
 	}
 }
 
-// removeCall removes the calls of a function at a location, and as many samples. It returns how
-// many that were.
+// removeCall removes the calls of a function at a location, and the same number of samples there. It
+// returns that number.
 func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
 	if !found {
@@ -207,8 +209,8 @@ func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	return count
 }
 
-// encodeWithin encodes the profile into at most limit bytes. While it takes more, it drops the
-// functions with the smallest totals (DefaultFunctionPruningStrategy).
+// encodeWithin encodes the profile into at most limit bytes. It drops the functions with the smallest
+// totals until they fit (DefaultFunctionPruningStrategy).
 func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
 	if len(p.Functions) == 0 { // as LLVM
 		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)
@@ -222,7 +224,7 @@ func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, erro
 			return out, err
 		}
 		n := len(left.Functions)
-		// The rule of LLVM: the number of functions goes with the square of the size.
+		// LLVM's rule: the number of functions to keep falls with the square of the excess.
 		share := float64(limit) / float64(len(out))
 		keep := min(int(math.Round(float64(n)*share*share)), n-1)
 		if keep <= 0 {

@@ -32,12 +32,12 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 			return
 		}
 		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
-		// Offsets within a compressed section, in errors too, are those of the inflated bytes.
+		// Offsets within a compressed section, also in errors, count inflated bytes.
 		if s.flags&flagCompressed != 0 {
 			from = r.inflate(from)
 		}
 		r.readSection(from, &s)
-		// LLVM, too, wants each section read to its end ("Malformed sample profile data").
+		// LLVM also refuses bytes after the end of the contents.
 		if from.Err() == nil && from.Len() > 0 {
 			from.Fail(from.At(from.Offset()).Field(s.kind.String()).Gotf("%d bytes more", from.Len()).
 				Want("the end of the section").Corrupt())
@@ -47,7 +47,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 	r.compareSections(c, sections)
 }
 
-// readSectionTable reads the table (readSecHdrTable), whose order is that of reading.
+// readSectionTable reads the section table, in reading order (readSecHdrTable).
 func readSectionTable(c *cursor.Cursor) []section {
 	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
 	for i := range sections {
@@ -56,7 +56,7 @@ func readSectionTable(c *cursor.Cursor) []section {
 	return sections
 }
 
-// readSection reads a section to its end. It skips one of an unknown type.
+// readSection reads a section. It skips sections of unknown types.
 func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	p := r.p
 	has := func(flag uint64) bool { return s.flags&flag != 0 }
@@ -73,8 +73,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		set(flagPreInlined, PreInlined)
 		set(flagFlowSensitive, FlowDiscriminators)
 		r.vtables = r.vtables || has(flagVTables)
-		// Fewer bits of discriminators are what an earlier pass of the compiler has
-		// (--fs-discriminator-pass).
+		// Fewer bits select the discriminators of an earlier compiler pass (--fs-discriminator-pass).
 		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
 			r.mask = 1<<r.opt.DiscriminatorBits - 1
 		}
@@ -90,7 +89,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
-		// The metadata name callsites, which must be in order to be found.
+		// Metadata refer to callsites, which can be found only if they are sorted.
 		r.tidy()
 		set(flagProbes, ProbeBased)
 		n := 0
@@ -110,7 +109,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		r.readSymbols(c)
 	case restSection:
 		r.readRest(c)
-	case offsetSection: // for who reads only some functions
+	case offsetSection: // for readers of single functions
 		if !r.opt.Lenient {
 			r.readOffsets(c)
 			return
@@ -121,8 +120,8 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	}
 }
 
-// readMetadata reads the metadata of a function, which is nil if the profile does not have it,
-// and of what is inlined into it.
+// readMetadata reads the metadata of a function and of everything inlined into it. f is nil if the
+// profile lacks the function.
 func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, attributes bool, depth int) {
 	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
 		return
@@ -160,8 +159,8 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 	}
 }
 
-// readSymbols reads the list of all functions of the program that was profiled, those without samples
-// too. It has no count: it ends where the section ends.
+// readSymbols reads the list of all functions of the profiled program, with and without samples. The
+// list ends with the section.
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
 	text, ok := strings.CutSuffix(text, "\x00")

@@ -13,24 +13,24 @@ type extendedWriter struct {
 	opt *WriteOptions
 }
 
-// A content is a section to be written. The order of contents is that of the file; place is
-// that in the section table.
+// A content is a section to be written. Contents are in file order; place is the index in the section
+// table.
 type content struct {
 	section
 	place int
 	bytes chunks
-	rest  []int // functions whose bytes are made again when they are written
+	rest  []int // functions after bytes, encoded again when written
 }
 
-// withAttributes are the kinds of profiles whose attributes are written.
+// withAttributes are the kinds of profiles whose attributes LLVM writes.
 const withAttributes = ContextSensitive | PreInlined
 
-// keptBytes is how many bytes of functions are kept once their offsets are known. It bounds the
-// memory of writing a large profile, for the time of making the others twice.
+// keptBytes bounds the encoded functions kept until they are written. Functions beyond it are encoded
+// twice: first for their offsets, then to be written.
 const keptBytes = 32 << 20
 
-// writeExtended writes the header with the offsets of all sections first, so all sections are known
-// before; functions beyond keptBytes are made again when their turn comes.
+// writeExtended writes an extensible binary file. The header holds the offsets of all sections, so it
+// encodes everything before it writes anything.
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
@@ -70,13 +70,13 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	return err
 }
 
-// contents returns all sections, with their places in the table:
+// contents returns all sections in file order:
 //
-//	read      summary, names, contexts, offsets, profiles, symbols, metadata
-//	written   summary, names, contexts, profiles, symbols, offsets, metadata
+//	table   summary, names, contexts, offsets, profiles, symbols, metadata
+//	file    summary, names, contexts, profiles, symbols, offsets, metadata
 //
-// The split layout has no contexts, and offsets and profiles twice: of the functions with
-// callsites, then of those without. There, the offsets are written next to the profiles.
+// The split layout has no contexts. It has offsets and profiles twice, for functions with and without
+// callsites; in the file, offsets follow their profiles.
 func (w *extendedWriter) contents() []content {
 	all := []content{
 		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summarize()))},
@@ -94,7 +94,7 @@ func (w *extendedWriter) contents() []content {
 	return append(all, profiles, w.symbolList(5), offsets, w.metadata(6))
 }
 
-// summaryFlags are what readers know of the profile before they read it (SecProfSummaryFlags).
+// summaryFlags returns the flags of the summary section: the kind of the profile (SecProfSummaryFlags).
 func (w *extendedWriter) summaryFlags() (flags uint64) {
 	for kind, flag := range map[Kind]uint64{
 		Partial: flagPartial, ContextSensitive: flagContexts, PreInlined: flagPreInlined, FlowDiscriminators: flagFlowSensitive,
@@ -109,8 +109,8 @@ func (w *extendedWriter) summaryFlags() (flags uint64) {
 	return flags
 }
 
-// nameFlags are those of the name table (SecNameTableFlags). GUIDs have fixed length, so that readers
-// need not read the table to find one.
+// nameFlags returns the flags of the name table (SecNameTableFlags). GUIDs have a fixed length, so that
+// readers can find one by its index.
 func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
@@ -121,7 +121,7 @@ func (w *extendedWriter) nameFlags() uint64 {
 	return 0
 }
 
-// contextTable numbers the contexts, in their order, and returns the section with them.
+// contextTable sets w.contexts and returns the section with the sorted contexts.
 func (w *extendedWriter) contextTable(place int) content {
 	var functions []int
 	if w.kind.Has(ContextSensitive) {
@@ -141,8 +141,8 @@ func (w *extendedWriter) contextTable(place int) content {
 	return content{section: section{kind: contextSection}, place: place, bytes: whole(dst)}
 }
 
-// profiles returns the section with functions, and that with their offsets, which is read
-// before it and has the given place.
+// profiles returns the section with functions and the section with their offsets. In the table, offsets
+// come first, at the given index.
 func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (profiles, offsets content) {
 	at := make([]uint64, len(w.functions))
 	profiles = content{section: section{kind: profileSection, flags: flags}, place: place + 1}
@@ -173,7 +173,6 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 	return profiles, content{section: section{kind: offsetSection, flags: flags}, place: place, bytes: whole(table)}
 }
 
-// symbolList returns the section with the symbol list.
 func (w *extendedWriter) symbolList(place int) content {
 	var dst []byte
 	for _, name := range w.symbols {
@@ -195,7 +194,6 @@ func (w *extendedWriter) metadata(place int) content {
 		return c
 	}
 	var dst []byte
-	// The order is that of LLVM's unordered map: it shows in the file, and so it has to be known.
 	for i := range w.inMapOrder() {
 		dst = w.appendMetadata(cursor.AppendULEB(dst, w.subject(i)), w.functions[i].body, c.flags)
 	}
@@ -203,8 +201,8 @@ func (w *extendedWriter) metadata(place int) content {
 	return c
 }
 
-// appendMetadata appends the metadata of a function and, unless there are contexts, of what is inlined
-// into it (writeFuncMetadata).
+// appendMetadata appends the metadata of a function and, without contexts, of everything inlined into
+// it (writeFuncMetadata).
 func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	u := unpacker{b: body}
 	u.skip()

@@ -4,8 +4,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// The gcov format is u32 words, little-endian. A u64 is two words, the low one first. A
-// string is its length in words and these words, padded with zeros.
+// The gcov format consists of little-endian u32 words. A u64 is two words, the low word first. A
+// string is its length in words, followed by its bytes, padded with zeros.
 //
 //	gcov     = "adcg" "*704" stamp
 //	           tagNames length n { string }
@@ -14,8 +14,8 @@ import (
 //	           { offset numTargets u64:count { kind u64:name u64:count } }
 //	           { offset function }
 //
-// An offset is line<<16 | discriminator. Totals are not stored: each count is one of the
-// function and of those around it.
+// An offset is line<<16 | discriminator. The format has no totals: each count adds to the function
+// and to all functions that it is inlined into.
 const (
 	magicGCov = "adcg*704"
 
@@ -99,8 +99,8 @@ func (r *gcovReader) location() Location {
 	return Location{at >> 16, at & 0xffff}
 }
 
-// readFunction reads the last function of a stack, whose name is read; the others are those
-// around it.
+// readFunction reads the last function of the stack, after its name. The others are its inline chain,
+// outermost first.
 func (r *gcovReader) readFunction(stack []*Function) {
 	c, f := r.c, stack[len(stack)-1]
 	positions := c.Count(uint64(c.U32("number of positions")), 16, "number of positions")

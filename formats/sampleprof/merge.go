@@ -8,15 +8,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A result says what became of a function that was added.
+// A result says how adding a function ended. It is a set of bits; 0 is success.
 type result uint8
 
 const (
 	overflowed result = 1 << iota // some count saturated
-	mismatched                    // its checksum is another one
+	mismatched                    // not added: its checksum differs
 )
 
-// add adds f to the function of its key. It does not keep f, but for its names and context.
+// add adds f to the function with its key. It retains the names and the context of f.
 func (m *functionMap) add(f *Function) {
 	to := m.find(f.key())
 	if to == nil {
@@ -26,7 +26,7 @@ func (m *functionMap) add(f *Function) {
 	to.add(f)
 }
 
-// add adds o, unless it has another checksum.
+// add adds o to f, unless their checksums differ.
 func (f *Function) add(o *Function) {
 	p := newPacker()
 	m := bodyMerger{weight: 1}
@@ -41,27 +41,27 @@ func (f *Function) add(o *Function) {
 	*f = *e.function(&to)
 }
 
-// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number
-// of profiles. Make one with [NewMerger]. It is not safe for concurrent use.
+// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of
+// profiles. It is not safe for concurrent use.
 type Merger struct {
 	opt    MergeOptions
 	sums   packedSums
 	head   Profile // kind and symbols of the sum
 	any    bool    // a profile was added
-	memory []byte  // for the bodies of one file
+	memory []byte  // reused for the bodies of each file
 }
 
 // MergeOptions adjust a [Merger]. The zero value merges exactly: the result does not depend on the
 // order of the profiles, nor on their grouping.
 type MergeOptions struct {
-	// LLVMCompat merges as llvm-profdata 22 does: of functions with different checksums the first
-	// stands, and the result says of itself what the last profile said.
+	// LLVMCompat merges by the rules of llvm-profdata 22: of functions with one name but different
+	// checksums, the first one stays; some bits of the kind are those of the last profile.
 	LLVMCompat bool
-	// Rename gives functions other names before they meet; nil leaves them theirs. A profile
-	// whose functions are renamed loses contexts, checksums, attributes and virtual tables, as in LLVM.
+	// Rename returns the name under which a function is added; nil changes no names. As in LLVM,
+	// renaming drops contexts, checksums, attributes and virtual tables.
 	Rename func(name string) string
-	// Warn is told of every function that is not added, or whose counts saturated, and of files
-	// that may have been damaged; nil drops the warnings.
+	// Warn receives a warning for each function that is not added or whose counts saturate, and
+	// for each sign of damage in a file; nil drops the warnings.
 	Warn func(profile.Warning)
 }
 
@@ -75,13 +75,13 @@ func NewMerger(opt MergeOptions) *Merger {
 
 // Added says what one profile contributed.
 type Added struct {
-	Functions int    // that were added
-	Skipped   int    // left out because their checksums contradict earlier ones, as in LLVM
-	Count     uint64 // sum of their totals, unweighted, saturating
+	Functions int    // functions added
+	Skipped   int    // functions left out because earlier ones have other checksums, with LLVMCompat
+	Count     uint64 // sum of the totals of the added functions, unweighted, saturating
 }
 
-// AddProfile adds a profile with a weight of at least 1. Profiles of different kinds cannot meet:
-// contexts with none, probes with lines.
+// AddProfile adds a profile, its counts multiplied by weight, at least 1. It refuses to mix profiles
+// with and without contexts, or with probes and lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	if added, err = m.addModel(name, p, weight); err == nil && !m.opt.LLVMCompat {
 		p.rest.addTo(m, &added, name, weight)
@@ -106,8 +106,7 @@ func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error)
 	})
 }
 
-// AddFile reads a profile, as [Read] does, and adds it, as [Merger.AddProfile] does, in a fraction
-// of the time and memory of both.
+// AddFile is [Read] and [Merger.AddProfile] in a fraction of the time and memory.
 func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uint64) (Added, error) {
 	if m.opt.Rename == nil {
 		known, named := len(m.sums.names), len(m.sums.named)
@@ -133,7 +132,7 @@ func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uin
 	return added, err
 }
 
-// addPlain adds what was read of a plain file. The bodies of the first are kept where they are.
+// addPlain adds the functions of a plain file. The sum takes over the memory of the first file.
 func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64) (Added, error) {
 	m.memory = f.out
 	if weight == 1 && len(m.sums.functions) == 0 {
@@ -148,12 +147,12 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 	})
 }
 
-// doubt warns of a file that may have been damaged. totals are those of its functions.
+// doubt warns of signs of damage in a file. totals are the totals of its functions.
 func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	if m.opt.LLVMCompat || m.opt.Warn == nil || p.format == FormatText {
 		return
 	}
-	if !p.Kind.Has(ContextSensitive) { // whose summary is about functions without contexts
+	if !p.Kind.Has(ContextSensitive) { // the summary would be about merged contexts
 		if err := totals.doubt(p.Summary); err != nil {
 			p.odd = append(p.odd, err)
 		}
@@ -163,8 +162,8 @@ func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	}
 }
 
-// add adds the n functions of a profile that function returns. mapped says that LLVM adds them in
-// the order of a map of them; else they are in the order in which it does.
+// add adds the n functions of a profile; function returns them by index. If mapped is set, LLVM
+// would add the functions in hash-map order; otherwise in the given order.
 func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool, function func(i int) *packedFunction) (added Added, err error) {
 	if err := m.accepts(name, p); err != nil {
 		return added, err
@@ -175,7 +174,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 	if m.opt.LLVMCompat && mapped {
 		places = make([]uint32, 0, n)
 	}
-	odd := make(map[uint32]profile.Warning) // by place
+	odd := make(map[uint32]profile.Warning) // by index of the sum
 	for i := range n {
 		f := function(i)
 		place, r := m.addFunction(f, weight)
@@ -217,13 +216,13 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 	return added, nil
 }
 
-// addFunction adds weight·f, and returns the place of the sum.
+// addFunction adds weight·f and returns the index of the sum.
 func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r result) {
 	place, fresh := m.sums.get(f)
 	return place, m.sums.add(place, f, weight, fresh)
 }
 
-// renamed returns a copy with other names.
+// renamed returns a copy of the function with its names replaced.
 func (f *Function) renamed(rename func(string) string) *Function {
 	name := func(n Name) Name {
 		if text, ok := n.Text(); ok {
@@ -232,7 +231,7 @@ func (f *Function) renamed(rename func(string) string) *Function {
 		return n
 	}
 	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
-	if f.Context != nil { // LLVM writes no frame into binary files, which nothing can read
+	if f.Context != nil { // LLVM writes contexts without frames, which no reader accepts
 		c.Context = []Frame{{Name: c.Name}}
 	}
 	for _, s := range f.Body {
@@ -249,7 +248,7 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	return c
 }
 
-// accepts returns the error about a profile of a kind that cannot be added.
+// accepts returns an error if the kind of the profile does not go with the profiles added before.
 func (m *Merger) accepts(name string, p *Profile) error {
 	differ := (m.head.Kind ^ p.Kind) & (ContextSensitive | ProbeBased)
 	if !m.any || differ == 0 {
@@ -263,9 +262,8 @@ func (m *Merger) accepts(name string, p *Profile) error {
 		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(why), name)
 }
 
-// note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
-// text profile decides anew whether it is of the others of noted, and one of the first binary format
-// whether discriminators are flow-sensitive.
+// note updates the kind of the sum, which is never [Partial]. In LLVM mode, a text profile resets
+// PreInlined and FlowDiscriminators, and a profile in the first binary format resets FlowDiscriminators.
 func (m *Merger) note(p *Profile) {
 	noted := PreInlined | FlowDiscriminators
 	switch {
@@ -279,24 +277,24 @@ func (m *Merger) note(p *Profile) {
 	m.any, m.head.Kind = true, kind&^Partial
 }
 
-// Merged is what a [Merger] has added up. It can be written, and summarized, without being made a
-// [Profile] first, which would take more time and memory.
+// Merged is the sum of a [Merger] in the Merger's own form. Writing and summarizing it takes less time
+// and memory than making a [Profile] first.
 type Merged struct {
-	// Kind and Symbols are those of the profile, and may be changed.
+	// Kind and Symbols of the sum. Callers may change them before writing.
 	Kind    Kind
 	Symbols []string
-	// Functions is how many there are, contexts counted each.
+	// Functions is the number of functions; each context counts.
 	Functions int
-	// Left is how many functions of other builds, by their checksums, were left out, inlined ones
-	// included: of each function the build with the most samples stays.
+	// Left is the number of functions left out, inlined functions included. If a function has several
+	// builds, which differ in their checksums, the build with the most samples stays.
 	Left int
 
 	sums   *packedSums
 	left   []packedFunction
-	packed *packedProfile // without kind and symbols
+	packed *packedProfile // kind and symbols are set by writable
 }
 
-// Finish ends the merging: nothing may be added afterwards.
+// Finish returns the sum. Nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, sums: &m.sums}
 	if s := &m.sums; s.ofBuild {
@@ -314,11 +312,10 @@ func (m *Merger) Finish() *Merged {
 	return r
 }
 
-// Profile returns the sum. Nothing may be added afterwards. See [Merger.Finish] for when it is only
-// to be written.
+// Profile returns the sum. Nothing may be added afterwards.
 func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 
-// Profile returns the merged profile.
+// Profile returns the sum as a profile.
 func (r *Merged) Profile() *Profile {
 	order := r.sums.inMapOrder()
 	known := &functionMap{order: order.keys.Clone(), places: make([]*Function, 1+len(order.places))}
@@ -331,7 +328,7 @@ func (r *Merged) Profile() *Profile {
 	return p
 }
 
-// Summarize is [Profile.Summarize].
+// Summarize returns the summary, like [Profile.Summarize].
 func (r *Merged) Summarize() *Summary { return r.writable().summarize() }
 
 func (r *Merged) writable() *packedProfile {
@@ -342,7 +339,7 @@ func (r *Merged) writable() *packedProfile {
 	return r.packed
 }
 
-// Write is [Profile.Write].
+// Write writes the sum, like [Profile.Write].
 func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
 	if opt.SizeLimit > 0 || opt.Format == FormatText {
 		return r.Profile().Write(w, opt)

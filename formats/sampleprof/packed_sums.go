@@ -7,26 +7,26 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// packedSums are functions, each the sum of those of one key or, if they are of several builds, of
-// one key and checksum.
+// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and
+// checksum.
 type packedSums struct {
 	packer
 	bodyMerger
 	functions []packedFunction
-	places    []uint32         // by number of a name, places of functions without context and checksum, plus 1
-	builds    map[build]uint32 // places of the others, plus 1
-	adopts    bool             // bodies that are added may be kept
+	places    []uint32         // by name number: index in functions plus 1, without context and checksum
+	builds    map[build]uint32 // the same for functions with context or checksum
+	adopts    bool             // the sums may retain the bodies that are added
 	memory    []byte
 
-	batches []batch // that are not in the map yet
-	batched int     // places in them
+	batches []batch // not yet in order
+	batched int     // functions in batches
 	order   mapOrder
 }
 
-// A build is a function in one of several builds of a program, which have different checksums.
+// A build identifies a function in one of several builds of a program, which have different checksums.
 type build struct{ key, checksum uint64 }
 
-// get returns the place of the sum for f. If there is none it adds one, which is empty.
+// get returns the index of the sum for f. If there is none, it adds an empty one.
 func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
 	b := build{}
 	if s.ofBuild {
@@ -46,7 +46,7 @@ func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
 	if place > 0 {
 		return place - 1, false
 	}
-	// Names and contexts of the first function of a key stand for all.
+	// The first function with a key gives the sum its name and context.
 	s.functions = append(s.functions, packedFunction{name: f.name, context: f.context, body: emptyBody})
 	if place = uint32(len(s.functions)); plain {
 		s.places[first] = place
@@ -59,8 +59,8 @@ func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
 	return place - 1, true
 }
 
-// add adds weight·f to the sum at a place, with LLVM's rules. It keeps nothing of f but names and
-// context, and the body if it may.
+// add adds weight·f to the sum at an index. fresh says that the sum is empty. If adopts is set, the
+// sum may retain the body of f.
 func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh bool) result {
 	to := &s.functions[place]
 	if fresh && weight == 1 && s.adopts {
@@ -82,10 +82,10 @@ func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh b
 	return s.result
 }
 
-// A mapOrder is LLVM's map of functions. Nothing is removed from it.
+// A mapOrder is the order of LLVM's hash map of functions.
 type mapOrder struct {
 	keys   llvmorder.Unordered
-	places []uint32 // of the functions, by those of the map less 1
+	places []uint32 // indexes of functions, in the order of insertion
 }
 
 func (o *mapOrder) insert(key uint64, place uint32) {
@@ -94,7 +94,7 @@ func (o *mapOrder) insert(key uint64, place uint32) {
 	}
 }
 
-// all yields the places of the functions in the order of the map.
+// all yields the indexes of the functions in map order.
 func (o *mapOrder) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := range o.keys.All() {
@@ -105,15 +105,15 @@ func (o *mapOrder) all() iter.Seq[uint32] {
 	}
 }
 
-// A batch is functions that LLVM adds to its map of the sums, by their places. mapped says that it
-// does so in the order of a map of these alone. As few files show that order, maps are not filled
-// before someone asks for it, or there are very many places in batches.
+// A batch lists the functions of one input that LLVM would insert into its map of the sums. Few
+// outputs show the order of that map, so batches wait until the order is needed, or until
+// they become too large.
 type batch struct {
-	places []uint32
-	mapped bool
+	places []uint32 // indexes of functions
+	mapped bool     // LLVM inserts them in the order of a hash map of the input; else as listed
 }
 
-// maxBatched is how many places batches may have for each function.
+// maxBatched bounds the size of batches for each function of the sums.
 const maxBatched = 16
 
 func (s *packedSums) addBatch(b batch) {
@@ -123,7 +123,7 @@ func (s *packedSums) addBatch(b batch) {
 	}
 }
 
-// inMapOrder returns the order of LLVM's map of the sums.
+// inMapOrder returns the order of LLVM's hash map of the sums.
 func (s *packedSums) inMapOrder() *mapOrder {
 	for _, b := range s.batches {
 		places := slices.Values(b.places)
@@ -138,7 +138,7 @@ func (s *packedSums) inMapOrder() *mapOrder {
 	return &s.order
 }
 
-// mapped returns LLVM's map of functions.
+// mapped returns the order of LLVM's hash map of the functions with the given indexes.
 func (s *packedSums) mapped(places []uint32) *mapOrder {
 	o := new(mapOrder)
 	for _, place := range places {

@@ -11,23 +11,22 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Profile is the content of a sample profile, free of encodings.
+// A Profile is the content of a sample profile, independent of its encoding.
 type Profile struct {
 	Kind Kind
-	// Functions are in the order in which files have them: by descending total, then by name or
-	// context. These differ. Some may be removed, or
-	// appended.
+	// Functions are sorted as in files: by descending total, then by name or context. No two
+	// functions have the same name and context. Callers may remove and append functions.
 	Functions []*Function
-	// Symbols are the names of all functions of the program, sorted, whether they
-	// have samples or not; nil if the profile does not list them.
+	// Symbols are the sorted names of all functions of the program, with and without samples;
+	// nil if the profile does not list them.
 	Symbols []string
-	// Summary is that of the file; nil if it has none, as text.
+	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
 
-	known  *functionMap // of Functions; nil if it follows from their order
-	odd    []error      // what is doubtful in the file
-	rest   rest         // of a sum
-	format Format       // of the file; "" for none
+	known  *functionMap // Functions in LLVM's map order; nil if their own order determines it
+	odd    []error      // signs of damage in the file
+	rest   rest         // of a partial sum
+	format Format       // of the file; "" if the profile was not read from one
 }
 
 // A Kind says what the samples of a profile are attached to. It is a set of bits.
@@ -62,8 +61,8 @@ func (k Kind) words() (set []string) {
 	return set
 }
 
-// A Name is the name of a function or virtual table, or its GUID alone, which is what
-// profiles with MD5 names hold. The zero Name is none.
+// A Name is the name of a function or virtual table. Profiles with MD5 names hold only the
+// GUIDs of names. The zero Name is no name.
 type Name struct {
 	text string
 	id   uint64
@@ -72,7 +71,7 @@ type Name struct {
 // emptyID is the GUID of the empty name, which text profiles may have.
 var emptyID = guid.Of("")
 
-// NameOf returns the Name with a text.
+// NameOf returns the Name with the given text and its GUID.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
 // ID returns the GUID of the name.
@@ -89,7 +88,7 @@ func (n Name) String() string {
 	return strconv.FormatUint(n.id, 10)
 }
 
-// Compare orders GUIDs before names; GUIDs by value, names by their bytes.
+// Compare orders bare GUIDs, by value, before names, by their bytes.
 func (n Name) Compare(o Name) int {
 	switch {
 	case n.text != "" && o.text != "":
@@ -102,7 +101,7 @@ func (n Name) Compare(o Name) int {
 	return 1
 }
 
-// byID orders names by GUID, which is faster than by text.
+// byID orders names by GUID, which is faster than by text; for sorting whose order does not show.
 func (n Name) byID(o Name) int {
 	if c := cmp.Compare(n.id, o.id); c != 0 {
 		return c
@@ -110,9 +109,9 @@ func (n Name) byID(o Name) int {
 	return strings.Compare(n.text, o.text)
 }
 
-// A Location is a place in a function: the line relative to that of the function's
-// beginning, and the discriminator of the code on it. In probe-based profiles Line is
-// the number of a probe.
+// A Location is a source line, counted from the first line of the function, and the
+// discriminator of the code on that line. In probe-based profiles, Line is the number of a
+// probe.
 type Location struct{ Line, Discriminator uint32 }
 
 // Compare orders locations by line, then by discriminator.
@@ -125,8 +124,7 @@ func (l Location) String() string {
 	return string(appendLocation(nil, l))
 }
 
-// A Frame is a function of a calling context, and the place in it from which the next
-// one was called.
+// A Frame is a function in a calling context and the location of its call to the next frame.
 type Frame struct {
 	Name Name
 	Location
@@ -139,35 +137,34 @@ const (
 	duplicated
 )
 
-// A Function holds the samples of a function, or of a function inlined at one place.
+// A Function holds the samples of a function, or of one inlined copy of a function.
 type Function struct {
 	Name Name
-	// Context is nil unless the profile is context-sensitive. The outermost frame is
-	// first. The last is the function itself, at location 0.
+	// Context is the calling context, outermost frame first; the last frame is the function
+	// itself, at location 0. nil unless the profile is context-sensitive.
 	Context []Frame
-	Total   uint64 // samples of the function and what was inlined into it
-	Head    uint64 // samples of its entry; 0 if inlined
+	Total   uint64 // samples of the function and of everything inlined into it
+	Head    uint64 // samples of the function's entry; 0 if inlined
 
-	Body      []Sample     // in the order of locations, which differ
-	Callsites []Callsite   // what was inlined, in the order of locations, then of names
-	VTables   []VTableUses // in the order of locations, which differ
+	Body      []Sample     // sorted by location, each location once
+	Callsites []Callsite   // inlined functions, sorted by location, then by name
+	VTables   []VTableUses // sorted by location, each location once
 
-	Checksum uint64 // of its control flow graph; 0 unless probe-based
-	// Attributes are how the producer treated the function in its context, a set of bits: 1 the
-	// program had it inlined, 2 the pre-inliner wants it inlined, 4 its samples are in a base
-	// profile, too.
+	Checksum uint64 // of the control flow graph; 0 unless probe-based
+	// Attributes are bits that say how the producer treated the function in its context: 1 the
+	// program had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has
+	// its samples.
 	Attributes uint32
 }
 
-// A Sample counts how often a location ran.
+// A Sample is a location and how often it ran.
 type Sample struct {
 	Location
 	Count   uint64
-	Targets []Target // of a call there, each once, by descending count, then by name
+	Targets []Target // functions called there, each once, by descending count, then by name
 }
 
-// A Target is a function that was called, or a virtual table that was used, and how
-// often.
+// A Target is a called function or a used virtual table, and how often.
 type Target struct {
 	Name  Name
 	Count uint64
@@ -179,14 +176,14 @@ type Callsite struct {
 	Callee *Function
 }
 
-// VTableUses are the virtual tables of objects whose methods were called at a location.
+// VTableUses are the virtual tables of the objects whose methods were called at a location.
 type VTableUses struct {
 	Location
-	VTables []Target // each once, in the order of their names
+	VTables []Target // sorted by name, each name once
 }
 
-// key is the number by which LLVM knows a function of a profile: the GUID of its name,
-// or the hash of its context. Two functions of one key are one.
+// key returns the number that identifies a function in LLVM's maps: the GUID of its name, or
+// the hash of its context. LLVM takes two functions with one key for the same function.
 func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
 
 func keyOf(name Name, context []Frame) uint64 {
@@ -206,7 +203,7 @@ func (f Frame) hash() uint64 {
 	return f.Name.id + at<<5 + at
 }
 
-// Label returns the name of the function, or its context as text profiles have it but
+// Label returns the name of the function, or its context in the notation of text profiles,
 // without brackets: "main:3 @ foo:1.2 @ bar".
 func (f *Function) Label() string {
 	if f.Context == nil {
@@ -233,8 +230,8 @@ func appendLocation(dst []byte, l Location) []byte {
 	return dst
 }
 
-// compareContexts orders functions without a context, by name, before those with one,
-// by frame.
+// compareContexts orders functions without a context, by name, before functions with a
+// context, by frame.
 func compareContexts(a, b *Function) int {
 	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
@@ -254,8 +251,7 @@ func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
 	})
 }
 
-// inFileOrder orders functions as files have them: by descending total, then by name or
-// context.
+// inFileOrder orders functions by descending total, then by name or context.
 func inFileOrder(a, b *Function) int {
 	if a.Total != b.Total {
 		return cmp.Compare(b.Total, a.Total)
@@ -263,7 +259,7 @@ func inFileOrder(a, b *Function) int {
 	return compareContexts(a, b)
 }
 
-// sorted returns the functions in the order in which files have them.
+// sorted returns the functions in file order.
 func (p *Profile) sorted() []*Function {
 	if slices.IsSortedFunc(p.Functions, inFileOrder) {
 		return p.Functions
@@ -273,8 +269,8 @@ func (p *Profile) sorted() []*Function {
 	return fs
 }
 
-// InMapOrder returns the functions in the order in which LLVM walks them, where it breaks no
-// ties.
+// InMapOrder returns the functions in the order of LLVM's hash map. LLVM's tools show this
+// order wherever they break no ties.
 func (p *Profile) InMapOrder() []*Function { return p.toMap().slice() }
 
 func (p *Profile) toMap() *functionMap {
@@ -295,15 +291,15 @@ func (p *Profile) toMap() *functionMap {
 	return p.known
 }
 
-// setFunctions sets the functions of a profile, in the order in which files have them.
+// setFunctions sets p.Functions, in file order.
 func (p *Profile) setFunctions(m *functionMap) {
 	p.known = m
 	p.Functions = m.slice()
 	slices.SortFunc(p.Functions, inFileOrder)
 }
 
-// walk calls fn with the function and all that is inlined into it, outer ones first,
-// unless fn returns false for the outer one.
+// walk calls fn for the function and everything inlined into it, outer functions first. If fn
+// returns false, walk skips what is inlined into that function.
 func (f *Function) walk(fn func(*Function) bool) {
 	if !fn(f) {
 		return
@@ -313,7 +309,7 @@ func (f *Function) walk(fn func(*Function) bool) {
 	}
 }
 
-// maxCount returns the greatest count of the function and what is inlined into it.
+// maxCount returns the greatest count of the function and everything inlined into it.
 func (f *Function) maxCount() (most uint64) {
 	f.walk(func(g *Function) bool {
 		for i := range g.Body {
@@ -324,7 +320,7 @@ func (f *Function) maxCount() (most uint64) {
 	return most
 }
 
-// addSymbols adds names to p.Symbols.
+// addSymbols adds names to p.Symbols and keeps it sorted.
 func (p *Profile) addSymbols(names ...string) {
 	if len(names) > 0 {
 		p.Symbols = append(p.Symbols, names...)
@@ -333,10 +329,9 @@ func (p *Profile) addSymbols(names ...string) {
 	}
 }
 
-// EntryCount estimates how often the function was entered: Head, if it is known and the
-// profile context-sensitive; otherwise the count of the first location, or those of the
-// functions inlined there; at least 1 if there are samples
-// (FunctionSamples::getHeadSamplesEstimate).
+// EntryCount returns an estimate of how often the function was entered: Head if the function
+// has a context; otherwise the count of the first location, or the sum over the functions
+// inlined there; at least 1 if there are samples (FunctionSamples::getHeadSamplesEstimate).
 func (f *Function) EntryCount() uint64 {
 	if f.Context != nil && f.Head > 0 {
 		return f.Head
@@ -359,10 +354,10 @@ func (f *Function) EntryCount() uint64 {
 	return count
 }
 
-// Summary describes how the counts of a profile are spread. Compilers decide from it
-// what is hot and what is cold.
+// Summary describes the distribution of the counts. Compilers use it to decide what is hot and
+// what is cold.
 type Summary struct {
-	Total        uint64 // of all body counts, modulo 2^64 as in LLVM
+	Total        uint64 // sum of all body counts, modulo 2^64 as in LLVM
 	MaxCount     uint64
 	MaxHead      uint64
 	NumCounts    uint64

@@ -10,20 +10,20 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// A rest is what a file has of a sum beside a profile that compilers read, so that sums of such sums
-// are those of all inputs.
+// A rest is the content of a restSection: the part of a partial sum that compilers ignore but later
+// merges need.
 type rest struct {
 	names  []string
-	builds []*Profile // functions of other builds, which have other checksums
+	builds []*Profile // functions with other checksums than in the profile
 }
 
-// addTo adds the rest of a profile that was added.
+// addTo adds the rest to m, after the profile itself.
 func (r *rest) addTo(m *Merger, added *Added, name string, weight uint64) {
 	for _, text := range r.names {
 		m.sums.number(NameOf(text))
 	}
 	for _, p := range r.builds {
-		a, _ := m.addModel(name, p, weight) // of the same kind
+		a, _ := m.addModel(name, p, weight) // no error: the kind is that of the profile
 		add(&added.Count, a.Count, 1)
 	}
 }
@@ -34,7 +34,7 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 		c.Skip(uint64(c.Len()), "section")
 		return
 	}
-	// One level is all that profuse writes; more would be a way to make a reader recurse.
+	// Profuse writes one level. More would let a file make the reader recurse.
 	if r.isRest {
 		c.Fail(c.At(c.Offset()).Field("section").Got("a rest of a rest").Want("a profile").Corrupt())
 	}
@@ -56,7 +56,7 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 			return
 		}
 		of := newBinaryReader(data, FormatExtended, r.opt)
-		// It may not be compressed: the limit counts as used up.
+		// Builds are not compressed: count the limit as used up.
 		of.isRest, of.inflated = true, maxInflated(len(data))
 		p, err := of.read(FormatExtended)
 		if err == nil && (p.Kind^r.p.Kind)&(ContextSensitive|ProbeBased) != 0 {
@@ -68,16 +68,16 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 	}
 }
 
-// Exceeds reports whether the sum has what [Merged.Write] leaves out, so that sums of sums that were
-// written so would differ from those of all inputs: functions of other builds, and names of which the
-// file has the GUIDs alone, or nothing, and attributes that compilers do not ask for.
+// Exceeds reports whether [Merged.Write] loses data that a later merge needs and
+// [Merged.WritePartial] keeps: functions of other builds, texts of names, and attributes that
+// compilers ignore.
 func (r *Merged) Exceeds() bool {
 	return len(r.left) > 0 || len(r.restNames()) > 0 || r.Kind&withAttributes == 0 && r.packed.survey().attributes
 }
 
-// WritePartial writes an extensible binary file that loses nothing: the sum of partials is the sum of
-// all their inputs, however these are grouped. Other readers take it for the profile that
-// [Merged.Write] writes. Only exact merging has partials.
+// WritePartial writes a partial sum, an extensible binary file that loses nothing: however inputs are
+// grouped into partial sums, the sum of these is the sum of all inputs. Other tools read it as the
+// profile that [Merged.Write] writes. With [MergeOptions.LLVMCompat], it returns an error.
 func (r *Merged) WritePartial(w io.Writer, opt WriteOptions) error {
 	if !r.sums.joins {
 		return errors.ErrUnsupported
@@ -102,7 +102,7 @@ func (r *Merged) WritePartial(w io.Writer, opt WriteOptions) error {
 	return r.Write(w, opt)
 }
 
-// restNames returns the names that the file written for a sum does not have.
+// restNames returns the texts of names that Write would lose.
 func (r *Merged) restNames() (names []string) {
 	p := r.writable()
 	opt := WriteOptions{Lossless: true}
@@ -117,7 +117,7 @@ func (r *Merged) restNames() (names []string) {
 	return names
 }
 
-// nameContexts gives the frames of contexts the names that became known later.
+// nameContexts gives the frames of contexts the texts of names that became known later.
 func (s *packedSums) nameContexts() {
 	if !s.joined {
 		return
@@ -131,11 +131,11 @@ func (s *packedSums) nameContexts() {
 	}
 }
 
-// settle keeps of each function the build with the most samples, and returns those of others. n is how
-// many these are, inlined ones included.
+// settle sorts functions and keeps the build of each function with the most samples. left are the other
+// builds; n is the number of functions in left, inlined functions included.
 func (s *packedSums) settle(functions []packedFunction, kind Kind) (kept, left []packedFunction, n int) {
 	slices.SortFunc(functions, func(a, b packedFunction) int {
-		if c := s.compareSubjects(&a, &b); c != 0 { // as mostly
+		if c := s.compareSubjects(&a, &b); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.checksum(), b.checksum()))
@@ -162,7 +162,7 @@ func (s *packedSums) settle(functions []packedFunction, kind Kind) (kept, left [
 	return kept, left, n
 }
 
-// compareSubjects orders functions as files do.
+// compareSubjects orders functions by name or context.
 func (s *packedSums) compareSubjects(a, b *packedFunction) int {
 	if a.context == nil && b.context == nil {
 		return s.nameTable.compare(a.name, b.name)
@@ -170,10 +170,10 @@ func (s *packedSums) compareSubjects(a, b *packedFunction) int {
 	return compareSubjects(s.names[a.name], a.context, s.names[b.name], b.context)
 }
 
-// settle keeps of each inlined function the build with the most samples. It returns a function with
-// those of the others at their places and no samples of its own, nil without any.
+// settle keeps the build of each inlined function with the most samples. left is a copy of f without
+// samples, into which the n other builds are inlined; nil if there are none.
 func (f *Function) settle() (left *Function, n int) {
-	// Callsites of one place and name stand together, one for each build.
+	// Callsites with one location and name are adjacent, one for each build.
 	sites := f.Callsites
 	var rest []Callsite
 	f.Callsites = sites[:0:0]

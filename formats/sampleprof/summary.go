@@ -5,8 +5,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Summarize computes the summary of the profile as it is now. The contexts of one
-// function are merged for it, and inlined functions whose samples are in a base profile, too, are left out.
+// Summarize computes the summary of the profile as it is now. It merges the contexts of a
+// function, and leaves out inlined functions whose samples a base profile also has.
 func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 
 // summarize computes the summary once.
@@ -21,9 +21,8 @@ func (p *packedProfile) summarize() *Summary {
 	return p.summary
 }
 
-// withoutContexts returns one function for each name, the sum of its contexts in the
-// order in which LLVM adds them up. Contexts with another checksum than the first are left
-// out.
+// withoutContexts returns one function for each name: the sum of its contexts, added in LLVM's
+// order, without contexts whose checksum differs from the first.
 func (p *packedProfile) withoutContexts() *packedProfile {
 	sums := packedSums{packer: packer{nameTable: p.names}}
 	for i := range p.inMapOrder() {
@@ -34,16 +33,16 @@ func (p *packedProfile) withoutContexts() *packedProfile {
 	return &packedProfile{names: p.names, functions: sums.functions}
 }
 
-// A survey finds the names and the counts of functions.
+// A survey lists the names that functions use and the distribution of their counts.
 type survey struct {
 	counts     tally.Tally
 	summary    *Summary
-	used       []uses // by number of a name
-	attributes bool   // some function has any
-	duplicated bool   // the function is counted elsewhere
+	used       []uses // by name number
+	attributes bool   // some function has attributes
+	duplicated bool   // a base profile has the samples of the function being read
 }
 
-// uses are what a name is used for. It is a set of bits.
+// uses says what a name is used for. It is a set of bits.
 type uses uint8
 
 const (
@@ -51,7 +50,7 @@ const (
 	ofVTable
 )
 
-// survey surveys all functions, once.
+// survey returns the survey of all functions, made at the first call.
 func (p *packedProfile) survey() *survey {
 	if p.surveyed != nil {
 		return p.surveyed
