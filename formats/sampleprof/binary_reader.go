@@ -130,12 +130,12 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		own, after, _ := strings.Cut(text, "\x00")
 		name := NameOf(own)
 		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
-		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
+		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
 			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
 			inOrder = false
 		}
 		if r.ids {
-			name.text = ""
+			name.Text = ""
 		}
 		r.names, text = append(r.names, name), after
 		c.Skip(uint64(len(own)+1), "name")
@@ -162,9 +162,9 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 	r.names, r.used = make([]Name, n), make([]bool, n)
 	for i := range r.names {
 		if fixed {
-			r.names[i].id = c.U64("name")
+			r.names[i].ID = c.U64("name")
 		} else {
-			r.names[i].id = c.ULEB("name")
+			r.names[i].ID = c.ULEB("name")
 		}
 	}
 	r.nameFunctions(c, false)
@@ -257,7 +257,7 @@ func (r *binaryReader) name(c *cursor.Cursor) Name {
 
 // subject reads the name of a function or, in a context-sensitive profile, its context.
 func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
-	if !r.p.Kind.Has(ContextSensitive) {
+	if !r.p.Kind.ContextSensitive {
 		return r.name(c), nil
 	}
 	at := c.Offset()

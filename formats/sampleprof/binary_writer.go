@@ -132,7 +132,7 @@ func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
 	for _, number := range w.used {
 		n := w.names.names[number]
 		if ids {
-			dst = le.AppendUint64(dst, n.id)
+			dst = le.AppendUint64(dst, n.ID)
 		} else {
 			dst = append(append(dst, n.String()...), 0)
 		}
@@ -142,7 +142,7 @@ func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
 
 // hasUniqueSuffix reports whether a name of the file has the uniqueSuffix.
 func (w *binaryWriter) hasUniqueSuffix() bool {
-	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].text, uniqueSuffix) })
+	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].Text, uniqueSuffix) })
 }
 
 // subject returns the index of a function's context or, without contexts, of its name.

@@ -15,7 +15,7 @@ import (
 // the same location (and callee). It reports whether a count saturated.
 func (f *Function) tidy() (overflow bool) {
 	if !inOrder(f.Body) {
-		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
+		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.compare(b.Location) }, func(to, s *Sample) {
 			overflow = add(&to.Count, s.Count, 1) || overflow
 			to.Targets = append(to.Targets, s.Targets...)
 		})
@@ -25,7 +25,7 @@ func (f *Function) tidy() (overflow bool) {
 			overflow = joinTargets(&f.Body[i].Targets, byCount) || overflow
 		}
 	}
-	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
+	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.compare(b.Location) }, func(to, v *VTableUses) {
 		to.VTables = append(to.VTables, v.VTables...)
 	})
 	for i := range f.VTables {
@@ -79,7 +79,7 @@ func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 			return false
 		}
 		for j := range i {
-			if targets[j].Name.id == targets[i].Name.id {
+			if targets[j].Name.ID == targets[i].Name.ID {
 				return false
 			}
 		}
@@ -92,18 +92,18 @@ func byCount(a, b Target) int {
 	if a.Count != b.Count {
 		return cmp.Compare(b.Count, a.Count)
 	}
-	return a.Name.Compare(b.Name)
+	return a.Name.compare(b.Name)
 }
 
-func byName(a, b Target) int { return a.Name.Compare(b.Name) }
+func byName(a, b Target) int { return a.Name.compare(b.Name) }
 
 func (t *Target) compare(o *Target) int { return t.Name.byID(o.Name) }
 
 func (c *Callsite) compare(o *Callsite) int {
-	if d := c.Location.Compare(o.Location); d != 0 {
+	if d := c.Location.compare(o.Location); d != 0 {
 		return d
 	}
-	return c.Callee.Name.Compare(o.Callee.Name)
+	return c.Callee.Name.compare(o.Callee.Name)
 }
 
 // callee returns the function with the given name that is inlined at a location, or nil.

@@ -11,23 +11,50 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// ColdContexts says what [Profile.TrimColdContexts] does with cold contexts: contexts whose total is
-// below the cold threshold of the summary.
-type ColdContexts struct {
-	// Merge adds cold contexts with the same last Frames frames up into one shortened context.
-	Merge  bool
-	Frames int
-	// Trim drops cold contexts. With Merge, it drops shortened contexts that are still cold and
-	// that the profile does not have already.
-	Trim bool
+// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does
+// nothing.
+type ConvertOptions struct {
+	// Divisor divides all counts and rounds halves up; 0 counts as 1. Counts that become 0 stay in
+	// the profile. To merge with fractional weights, multiply the weights by a common denominator
+	// and divide the sum by it.
+	Divisor uint64
+	// MergeCold adds up cold contexts that have their last ColdFrames frames in common. Contexts are
+	// cold if their total is below the cold threshold of the summary (SampleContextTrimmer).
+	MergeCold  bool
+	ColdFrames int
+	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With
+	// MergeCold, it drops merged contexts that are still cold and that the profile does not have
+	// already.
+	TrimCold bool
+	// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the
+	// contexts of a function, and turns each inlined function into a separate function and a call
+	// of it, with the count [Function.EntryCount].
+	Flatten bool
+	// Nest replaces contexts by inlining (ProfileConverter::convertCSProfiles): a function in a
+	// context becomes inlined into its caller if the profile has the context of the caller, and a
+	// separate function otherwise.
+	Nest bool
 }
 
-// TrimColdContexts merges or drops cold contexts (SampleContextTrimmer). In a profile without
-// contexts, Trim drops cold functions and Merge does nothing.
-func (p *Profile) TrimColdContexts(opt ColdContexts) {
-	if !opt.Merge && !opt.Trim || opt.Merge && !p.Kind.Has(ContextSensitive) {
-		return
+// Convert changes the counts, the contexts and the inlining of a profile.
+func (p *Profile) Convert(opt ConvertOptions) {
+	if opt.Divisor > 1 {
+		p.divide(opt.Divisor)
 	}
+	// A profile without contexts has nothing to merge; LLVM then does not trim either.
+	if (opt.MergeCold || opt.TrimCold) && (!opt.MergeCold || p.Kind.ContextSensitive) {
+		p.trimCold(opt)
+	}
+	if opt.Flatten {
+		p.flatten()
+	}
+	if opt.Nest && p.Kind.ContextSensitive {
+		p.nest()
+	}
+}
+
+// trimCold merges and drops cold contexts.
+func (p *Profile) trimCold(opt ConvertOptions) {
 	threshold, _ := p.Summarize().Cutoffs.Cold()
 	m := p.toMap()
 	var merged functionMap
@@ -35,15 +62,15 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 		if f.Total >= threshold {
 			continue
 		}
-		if opt.Merge {
-			short := f.Context[max(0, len(f.Context)-opt.Frames):]
+		if opt.MergeCold {
+			short := f.Context[max(0, len(f.Context)-opt.ColdFrames):]
 			to, _ := merged.get(&Function{Name: f.Name, Context: short})
 			to.add(f)
 		}
 		m.remove(f.key())
 	}
 	for f := range merged.all() {
-		if opt.Trim && f.Total < threshold && m.find(f.key()) == nil {
+		if opt.TrimCold && f.Total < threshold && m.find(f.key()) == nil {
 			continue
 		}
 		m.add(f)
@@ -51,37 +78,29 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 	p.setFunctions(m)
 }
 
-// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the contexts
-// of a function, and turns each inlined function into a separate function and a call of it, with the
-// count [Function.EntryCount].
-func (p *Profile) Flatten() {
+// flatten removes contexts and inlining.
+func (p *Profile) flatten() {
 	var flat functionMap
 	for _, f := range p.InMapOrder() {
-		if p.Kind.Has(ContextSensitive) {
+		if p.Kind.ContextSensitive {
 			to, _ := flat.get(&Function{Name: f.Name})
 			to.add(f)
 		} else {
 			flat.flatten(f)
 		}
 	}
-	if !p.Kind.Has(ContextSensitive) {
+	if !p.Kind.ContextSensitive {
 		for f := range flat.all() {
 			f.tidy()
 			f.Head = f.EntryCount()
 		}
 	}
-	p.Kind &^= ContextSensitive
+	p.Kind.ContextSensitive = false
 	p.setFunctions(&flat)
 }
 
-// Divide divides all counts and rounds halves up. Counts that become 0 stay in the profile.
-//
-// To merge with fractional weights, multiply the weights by a common denominator and divide the sum
-// by it.
-func (p *Profile) Divide(by uint64) {
-	if by <= 1 {
-		return
-	}
+// divide divides all counts and rounds halves up.
+func (p *Profile) divide(by uint64) {
 	divide := func(n *uint64) { *n = saturate.Div(*n, by) }
 	divideAll := func(targets []Target) {
 		for i := range targets {
@@ -110,7 +129,7 @@ func (p *Profile) Divide(by uint64) {
 
 // flatten adds a function and everything inlined into it.
 func (m *functionMap) flatten(f *Function) {
-	to := m.find(f.Name.id)
+	to := m.find(f.Name.ID)
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Head: f.Head, VTables: f.VTables, Checksum: f.Checksum, Attributes: f.Attributes})
 	}
@@ -132,13 +151,8 @@ type contextNode struct {
 	function *Function               // nil if the profile has no such context
 }
 
-// Nest replaces contexts by inlining (ProfileConverter::convertCSProfiles): a function in a context
-// becomes inlined into its caller if the profile has the context of the caller, and a separate
-// function otherwise.
-func (p *Profile) Nest() {
-	if !p.Kind.Has(ContextSensitive) {
-		return
-	}
+// nest replaces contexts by inlining.
+func (p *Profile) nest() {
 	m := p.toMap()
 	root := &contextNode{}
 	for f := range m.all() {
@@ -158,7 +172,7 @@ func (p *Profile) Nest() {
 		node.function = f
 	}
 	m.nest(root)
-	p.Kind &^= ContextSensitive
+	p.Kind.ContextSensitive = false
 	p.setFunctions(m)
 }
 
@@ -193,7 +207,7 @@ func (m *functionMap) nest(node *contextNode) {
 // removeCall removes the calls of a function at a location, and the same number of samples there. It
 // returns that number.
 func (f *Function) removeCall(at Location, name Name) (count uint64) {
-	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
+	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.compare(at) })
 	if !found {
 		return 0
 	}

@@ -15,10 +15,10 @@
 //	}
 //	err := m.Finish().Write(w, sampleprof.WriteOptions{})
 //
-// [Merged.WritePartial] writes partial sums: however inputs are grouped into them, the sum of the
-// partial sums is the sum of all inputs.
+// With [WriteOptions.Partial], [Merged.Write] writes partial sums: however inputs are grouped into
+// them, the sum of the partial sums is the sum of all inputs.
 //
-// [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change contexts and inlining.
+// [Profile.Convert] changes contexts and inlining.
 //
 // # Limits
 //

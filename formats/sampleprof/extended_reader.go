@@ -60,25 +60,21 @@ func readSectionTable(c *cursor.Cursor) []section {
 func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	p := r.p
 	has := func(flag uint64) bool { return s.flags&flag != 0 }
-	set := func(flag uint64, kind Kind) {
-		if has(flag) {
-			p.Kind |= kind
-		}
-	}
+	set := func(kind *bool, flag uint64) { *kind = *kind || has(flag) }
 	switch s.kind {
 	case summarySection:
 		r.readSummary(c)
-		set(flagPartial, Partial)
-		set(flagContexts, ContextSensitive)
-		set(flagPreInlined, PreInlined)
-		set(flagFlowSensitive, FlowDiscriminators)
-		r.vtables = r.vtables || has(flagVTables)
+		set(&p.Kind.Partial, flagPartial)
+		set(&p.Kind.ContextSensitive, flagContexts)
+		set(&p.Kind.PreInlined, flagPreInlined)
+		set(&p.Kind.FlowDiscriminators, flagFlowSensitive)
+		set(&r.vtables, flagVTables)
 		// Fewer bits select the discriminators of an earlier compiler pass (--fs-discriminator-pass).
-		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
+		if p.Kind.FlowDiscriminators && r.opt.DiscriminatorBits > 0 {
 			r.mask = 1<<r.opt.DiscriminatorBits - 1
 		}
 	case nameSection:
-		r.ids = r.ids || has(flagMD5)
+		set(&r.ids, flagMD5)
 		if has(flagMD5) || has(flagFixed) {
 			r.readIDs(c, has(flagFixed))
 		} else {
@@ -91,7 +87,7 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case metadataSection:
 		// Metadata refer to callsites, which can be found only if they are sorted.
 		r.tidy()
-		set(flagProbes, ProbeBased)
+		set(&p.Kind.ProbeBased, flagProbes)
 		n := 0
 		for c.Len() > 0 && c.Err() == nil {
 			name, context := r.subject(c)
@@ -139,7 +135,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
 		}
 	}
-	if r.p.Kind.Has(ContextSensitive) {
+	if r.p.Kind.ContextSensitive {
 		return
 	}
 	n := r.count(c, 3, "number of callsites")

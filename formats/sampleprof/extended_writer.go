@@ -22,9 +22,6 @@ type content struct {
 	rest  []int // functions after bytes, encoded again when written
 }
 
-// withAttributes are the kinds of profiles whose attributes LLVM writes.
-const withAttributes = ContextSensitive | PreInlined
-
 // keptBytes bounds the encoded functions kept until they are written. Functions beyond it are encoded
 // twice: first for their offsets, then to be written.
 const keptBytes = 32 << 20
@@ -96,15 +93,13 @@ func (w *extendedWriter) contents() []content {
 
 // summaryFlags returns the flags of the summary section: the kind of the profile (SecProfSummaryFlags).
 func (w *extendedWriter) summaryFlags() (flags uint64) {
-	for kind, flag := range map[Kind]uint64{
-		Partial: flagPartial, ContextSensitive: flagContexts, PreInlined: flagPreInlined, FlowDiscriminators: flagFlowSensitive,
+	for flag, set := range map[uint64]bool{
+		flagPartial: w.kind.Partial, flagContexts: w.kind.ContextSensitive, flagPreInlined: w.kind.PreInlined,
+		flagFlowSensitive: w.kind.FlowDiscriminators, flagVTables: w.opt.VTables,
 	} {
-		if w.kind.Has(kind) {
+		if set {
 			flags |= flag
 		}
-	}
-	if w.opt.VTables {
-		flags |= flagVTables
 	}
 	return flags
 }
@@ -124,7 +119,7 @@ func (w *extendedWriter) nameFlags() uint64 {
 // contextTable sets w.contexts and returns the section with the sorted contexts.
 func (w *extendedWriter) contextTable(place int) content {
 	var functions []int
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		functions = slices.Clone(w.sorted)
 		slices.SortFunc(functions, w.compare)
 		w.contexts = make([]uint32, len(w.functions))
@@ -160,7 +155,7 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 		again = w.appendFunction(again[:0], i)
 		dst.size += len(again)
 	}
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		flags |= flagOrdered
 		functions = slices.Clone(functions)
 		slices.SortFunc(functions, w.compare)
@@ -184,10 +179,10 @@ func (w *extendedWriter) symbolList(place int) content {
 // metadata returns the section with checksums and attributes.
 func (w *extendedWriter) metadata(place int) content {
 	c := content{section: section{kind: metadataSection}, place: place}
-	if w.kind.Has(ProbeBased) {
+	if w.kind.ProbeBased {
 		c.flags |= flagProbes
 	}
-	if w.kind&withAttributes != 0 || w.opt.partial && w.survey().attributes {
+	if w.kind.hasAttributes() || w.opt.Partial && w.survey().attributes {
 		c.flags |= flagAttributes
 	}
 	if c.flags == 0 {
@@ -213,7 +208,7 @@ func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	if flags&flagAttributes != 0 {
 		dst = cursor.AppendULEB(dst, attributes)
 	}
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		return dst
 	}
 	u.skipSamples()

@@ -75,10 +75,10 @@ func (p *Profile) Fit(program *symbolize.File) (*Fit, error) {
 
 func (p *Profile) fit(program *programFacts) *Fit {
 	f := &fitter{
-		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.Has(FlowDiscriminators),
+		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.FlowDiscriminators,
 		fit: &Fit{
 			ProgramFunctions: program.count(),
-			Checksums:        program.probes && p.Kind.Has(ProbeBased), Lines: program.lines && !p.Kind.Has(ProbeBased),
+			Checksums:        program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
 		},
 	}
 	for _, fn := range p.Functions {
@@ -130,11 +130,9 @@ type flatFunction struct {
 
 // id returns the id of a function in the program; its GUID if the program lacks it.
 func (f *fitter) id(n Name) uint64 {
-	id := n.id
-	if text, ok := n.Text(); ok {
-		if canonical := guid.Canonical(text); canonical != text {
-			id = guid.Of(canonical)
-		}
+	id := n.ID
+	if canonical := guid.Canonical(n.Text); canonical != n.Text {
+		id = guid.Of(canonical)
 	}
 	if in := f.program.functions[id]; in != nil {
 		return in.id
@@ -151,7 +149,7 @@ func (f *fitter) flat(n Name) *flatFunction {
 			locations: make(map[Location]bool), callees: make(map[Location]calleeList), sampled: make(map[Location]bool),
 		}
 		flat.Name = n
-		if _, ok := n.Text(); !ok && flat.in != nil && flat.in.name != "" {
+		if n.isID() && flat.in != nil && flat.in.name != "" {
 			flat.Name = NameOf(flat.in.name)
 		}
 		if flat.in == nil {
@@ -310,6 +308,6 @@ func (f *fitter) finish() {
 		f.fit.Functions = append(f.fit.Functions, flat.FunctionFit)
 	}
 	slices.SortFunc(f.fit.Functions, func(a, b FunctionFit) int {
-		return cmp.Or(cmp.Compare(b.Stale, a.Stale), cmp.Compare(b.Samples, a.Samples), a.Name.Compare(b.Name), cmp.Compare(a.Name.id, b.Name.id))
+		return cmp.Or(cmp.Compare(b.Stale, a.Stale), cmp.Compare(b.Samples, a.Samples), a.Name.compare(b.Name), cmp.Compare(a.Name.ID, b.Name.ID))
 	})
 }

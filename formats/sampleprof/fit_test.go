@@ -83,7 +83,7 @@ func TestFitsItself(t *testing.T) {
 			t.Errorf("%s: %+v", c.profile, f)
 		}
 		for _, fn := range f.Functions {
-			if text, ok := fn.Name.Text(); !ok || text == "" {
+			if fn.Name.Text == "" {
 				t.Errorf("%s: a function of the program has no name: %+v", c.profile, fn)
 			}
 		}
@@ -408,7 +408,7 @@ func TestFitOrder(t *testing.T) {
 	}
 	var first *Fit
 	for range 8 {
-		got := mustRead(t, randomText(5, 60, ProbeBased, false)).fit(programOf(functions))
+		got := mustRead(t, randomText(5, 60, Kind{ProbeBased: true}, false)).fit(programOf(functions))
 		if first == nil {
 			first = got
 		}

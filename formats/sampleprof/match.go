@@ -86,8 +86,7 @@ func (m *matcher) matchNames() {
 			if flat.in != nil || flat.newName != nil {
 				continue
 			}
-			text, _ := flat.Name.Text()
-			if name := readable(guid.Canonical(text)); name != "" {
+			if name := readable(guid.Canonical(flat.Name.Text)); name != "" {
 				if old := byName[name]; old != nil {
 					old.twice = true
 				} else {
@@ -169,7 +168,7 @@ func (m *matcher) countCalls(flat *flatFunction, program, profile []call, aligne
 		if unchanged { // missing calls were optimized away
 			continue
 		}
-		at, ok := slices.BinarySearchFunc(program, c.at, func(p call, at Location) int { return p.at.Compare(at) })
+		at, ok := slices.BinarySearchFunc(program, c.at, func(p call, at Location) int { return p.at.compare(at) })
 		var there calleeList
 		if ok {
 			there = program[at].callees
@@ -198,7 +197,7 @@ func (m *matcher) callsIn(in *programFunction) []call {
 			calls[i].at.Discriminator = 0
 			calls[i].callees = slices.Clone(calls[i].callees)
 		}
-		calls = addup.Equal(calls, func(a, b *call) int { return a.at.Compare(b.at) }, func(to, from *call) {
+		calls = addup.Equal(calls, func(a, b *call) int { return a.at.compare(b.at) }, func(to, from *call) {
 			for _, callee := range from.callees {
 				to.callees.add(callee)
 			}
@@ -215,7 +214,7 @@ func callsOf(callees map[Location]calleeList) []call {
 			calls = append(calls, call{at, l})
 		}
 	}
-	slices.SortFunc(calls, func(a, b call) int { return a.at.Compare(b.at) })
+	slices.SortFunc(calls, func(a, b call) int { return a.at.compare(b.at) })
 	return calls
 }
 

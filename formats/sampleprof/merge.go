@@ -94,7 +94,7 @@ func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error)
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
 	}
-	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.Has(ProbeBased)
+	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.ProbeBased
 	var packed packedFunction
 	return m.add(name, p, weight, len(functions), false, func(i int) *packedFunction {
 		f := functions[i]
@@ -152,7 +152,7 @@ func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	if m.opt.LLVMCompat || m.opt.Warn == nil || p.format == FormatText {
 		return
 	}
-	if !p.Kind.Has(ContextSensitive) { // the summary would be about merged contexts
+	if !p.Kind.ContextSensitive { // the summary would be about merged contexts
 		if err := totals.doubt(p.Summary); err != nil {
 			p.odd = append(p.odd, err)
 		}
@@ -168,7 +168,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool,
 	if err := m.accepts(name, p); err != nil {
 		return added, err
 	}
-	m.note(p)
+	m.addKind(p)
 	known := len(m.sums.functions)
 	var places []uint32
 	if m.opt.LLVMCompat && mapped {
@@ -225,10 +225,10 @@ func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r 
 // renamed returns a copy of the function with its names replaced.
 func (f *Function) renamed(rename func(string) string) *Function {
 	name := func(n Name) Name {
-		if text, ok := n.Text(); ok {
-			return NameOf(rename(text))
+		if n.isID() {
+			return n
 		}
-		return n
+		return NameOf(rename(n.Text))
 	}
 	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
 	if f.Context != nil { // LLVM writes contexts without frames, which no reader accepts
@@ -250,31 +250,29 @@ func (f *Function) renamed(rename func(string) string) *Function {
 
 // accepts returns an error if the kind of the profile does not go with the profiles added before.
 func (m *Merger) accepts(name string, p *Profile) error {
-	differ := (m.head.Kind ^ p.Kind) & (ContextSensitive | ProbeBased)
-	if !m.any || differ == 0 {
+	if !m.any || m.head.Kind.mixes(p.Kind) {
 		return nil
 	}
 	why := llvmerr.SampleContexts
-	if differ.Has(ProbeBased) {
+	if m.head.Kind.ProbeBased != p.Kind.ProbeBased {
 		why = llvmerr.SampleProbes
 	}
 	return flaw.InFile(flaw.In("header").Field("kind").Got(p.Kind.String()).
 		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(why), name)
 }
 
-// note updates the kind of the sum, which is never [Partial]. In LLVM mode, a text profile resets
+// addKind updates the kind of the sum, which is never partial. In LLVM mode, a text profile resets
 // PreInlined and FlowDiscriminators, and a profile in the first binary format resets FlowDiscriminators.
-func (m *Merger) note(p *Profile) {
-	noted := PreInlined | FlowDiscriminators
-	switch {
-	case !m.opt.LLVMCompat:
-	case p.format == FormatText:
-		noted = 0
-	case p.format == FormatBinary:
-		noted = PreInlined
+func (m *Merger) addKind(p *Profile) {
+	kind, before := p.Kind, m.head.Kind
+	kind.Partial = false
+	if text := m.opt.LLVMCompat && p.format == FormatText; !text {
+		kind.PreInlined = kind.PreInlined || before.PreInlined
+		if !m.opt.LLVMCompat || p.format != FormatBinary {
+			kind.FlowDiscriminators = kind.FlowDiscriminators || before.FlowDiscriminators
+		}
 	}
-	kind := p.Kind | m.head.Kind&noted
-	m.any, m.head.Kind = true, kind&^Partial
+	m.any, m.head.Kind = true, kind
 }
 
 // Merged is the sum of a [Merger] in the Merger's own form. Writing and summarizing it takes less time
@@ -312,9 +310,6 @@ func (m *Merger) Finish() *Merged {
 	return r
 }
 
-// Profile returns the sum. Nothing may be added afterwards.
-func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
-
 // Profile returns the sum as a profile.
 func (r *Merged) Profile() *Profile {
 	order := r.sums.inMapOrder()
@@ -332,7 +327,7 @@ func (r *Merged) Profile() *Profile {
 func (r *Merged) Summarize() *Summary { return r.writable().summarize() }
 
 func (r *Merged) writable() *packedProfile {
-	if (r.packed.kind^r.Kind)&ContextSensitive != 0 {
+	if r.packed.kind.ContextSensitive != r.Kind.ContextSensitive {
 		r.packed.summary = nil
 	}
 	r.packed.kind, r.packed.symbols = r.Kind, r.Symbols
@@ -341,6 +336,11 @@ func (r *Merged) writable() *packedProfile {
 
 // Write writes the sum, like [Profile.Write].
 func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
+	if opt.Partial {
+		if err := r.completePartial(&opt); err != nil {
+			return err
+		}
+	}
 	if opt.SizeLimit > 0 || opt.Format == FormatText {
 		return r.Profile().Write(w, opt)
 	}

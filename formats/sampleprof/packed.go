@@ -279,7 +279,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	}
 	last := len(p.calls)
 	slices.SortStableFunc(p.calls[first:], func(a, b numberedCall) int {
-		return cmp.Or(a.Compare(b.Location), cmp.Compare(a.name, b.name), cmp.Compare(a.Callee.Checksum, b.Callee.Checksum))
+		return cmp.Or(a.Location.compare(b.Location), cmp.Compare(a.name, b.name), cmp.Compare(a.Callee.Checksum, b.Callee.Checksum))
 	})
 	for i := first; i < last; i++ {
 		var begin int
@@ -350,7 +350,7 @@ func (e *expander) function(f *packedFunction) *Function {
 }
 
 // numberAsName returns a stand-in for the name with the given number, until resolve replaces it.
-func numberAsName(number uint64) Name { return Name{id: number} }
+func numberAsName(number uint64) Name { return Name{ID: number} }
 
 // expand fills f from a body, with numbers in place of names.
 func (e *expander) expand(f *Function, body []byte) {
@@ -395,7 +395,7 @@ func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 
 // resolve replaces numbers by names.
 func (e *expander) resolve(f *Function) {
-	f.Name = e.names[f.Name.id]
+	f.Name = e.names[f.Name.ID]
 	for i := range f.Body {
 		e.resolveList(f.Body[i].Targets)
 	}
@@ -409,7 +409,7 @@ func (e *expander) resolve(f *Function) {
 
 func (e *expander) resolveList(targets []Target) {
 	for i := range targets {
-		targets[i].Name = e.names[targets[i].Name.id]
+		targets[i].Name = e.names[targets[i].Name.ID]
 	}
 }
 
@@ -439,8 +439,8 @@ func (e *expander) arrangeList(targets []Target, order func(a, b Target) int) {
 
 // touch loads the first and the last byte of a name's text into the cache.
 func (e *expander) touch(n Name) {
-	if len(n.text) > 0 {
-		e.touched += n.text[0] + n.text[len(n.text)-1]
+	if len(n.Text) > 0 {
+		e.touched += n.Text[0] + n.Text[len(n.Text)-1]
 	}
 }
 

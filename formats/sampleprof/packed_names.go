@@ -10,7 +10,7 @@ import (
 // A nameTable numbers names.
 type nameTable struct {
 	names []Name
-	// inOrder is the length of the longest known beginning of names that is sorted by [Name.Compare].
+	// inOrder is the length of the longest known beginning of names that is sorted by [Name.compare].
 	inOrder int
 	// slots is a hash table by GUID with open addressing, made when first needed. A slot has the
 	// number of a name plus 1 in the low half and bits of the hash in the high half; 0 is empty.
@@ -25,21 +25,18 @@ type nameTable struct {
 	texts  strings.Builder // memory of texts
 }
 
-// isID reports whether the name is a bare GUID.
-func (n *Name) isID() bool { return n.text == "" && n.id != emptyID }
-
 // number returns the number of a name. It adds a new name with a copy of its text.
 func (t *nameTable) number(n Name) uint32 {
 	if 2*len(t.names) >= len(t.slots) {
 		t.rehash()
 	}
-	hash := t.hash(n.id)
+	hash := t.hash(n.ID)
 	slot, known, twin := t.find(hash, n)
 	if known >= 0 {
 		if at := &t.names[known]; at.isID() != n.isID() {
 			t.joined = true
 			if at.isID() {
-				at.text = t.keep(n.text)
+				at.Text = t.keep(n.Text)
 				t.named = append(t.named, uint32(known))
 			}
 		}
@@ -53,7 +50,7 @@ func (t *nameTable) number(n Name) uint32 {
 		}
 		t.twins[i] = uint32(twin)
 	}
-	n.text = t.keep(n.text)
+	n.Text = t.keep(n.Text)
 	t.names = append(t.names, n)
 	return i
 }
@@ -80,16 +77,16 @@ func (t *nameTable) get(n Name) uint32 {
 	if t.slots == nil {
 		t.rehash()
 	}
-	_, known, _ := t.find(t.hash(n.id), n)
+	_, known, _ := t.find(t.hash(n.ID), n)
 	return uint32(known)
 }
 
-// compare compares the names with numbers a and b by [Name.Compare].
+// compare compares the names with numbers a and b by [Name.compare].
 func (t *nameTable) compare(a, b uint32) int {
 	if max(int(a), int(b)) < t.inOrder {
 		return cmp.Compare(a, b)
 	}
-	return t.names[a].Compare(t.names[b])
+	return t.names[a].compare(t.names[b])
 }
 
 // first returns the number of the first name with the same GUID.
@@ -118,7 +115,7 @@ func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
 		}
 		i := int64(uint32(t.slots[slot]) - 1)
 		switch at := &t.names[i]; {
-		case at.id != n.id:
+		case at.ID != n.ID:
 		case t.joins || at.isID() == n.isID():
 			return slot, i, twin
 		default:
@@ -134,7 +131,7 @@ func (t *nameTable) rehash() {
 	t.seed = rand.Uint64()
 	t.slots = make([]uint64, max(least, 4<<bits.Len(uint(len(t.names)))))
 	for i := range t.names {
-		hash := t.hash(t.names[i].id)
+		hash := t.hash(t.names[i].ID)
 		slot := int(hash) & (len(t.slots) - 1)
 		for t.slots[slot] != 0 {
 			slot = (slot + 1) & (len(t.slots) - 1)
@@ -158,7 +155,7 @@ func (t *nameTable) keep(text string) string {
 // truncate undoes additions: it keeps the first n names, and the first named texts of bare GUIDs.
 func (t *nameTable) truncate(n, named int) {
 	for _, i := range t.named[named:] {
-		t.names[i].text = ""
+		t.names[i].Text = ""
 	}
 	t.named = t.named[:named]
 	if n == len(t.names) {

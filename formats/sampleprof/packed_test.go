@@ -40,7 +40,7 @@ func TestAddFile(t *testing.T) {
 	for seed := range uint64(72) {
 		kind, vtables := kinds[seed%uint64(len(kinds))], seed%5 == 0
 		opt := []WriteOptions{{}, {Format: FormatBinary}, {MD5: true}, {Compress: true}, {Split: true}, {Format: FormatText}}[seed/6%6]
-		if kind&(ContextSensitive|ProbeBased) != 0 {
+		if kind.ContextSensitive || kind.ProbeBased {
 			opt = WriteOptions{}
 		}
 		opt.VTables = vtables
@@ -63,7 +63,7 @@ func TestAddFile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if c := mustWrite(t, m.Profile(), WriteOptions{VTables: true}); !bytes.Equal(a, c) {
+			if c := mustWrite(t, m.Finish().Profile(), WriteOptions{VTables: true}); !bytes.Equal(a, c) {
 				t.Fatalf("seed %d, %s: %d bytes of the sum, %d of its profile", seed, kind, len(a), len(c))
 			}
 			if a, b := mapOrderOf(t, opt, files, addFile), mapOrderOf(t, opt, files, addProfile); !slices.Equal(a, b) {
@@ -85,7 +85,7 @@ func mapOrderOf(t *testing.T, opt MergeOptions, files [][]byte, add func(m *Merg
 			t.Fatal(err)
 		}
 	}
-	for _, f := range m.Profile().InMapOrder() {
+	for _, f := range m.Finish().Profile().InMapOrder() {
 		labels = append(labels, f.Label())
 	}
 	return labels
@@ -97,13 +97,13 @@ func TestManyBatches(t *testing.T) {
 	merged := func(add func(m *Merger, data []byte) error) (labels []string) {
 		m := NewMerger(MergeOptions{LLVMCompat: true})
 		for i := range uint64(6 * maxBatched) {
-			p := mustRead(t, randomText(i, 20, 0, false))
+			p := mustRead(t, randomText(i, 20, Kind{}, false))
 			p.Functions = append(p.Functions, &Function{Name: NameOf(strings.Repeat("n", int(i)))})
 			if err := add(m, mustWrite(t, p, WriteOptions{MD5: i%3 == 1})); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, f := range m.Profile().InMapOrder() {
+		for _, f := range m.Finish().Profile().InMapOrder() {
 			labels = append(labels, f.Label())
 		}
 		return labels
@@ -123,21 +123,21 @@ func TestManyBatches(t *testing.T) {
 
 // TestFlowDiscriminators: what the caller says of a file that does not say it is kept of the sum.
 func TestFlowDiscriminators(t *testing.T) {
-	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
+	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	opt := ReaderOptions{FlowDiscriminators: true}
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddFile("", data, opt, 1); err != nil {
 		t.Fatal(err)
 	}
 	p, _, err := ReadSorted("", data, opt)
-	if sum := m.Finish(); err != nil || sum.Kind != FlowDiscriminators || p.Kind != FlowDiscriminators {
+	if sum := m.Finish(); err != nil || sum.Kind != (Kind{FlowDiscriminators: true}) || p.Kind != sum.Kind {
 		t.Errorf("sum: %s, profile: %s, %v", sum.Kind, p.Kind, err)
 	}
 }
 
 // TestAddFileRefused: a file that is refused leaves nothing behind.
 func TestAddFileRefused(t *testing.T) {
-	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
+	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddFile("", data[:len(data)-3], ReaderOptions{}, 1); err == nil || len(m.sums.names) > 0 || m.any {
 		t.Errorf("%v, %d names", err, len(m.sums.names))
@@ -178,8 +178,8 @@ func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
 	}
-	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, 0, false)), WriteOptions{}))
-	first := mustWrite(f, mustRead(f, randomText(7, 5, 0, false)), WriteOptions{})
+	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, Kind{}, false)), WriteOptions{}))
+	first := mustWrite(f, mustRead(f, randomText(7, 5, Kind{}, false)), WriteOptions{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, opt := range []ReaderOptions{{}, {Lenient: true}} {
 			a, b := NewMerger(MergeOptions{LLVMCompat: opt.Lenient}), NewMerger(MergeOptions{LLVMCompat: opt.Lenient})
@@ -208,14 +208,14 @@ func FuzzAddFile(f *testing.F) {
 				continue
 			}
 			sum := a.Finish()
-			if x, y := text(t, sum.Profile()), text(t, b.Profile()); x != y {
+			if x, y := text(t, sum.Profile()), text(t, b.Finish().Profile()); x != y {
 				t.Fatalf("%s\nand\n%s", x, y)
 			}
 			if opt.Lenient {
 				continue
 			}
 			var part bytes.Buffer
-			if err := sum.WritePartial(&part, WriteOptions{}); err != nil {
+			if err := sum.Write(&part, WriteOptions{Partial: true}); err != nil {
 				t.Fatal(err)
 			}
 			if x, y := written(t, finished(t, [][]byte{part.Bytes()}, 1)), written(t, sum); !bytes.Equal(x, y) {

@@ -29,43 +29,50 @@ type Profile struct {
 	format Format       // of the file; "" if the profile was not read from one
 }
 
-// A Kind says what the samples of a profile are attached to. It is a set of bits.
-type Kind uint8
+// A Kind says what the samples of a profile are attached to.
+type Kind struct {
+	ContextSensitive   bool // functions have calling contexts
+	ProbeBased         bool // locations are pseudo probes, not lines
+	PreInlined         bool // the producer decided what is inlined into contexts
+	FlowDiscriminators bool // discriminators are flow-sensitive (FS-AFDO)
+	Partial            bool // the profile covers a part of the program
+}
 
-// The bits of a Kind.
-const (
-	ContextSensitive   Kind = 1 << iota // functions have calling contexts
-	ProbeBased                          // locations are pseudo probes, not lines
-	PreInlined                          // contexts were inlined by the producer's decision
-	FlowDiscriminators                  // discriminators are flow-sensitive (FS-AFDO)
-	Partial                             // the profile covers a part of the program
-)
-
-// Has reports whether all bits of want are set.
-func (k Kind) Has(want Kind) bool { return k&want == want }
-
-// String lists the bits, separated by commas: "context-sensitive, probe-based".
+// String lists what is set, separated by commas: "context-sensitive, probe-based".
 func (k Kind) String() string {
-	if k == 0 {
+	if k == (Kind{}) {
 		return "line-based"
 	}
 	return strings.Join(k.words(), ", ")
 }
 
 func (k Kind) words() (set []string) {
-	for i, word := range []string{"context-sensitive", "probe-based", "pre-inlined", "flow-sensitive discriminators", "partial"} {
-		if k&(1<<i) != 0 {
-			set = append(set, word)
+	for _, w := range []struct {
+		set  bool
+		word string
+	}{
+		{k.ContextSensitive, "context-sensitive"}, {k.ProbeBased, "probe-based"}, {k.PreInlined, "pre-inlined"},
+		{k.FlowDiscriminators, "flow-sensitive discriminators"}, {k.Partial, "partial"},
+	} {
+		if w.set {
+			set = append(set, w.word)
 		}
 	}
 	return set
 }
 
-// A Name is the name of a function or virtual table. Profiles with MD5 names hold only the
-// GUIDs of names. The zero Name is no name.
+// mixes reports whether profiles of kinds k and o can be merged.
+func (k Kind) mixes(o Kind) bool {
+	return k.ContextSensitive == o.ContextSensitive && k.ProbeBased == o.ProbeBased
+}
+
+// hasAttributes reports whether LLVM writes the attributes of functions in profiles of the kind.
+func (k Kind) hasAttributes() bool { return k.ContextSensitive || k.PreInlined }
+
+// A Name is the name of a function or virtual table. The zero Name is no name.
 type Name struct {
-	text string
-	id   uint64
+	Text string // "" if the profile has only the GUID, as with MD5 names
+	ID   uint64 // the GUID: the low half of the MD5 of Text
 }
 
 // emptyID is the GUID of the empty name, which text profiles may have.
@@ -74,39 +81,31 @@ var emptyID = guid.Of("")
 // NameOf returns the Name with the given text and its GUID.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
-// ID returns the GUID of the name.
-func (n Name) ID() uint64 { return n.id }
+// isID reports whether the name is a bare GUID.
+func (n *Name) isID() bool { return n.Text == "" && n.ID != emptyID }
 
-// Text returns the name; ok is false if only its GUID is known.
-func (n Name) Text() (text string, ok bool) { return n.text, n.text != "" || n.id == emptyID }
-
-// String returns the name or, in decimal, its GUID.
+// String returns the text or, in decimal, the bare GUID.
 func (n Name) String() string {
-	if text, ok := n.Text(); ok {
-		return text
+	if n.isID() {
+		return strconv.FormatUint(n.ID, 10)
 	}
-	return strconv.FormatUint(n.id, 10)
+	return n.Text
 }
 
-// Compare orders bare GUIDs, by value, before names, by their bytes.
-func (n Name) Compare(o Name) int {
-	switch {
-	case n.text != "" && o.text != "":
-		return strings.Compare(n.text, o.text)
-	case n.text == "" && o.text == "":
-		return cmp.Compare(n.id, o.id)
-	case n.text == "":
-		return -1
+// compare orders bare GUIDs, by value, before names, by their bytes.
+func (n Name) compare(o Name) int {
+	if c := strings.Compare(n.Text, o.Text); c != 0 {
+		return c
 	}
-	return 1
+	return cmp.Compare(n.ID, o.ID)
 }
 
 // byID orders names by GUID, which is faster than by text; for sorting whose order does not show.
 func (n Name) byID(o Name) int {
-	if c := cmp.Compare(n.id, o.id); c != 0 {
+	if c := cmp.Compare(n.ID, o.ID); c != 0 {
 		return c
 	}
-	return strings.Compare(n.text, o.text)
+	return strings.Compare(n.Text, o.Text)
 }
 
 // A Location is a source line, counted from the first line of the function, and the
@@ -114,8 +113,8 @@ func (n Name) byID(o Name) int {
 // probe.
 type Location struct{ Line, Discriminator uint32 }
 
-// Compare orders locations by line, then by discriminator.
-func (l Location) Compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
+// compare orders locations by line, then by discriminator.
+func (l Location) compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
 
 func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discriminator) }
 
@@ -188,7 +187,7 @@ func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
 
 func keyOf(name Name, context []Frame) uint64 {
 	if context == nil {
-		return name.id
+		return name.ID
 	}
 	words := make([]uint64, len(context))
 	for i, frame := range context {
@@ -200,7 +199,7 @@ func keyOf(name Name, context []Frame) uint64 {
 // hash is SampleContextFrame::getHashCode.
 func (f Frame) hash() uint64 {
 	at := uint64(f.Discriminator)<<32 | uint64(f.Line)
-	return f.Name.id + at<<5 + at
+	return f.Name.ID + at<<5 + at
 }
 
 // Label returns the name of the function, or its context in the notation of text profiles,
@@ -239,15 +238,15 @@ func compareContexts(a, b *Function) int {
 func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
 	if in == nil || of == nil {
 		if in == nil && of == nil {
-			return a.Compare(b)
+			return a.compare(b)
 		}
 		return cmp.Compare(len(in), len(of))
 	}
 	return slices.CompareFunc(in, of, func(x, y Frame) int {
-		if c := x.Name.Compare(y.Name); c != 0 {
+		if c := x.Name.compare(y.Name); c != 0 {
 			return c
 		}
-		return x.Location.Compare(y.Location)
+		return x.Location.compare(y.Location)
 	})
 }
 
@@ -338,7 +337,7 @@ func (f *Function) EntryCount() uint64 {
 	}
 	count := uint64(0)
 	switch {
-	case len(f.Body) > 0 && (len(f.Callsites) == 0 || f.Body[0].Compare(f.Callsites[0].Location) < 0):
+	case len(f.Body) > 0 && (len(f.Callsites) == 0 || f.Body[0].compare(f.Callsites[0].Location) < 0):
 		count = f.Body[0].Count
 	case len(f.Callsites) > 0:
 		for _, c := range f.Callsites {

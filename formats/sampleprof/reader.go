@@ -45,7 +45,7 @@ func (o *ReaderOptions) mask() uint32 {
 func (o *ReaderOptions) mark(p *Profile, format Format) {
 	p.format = format
 	if o.FlowDiscriminators && format != FormatExtended {
-		p.Kind |= FlowDiscriminators
+		p.Kind.FlowDiscriminators = true
 	}
 }
 

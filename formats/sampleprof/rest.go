@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -59,7 +58,7 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 		// Builds are not compressed: count the limit as used up.
 		of.isRest, of.inflated = true, maxInflated(len(data))
 		p, err := of.read(FormatExtended)
-		if err == nil && (p.Kind^r.p.Kind)&(ContextSensitive|ProbeBased) != 0 {
+		if err == nil && !p.Kind.mixes(r.p.Kind) {
 			err = c.At(at).Field("kind").Got(p.Kind.String()).Want(r.p.Kind.String()).Corrupt()
 		}
 		c.Fail(err)
@@ -68,21 +67,19 @@ func (r *binaryReader) readRest(c *cursor.Cursor) {
 	}
 }
 
-// Exceeds reports whether [Merged.Write] loses data that a later merge needs and
-// [Merged.WritePartial] keeps: functions of other builds, texts of names, and attributes that
+// Exceeds reports whether [Merged.Write] loses data that a later merge needs, unless
+// [WriteOptions.Partial] is set: functions of other builds, texts of names, and attributes that
 // compilers ignore.
 func (r *Merged) Exceeds() bool {
-	return len(r.left) > 0 || len(r.restNames()) > 0 || r.Kind&withAttributes == 0 && r.packed.survey().attributes
+	return len(r.left) > 0 || len(r.restNames()) > 0 || !r.Kind.hasAttributes() && r.packed.survey().attributes
 }
 
-// WritePartial writes a partial sum, an extensible binary file that loses nothing: however inputs are
-// grouped into partial sums, the sum of these is the sum of all inputs. Other tools read it as the
-// profile that [Merged.Write] writes. With [MergeOptions.LLVMCompat], it returns an error.
-func (r *Merged) WritePartial(w io.Writer, opt WriteOptions) error {
+// completePartial sets the options that Partial implies, and the contents of the restSection.
+func (r *Merged) completePartial(opt *WriteOptions) error {
 	if !r.sums.joins {
 		return errors.ErrUnsupported
 	}
-	opt.Format, opt.Lossless, opt.SizeLimit, opt.partial = FormatExtended, true, 0, true
+	opt.Format, opt.Lossless, opt.SizeLimit = FormatExtended, true, 0
 	names := r.restNames()
 	if len(names) > 0 || len(r.left) > 0 {
 		opt.rest = cursor.AppendULEB(nil, uint64(len(names)))
@@ -94,12 +91,12 @@ func (r *Merged) WritePartial(w io.Writer, opt WriteOptions) error {
 		p := &packedProfile{kind: r.Kind, names: r.sums.nameTable}
 		p.functions, left, _ = r.sums.settle(left, r.Kind)
 		var b bytes.Buffer
-		if err := p.write(&b, &WriteOptions{Lossless: true, partial: true}); err != nil {
+		if err := p.write(&b, &WriteOptions{Lossless: true, Partial: true}); err != nil {
 			return err
 		}
 		opt.rest = append(cursor.AppendULEB(opt.rest, uint64(b.Len())), b.Bytes()...)
 	}
-	return r.Write(w, opt)
+	return nil
 }
 
 // restNames returns the texts of names that Write would lose.
@@ -109,8 +106,8 @@ func (r *Merged) restNames() (names []string) {
 	opt.complete(p)
 	used := p.survey().used
 	for i, n := range p.names.names {
-		if n.text != "" && (opt.MD5 || used[i] == 0) {
-			names = append(names, n.text)
+		if n.Text != "" && (opt.MD5 || used[i] == 0) {
+			names = append(names, n.Text)
 		}
 	}
 	slices.Sort(names)
@@ -148,7 +145,7 @@ func (s *packedSums) settle(functions []packedFunction, kind Kind) (kept, left [
 			n++
 			continue
 		}
-		if kind.Has(ProbeBased) && f.inlines() {
+		if kind.ProbeBased && f.inlines() {
 			model := e.function(&f)
 			if rest, inlined := model.settle(); rest != nil {
 				f.body = s.pack(nil, model)

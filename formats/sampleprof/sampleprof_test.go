@@ -70,7 +70,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: summary %+v, want %+v", name, p.Summary, p.Summarize())
 		}
 		for _, want := range lines.Functions {
-			if f := p.toMap().find(want.Name.ID()); f == nil || f.Total != want.Total || len(f.Body) != len(want.Body) {
+			if f := p.toMap().find(want.Name.ID); f == nil || f.Total != want.Total || len(f.Body) != len(want.Body) {
 				t.Errorf("%s: %s is %v", name, want.Name, f)
 			}
 		}
@@ -94,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 		} {
 			var b bytes.Buffer
 			err := p.Write(&b, opt)
-			if opt.Format == FormatBinary && kind&(ContextSensitive|ProbeBased) != 0 || opt.Format != FormatText && opt.Split && kind.Has(ContextSensitive) {
+			if opt.Format == FormatBinary && (kind.ContextSensitive || kind.ProbeBased) || opt.Format != FormatText && opt.Split && kind.ContextSensitive {
 				if !errors.Is(err, profile.ErrUnsupported) {
 					t.Errorf("%s, %+v: %v", kind, opt, err)
 				}
@@ -131,7 +131,7 @@ func TestMergeWeights(t *testing.T) {
 				t.Fatal(added, err)
 			}
 		}
-		a, b := mustWrite(t, once.Profile(), WriteOptions{}), mustWrite(t, thrice.Profile(), WriteOptions{})
+		a, b := mustWrite(t, once.Finish().Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
 		if !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
@@ -149,20 +149,20 @@ func TestDivide(t *testing.T) {
 			if _, err := m.AddProfile("", mustRead(t, text), weight); err != nil {
 				t.Fatal(err)
 			}
-			sums[i] = m.Profile()
-			sums[i].Divide(weight)
+			sums[i] = m.Finish().Profile()
+			sums[i].Convert(ConvertOptions{Divisor: weight})
 		}
 		if a, b := mustWrite(t, sums[0], WriteOptions{}), mustWrite(t, sums[1], WriteOptions{}); !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
 	}
 	p := mustRead(t, []byte("b:24:5\n 1: 18446744073709551615 x:4 y:5\n 2: c:14\n  1: 16\na:25:4\n 1: 0\n"))
-	p.Divide(10)
+	p.Convert(ConvertOptions{Divisor: 10})
 	want := "a:3:0\n 1: 0\nb:2:1\n 1: 1844674407370955162 y:1 x:0\n 2: c:1\n  1: 2\n"
 	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
-	p.Divide(0)
+	p.Convert(ConvertOptions{})
 	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
@@ -192,7 +192,7 @@ func TestMergeKinds(t *testing.T) {
 		t.Errorf("%q", warned)
 	}
 	want := "b:18446744073709551615:18446744073709551615\n 1: 18446744073709551615\n !CFGChecksum: 1\na:9:1\n 1: 9\n !CFGChecksum: 5\n"
-	if got := mustWrite(t, m.Profile(), WriteOptions{Format: FormatText}); string(got) != want {
+	if got := mustWrite(t, m.Finish().Profile(), WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
 }
@@ -277,10 +277,10 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, f := range p.Functions { // what binary files of such profiles do not have
 			f.walk(func(g *Function) bool {
-				if p.Kind&(ContextSensitive|PreInlined) == 0 {
+				if !p.Kind.hasAttributes() {
 					g.Attributes = 0
 				}
-				if !p.Kind.Has(ProbeBased) {
+				if !p.Kind.ProbeBased {
 					g.Checksum = 0
 				}
 				return true

@@ -13,7 +13,7 @@ func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 func (p *packedProfile) summarize() *Summary {
 	if p.summary == nil {
 		of := p
-		if p.kind.Has(ContextSensitive) {
+		if p.kind.ContextSensitive {
 			of = p.withoutContexts()
 		}
 		p.summary = of.survey().summary

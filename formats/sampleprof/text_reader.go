@@ -115,7 +115,7 @@ func (r *textReader) name(text []byte) Name {
 	n, ok := r.names[string(text)]
 	if !ok {
 		n = NameOf(string(text))
-		r.names[n.text] = n
+		r.names[n.Text] = n
 	}
 	return n
 }
@@ -185,9 +185,9 @@ func (r *textReader) readHead(line []byte) {
 		name = r.name(text)
 	}
 	if len(r.p.Functions) == 0 && context != nil {
-		r.p.Kind |= ContextSensitive
+		r.p.Kind.ContextSensitive = true
 	}
-	if r.p.Kind.Has(ContextSensitive) != (context != nil) {
+	if r.p.Kind.ContextSensitive != (context != nil) {
 		r.fail(line, "function", "either contexts or names, as the functions before", badHead)
 		return
 	}
@@ -371,7 +371,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		if n, ok = number(value, math.MaxUint64); n != 0 {
 			f.Checksum = n
 			if depth == 1 {
-				r.p.Kind |= ProbeBased
+				r.p.Kind.ProbeBased = true
 			}
 		}
 		f.Attributes = 0
@@ -379,7 +379,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		n, ok = number(value, math.MaxUint32)
 		f.Attributes = uint32(n)
 		if f.Attributes&shouldBeInlined != 0 {
-			r.p.Kind |= PreInlined
+			r.p.Kind.PreInlined = true
 		}
 	default:
 		ok = false

@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 
@@ -14,7 +15,7 @@ const textBuffer = 64 << 10
 
 // writeText writes the profile as text. split marks functions without callsites.
 func (p *Profile) writeText(w io.Writer, split bool) error {
-	t := textWriter{contexts: p.Kind.Has(ContextSensitive), probes: p.Kind.Has(ProbeBased)}
+	t := textWriter{contexts: p.Kind.ContextSensitive, probes: p.Kind.ProbeBased}
 	for _, f := range p.sorted() {
 		if t.contexts {
 			t.buf = append(appendContext(append(t.buf, '['), f.Context), ']')
@@ -102,7 +103,7 @@ func (t *textWriter) function(f *Function, depth int) {
 
 // uses writes the virtual tables of a location. It removes them, and all before them, from vtables.
 func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
-	for len(*vtables) > 0 && (*vtables)[0].Compare(at) <= 0 {
+	for len(*vtables) > 0 && (*vtables)[0].compare(at) <= 0 {
 		uses := (*vtables)[0]
 		*vtables = (*vtables)[1:]
 		if uses.Location != at || len(uses.VTables) == 0 {
@@ -134,14 +135,18 @@ type WriteOptions struct {
 	// cannot read, and MD5 if the profile has a bare GUID, which compilers would otherwise take
 	// for a name made of digits.
 	Lossless bool
+	// Partial writes a partial sum, an extensible binary file that loses nothing: however inputs
+	// are grouped into partial sums, the sum of these is the sum of all inputs. Other tools read
+	// it as the profile without Partial. It is for [Merged.Write] without
+	// [MergeOptions.LLVMCompat]; otherwise writing fails with [errors.ErrUnsupported].
+	Partial bool
 
 	// SizeLimit is the maximum number of bytes to write; 0 means no limit. Write leaves out the
 	// functions with the smallest totals until the rest fits.
 	SizeLimit uint64
 
-	unique  bool   // set flagUnique even if no name has uniqueSuffix
-	partial bool   // write all attributes
-	rest    []byte // contents of a restSection
+	unique bool   // set flagUnique even if no name has uniqueSuffix
+	rest   []byte // contents of a restSection
 }
 
 // Write writes the profile. The bytes are those of llvm-profdata 22, except that compressed sections
@@ -149,6 +154,9 @@ type WriteOptions struct {
 // checksums only of probe-based profiles, and attributes only of context-sensitive and pre-inlined
 // profiles.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
+	if opt.Partial {
+		return errors.ErrUnsupported
+	}
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
 		packed := p.pack()
@@ -177,8 +185,7 @@ func (o *WriteOptions) complete(p *packedProfile) {
 		return
 	}
 	for number, used := range p.survey().used {
-		_, known := p.names.names[number].Text()
-		o.MD5 = o.MD5 || used&ofFunction != 0 && !known
+		o.MD5 = o.MD5 || used&ofFunction != 0 && p.names.names[number].isID()
 		o.VTables = o.VTables || used&ofVTable != 0
 	}
 }
@@ -188,13 +195,13 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 	opt.complete(p)
 	switch opt.Format {
 	case FormatBinary:
-		if p.kind&(ContextSensitive|ProbeBased) != 0 {
+		if p.kind.ContextSensitive || p.kind.ProbeBased {
 			return flaw.Field("format").Got("a " + p.kind.String() + " profile").
 				Want("a line-based one in the binary format").Unsupported()
 		}
 		return p.writeBinary(w)
 	case FormatExtended, "":
-		if opt.Split && p.kind.Has(ContextSensitive) {
+		if opt.Split && p.kind.ContextSensitive {
 			return flaw.Field("layout").Got("a context-sensitive profile").
 				Want("one without contexts in the split layout, which has no context table").Unsupported()
 		}

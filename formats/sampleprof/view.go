@@ -72,13 +72,13 @@ func (v *view) Identity() profile.Identity { return v.identity }
 // Features: locations are blocks, and lines are offsets from the first line of the function.
 func (v *view) Features() profile.Features {
 	features := profile.HasBlocks | profile.HasLineOffsets | profile.HasEdges
-	if v.p.Kind.Has(ProbeBased) {
+	if v.p.Kind.ProbeBased {
 		features |= profile.HasHashes
 	}
 	return features
 }
 
-func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.text, ID: n.id} }
+func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.Text, ID: n.ID} }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {

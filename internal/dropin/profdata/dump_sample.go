@@ -79,7 +79,9 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 
 // appendVTables appends the virtual tables of a location, if it has any.
 func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
-	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
+	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int {
+		return compareLocations(v.Location, at)
+	})
 	if !ok {
 		return dst
 	}
@@ -100,10 +102,7 @@ func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 
 // appendName appends a name, or its hash in decimal if the profile has no more.
 func appendName(dst []byte, n sampleprof.Name) []byte {
-	if text, ok := n.Text(); ok {
-		return append(dst, text...)
-	}
-	return appendNumber(dst, n.ID())
+	return append(dst, n.String()...)
 }
 
 // appendPlace begins a line of a location.

@@ -155,7 +155,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			cli.Quantity(uint64(r.Left), "function", "functions")), "")
 	}
 	if c.partial {
-		r.Kind |= sampleprof.Partial
+		r.Kind.Partial = true
 	}
 	// Dividing and reshaping need the profile as a whole; without them the merger's sum is written
 	// from where it lies.
@@ -163,8 +163,9 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	functions := r.Functions
 	if j.Unit > 1 || c.reshapes() {
 		p := r.Profile()
-		p.Divide(j.Unit)
-		c.reshape(p)
+		p.Convert(sampleprof.ConvertOptions{
+			Divisor: j.Unit, MergeCold: c.mergeCold, ColdFrames: c.frames, TrimCold: c.trimCold, Flatten: c.flatten, Nest: c.nest,
+		})
 		all, functions = p, len(p.Functions)
 	}
 	sum := &merging.Sum{
@@ -172,14 +173,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Write: func(w io.Writer) (string, error) {
 			defer memlimit.CollectOften(50)()
 			if c.sum {
-				return "partial sum, " + string(c.write.Format), r.WritePartial(w, sampleprof.WriteOptions{Compress: c.write.Compress})
+				return "partial sum, " + string(c.write.Format), r.Write(w, sampleprof.WriteOptions{Partial: true, Compress: c.write.Compress})
 			}
 			return string(c.write.Format), all.Write(w, c.write)
 		},
 	}
 	// "profuse watch" adds to the result later, so it keeps what the written format cannot hold.
 	if j.Watched() && r.Exceeds() {
-		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
+		sum.State = func(w io.Writer) error { return r.Write(w, sampleprof.WriteOptions{Partial: true}) }
 	}
 	if functions == 0 {
 		sum.Empty = "no input has any function"
@@ -204,18 +205,6 @@ func add(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 		return nil, err
 	}
 	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
-}
-
-// reshape does what the options ask for between merging and writing, in the order of llvm-profdata:
-// cold contexts while there are contexts, then one of the conversions that remove them.
-func (c *adder) reshape(p *sampleprof.Profile) {
-	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
-	if c.flatten {
-		p.Flatten()
-	}
-	if c.nest {
-		p.Nest()
-	}
 }
 
 // contents sums up a result for the message "merged …: CONTENTS". functions is given because a
