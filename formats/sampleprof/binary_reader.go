@@ -25,8 +25,8 @@ type binaryReader struct {
 	// lines up to maxLine.
 	lines uint64
 
-	inflated uint64 // bytes of all sections so far
-	isRest   bool   // the profile comes from a restSection
+	inflated  uint64 // bytes of all sections so far
+	inPartial bool   // the profile comes from a partialSection
 
 	names    []Name
 	contexts [][]Frame
@@ -81,7 +81,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	}
 	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
-		r.doubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+		r.addDoubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
 	}
 	r.p.odd = r.doubts.errors()
 	return r.p, c.Err()
@@ -131,7 +131,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		name := NameOf(own)
 		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
 		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
-			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+			r.addDoubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
 			inOrder = false
 		}
 		if r.ids {
@@ -187,7 +187,7 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 			return
 		}
 		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
-			r.doubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
+			r.addDoubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
 		}
 		r.contexts[i] = frames
 	}
@@ -220,7 +220,7 @@ func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
 	at, discriminator := c.Offset(), c.ULEB("discriminator")
 	if discriminator > math.MaxUint32 { // LLVM takes the low half
-		r.doubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+		r.addDoubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
 	}
 	return Location{uint32(line), uint32(discriminator)}
 }
@@ -232,7 +232,7 @@ func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int6
 	offset := c.Offset()
 	at := r.location(c, limit)
 	if word := int64(at.word()); word <= *last {
-		r.doubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+		r.addDoubt(locationOrder, c, offset, "location", at, "locations in order, each once")
 	} else {
 		*last = word
 	}
@@ -309,10 +309,10 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		r.starts = append(r.starts, functionOffset{subject, start})
 		f := r.function(name, context)
 		// If the file has a function twice, its samples are added up, as in LLVM.
-		add(&f.Head, head, 1)
+		addCount(&f.Head, head, 1)
 		r.readBody(c, f, 1)
 		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
-			r.doubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+			r.addDoubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
 		}
 		known, last = f.Total, subject
 	}
@@ -331,7 +331,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		failDepth(c)
 		return
 	}
-	add(&f.Total, c.ULEB("total samples"), 1)
+	addCount(&f.Total, c.ULEB("total samples"), 1)
 	n := r.count(c, 4, "number of samples")
 	if f.Body == nil {
 		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
@@ -353,7 +353,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
 		if word < last || word == last && r.index <= index {
-			r.doubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+			r.addDoubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
 		}
 		last, index = word, r.index
 		f.Callsites = append(f.Callsites, Callsite{at, callee})
@@ -385,7 +385,7 @@ func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 			count = 0
 		}
 		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
-			r.doubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+			r.addDoubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
 		}
 		known, last = count, r.index
 	}

@@ -88,11 +88,7 @@ func (p *packedProfile) sorted() []int {
 
 // compare orders functions i and j by name or context.
 func (p *packedProfile) compare(i, j int) int {
-	a, b := &p.functions[i], &p.functions[j]
-	if a.context == nil && b.context == nil {
-		return p.names.compare(a.name, b.name)
-	}
-	return compareSubjects(p.names.names[a.name], a.context, p.names.names[b.name], b.context)
+	return p.names.compareFunctions(&p.functions[i], &p.functions[j])
 }
 
 // inMapOrder yields the indexes of the functions in the order of LLVM's hash map.
@@ -106,7 +102,7 @@ func (p *packedProfile) inMapOrder() iter.Seq[int] {
 			}
 			return
 		}
-		p.order().all()(func(place uint32) bool { return yield(int(place)) })
+		p.order().all()(func(i uint32) bool { return yield(int(i)) })
 	}
 }
 
@@ -153,8 +149,8 @@ func (w *binaryWriter) subject(i int) uint64 {
 	return uint64(w.ranks[w.functions[i].name])
 }
 
-// appendLocationOf appends the line and the discriminator of a [Location.word].
-func appendLocationOf(dst []byte, word uint64) []byte {
+// appendLocationWord appends the line and the discriminator of a [Location.word].
+func appendLocationWord(dst []byte, word uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
 
@@ -172,9 +168,9 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	u.skip()
 	u.skip()
 	begin, n := len(dst), 0
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		n++
-		dst = cursor.AppendULEB(appendLocationOf(dst, p.word), u.num())
+		dst = cursor.AppendULEB(appendLocationWord(dst, p.word), u.num())
 		if p.listed {
 			dst = w.appendList(dst, &u, p, packedTarget.byCount)
 		} else {
@@ -186,7 +182,7 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
 	for i := first; i < len(w.calls); i++ {
 		c := &w.calls[i]
-		dst = cursor.AppendULEB(appendLocationOf(dst, c.word), c.name)
+		dst = cursor.AppendULEB(appendLocationWord(dst, c.word), c.name)
 		dst = w.appendBody(dst, c.body)
 	}
 	w.calls = w.calls[:first]
@@ -194,9 +190,9 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 		return dst
 	}
 	begin, n = len(dst), 0
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		n++
-		dst = w.appendList(appendLocationOf(dst, p.word), &u, p, packedTarget.compare)
+		dst = w.appendList(appendLocationWord(dst, p.word), &u, p, packedTarget.compare)
 	}
 	return insertULEB(dst, begin, uint64(n))
 }
@@ -239,7 +235,7 @@ func (t packedTarget) byCount(o packedTarget) int {
 }
 
 // appendList appends the list of a location, with indexes in the file's name table, sorted by order.
-func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order func(a, b packedTarget) int) []byte {
+func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedLocation, order func(a, b packedTarget) int) []byte {
 	w.list = u.list(w.list[:0], p)
 	for i := range w.list {
 		w.list[i].name = uint64(w.ranks[w.list[i].name])
@@ -256,12 +252,12 @@ func (p *packedProfile) writeBinary(out io.Writer) error {
 	w := newBinaryWriter(p, false)
 	dst := appendSummary(appendMagic(nil, magicBinary), w.summarize())
 	dst = w.appendNames(dst, false)
-	var rest chunks
+	var functions chunks
 	for _, i := range w.sorted {
-		rest.end(w.appendFunction(rest.begin(), i))
+		functions.end(w.appendFunction(functions.begin(), i))
 	}
 	_, err := out.Write(dst)
-	return rest.writeTo(out, err)
+	return functions.writeTo(out, err)
 }
 
 // chunks are bytes that are appended to without moving large blocks. Append to begin() and pass the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"sort"
 
 	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
@@ -16,7 +15,7 @@ import (
 func (f *Function) tidy() (overflow bool) {
 	if !inOrder(f.Body) {
 		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.compare(b.Location) }, func(to, s *Sample) {
-			overflow = add(&to.Count, s.Count, 1) || overflow
+			overflow = addCount(&to.Count, s.Count, 1) || overflow
 			to.Targets = append(to.Targets, s.Targets...)
 		})
 	}
@@ -56,7 +55,7 @@ func (f *Function) absorb(o *Function) (overflow bool) {
 	if o.Checksum != 0 || o.Attributes != 0 {
 		f.Checksum, f.Attributes = cmp.Or(o.Checksum, f.Checksum), o.Attributes
 	}
-	return add(&f.Total, o.Total, 1)
+	return addCount(&f.Total, o.Total, 1)
 }
 
 // joinTargets adds up targets with the same name and sorts the list by order.
@@ -65,7 +64,7 @@ func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool)
 		return false
 	}
 	*targets = addup.Equal(*targets, (*Target).compare, func(to, t *Target) {
-		overflow = add(&to.Count, t.Count, 1) || overflow
+		overflow = addCount(&to.Count, t.Count, 1) || overflow
 	})
 	sortFew(*targets, order)
 	return overflow
@@ -109,15 +108,15 @@ func (c *Callsite) compare(o *Callsite) int {
 // callee returns the function with the given name that is inlined at a location, or nil.
 func (f *Function) callee(at Location, name Name) *Function {
 	want := Callsite{at, &Function{Name: name}}
-	i, found := sort.Find(len(f.Callsites), func(i int) int { return want.compare(&f.Callsites[i]) })
+	i, found := slices.BinarySearchFunc(f.Callsites, want, func(a, b Callsite) int { return a.compare(&b) })
 	if !found {
 		return nil
 	}
 	return f.Callsites[i].Callee
 }
 
-// add adds weight·count to sum, saturating, and reports whether it saturated.
-func add(sum *uint64, count, weight uint64) (overflow bool) {
+// addCount adds weight·count to sum, saturating, and reports whether it saturated.
+func addCount(sum *uint64, count, weight uint64) (overflow bool) {
 	*sum, overflow = saturate.AddScaled(*sum, count, weight)
 	return overflow
 }
@@ -125,26 +124,26 @@ func add(sum *uint64, count, weight uint64) (overflow bool) {
 // A functionMap finds functions by key and iterates in the order of LLVM's hash map. That order
 // shows in the output of LLVM's tools where they break no ties, and in the metadata of files.
 type functionMap struct {
-	order  llvmorder.Unordered
-	places []*Function
+	order     llvmorder.Unordered
+	functions []*Function
 }
 
 // get returns the function with the key of f; if there is none, it adds f.
 func (m *functionMap) get(f *Function) (known *Function, added bool) {
-	place, added := m.order.Insert(f.key())
-	if place >= len(m.places) {
-		m.places = append(m.places, make([]*Function, place+1-len(m.places))...)
+	i, added := m.order.Insert(f.key())
+	if i >= len(m.functions) {
+		m.functions = append(m.functions, make([]*Function, i+1-len(m.functions))...)
 	}
 	if added {
-		m.places[place] = f
+		m.functions[i] = f
 	}
-	return m.places[place], added
+	return m.functions[i], added
 }
 
 // find returns the function with the given key, or nil.
 func (m *functionMap) find(key uint64) *Function {
-	if place, ok := m.order.Find(key); ok {
-		return m.places[place]
+	if i, ok := m.order.Find(key); ok {
+		return m.functions[i]
 	}
 	return nil
 }
@@ -152,8 +151,8 @@ func (m *functionMap) find(key uint64) *Function {
 // all yields the functions in map order. The loop may remove the function that it is at.
 func (m *functionMap) all() iter.Seq[*Function] {
 	return func(yield func(*Function) bool) {
-		for place := range m.order.All() {
-			if !yield(m.places[place]) {
+		for i := range m.order.All() {
+			if !yield(m.functions[i]) {
 				return
 			}
 		}
@@ -161,15 +160,15 @@ func (m *functionMap) all() iter.Seq[*Function] {
 }
 
 func (m *functionMap) remove(key uint64) {
-	if place, ok := m.order.Find(key); ok {
-		m.places[place] = nil
+	if i, ok := m.order.Find(key); ok {
+		m.functions[i] = nil
 		m.order.Remove(key)
 	}
 }
 
 // clone returns a copy of the map that shares the functions.
 func (m *functionMap) clone() *functionMap {
-	return &functionMap{m.order.Clone(), slices.Clone(m.places)}
+	return &functionMap{m.order.Clone(), slices.Clone(m.functions)}
 }
 
 func (m *functionMap) slice() []*Function {

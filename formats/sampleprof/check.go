@@ -37,10 +37,10 @@ func (p *Profile) checkTotals() []error {
 		f.walk(func(g *Function) bool {
 			var sum uint64
 			for j := range g.Body {
-				add(&sum, g.Body[j].Count, 1)
+				addCount(&sum, g.Body[j].Count, 1)
 			}
 			for _, c := range g.Callsites {
-				add(&sum, c.Callee.Total, 1)
+				addCount(&sum, c.Callee.Total, 1)
 			}
 			if n++; g.Total == sum || len(differ) > 1 && len(less) > 1 {
 				return true

@@ -65,7 +65,7 @@ func (p *Profile) trimCold(opt ConvertOptions) {
 		if opt.MergeCold {
 			short := f.Context[max(0, len(f.Context)-opt.ColdFrames):]
 			to, _ := merged.get(&Function{Name: f.Name, Context: short})
-			to.add(f)
+			to.addSamples(f)
 		}
 		m.remove(f.key())
 	}
@@ -73,7 +73,7 @@ func (p *Profile) trimCold(opt ConvertOptions) {
 		if opt.TrimCold && f.Total < threshold && m.find(f.key()) == nil {
 			continue
 		}
-		m.add(f)
+		m.addFunction(f)
 	}
 	p.setFunctions(m)
 }
@@ -84,7 +84,7 @@ func (p *Profile) flatten() {
 	for _, f := range p.InMapOrder() {
 		if p.Kind.ContextSensitive {
 			to, _ := flat.get(&Function{Name: f.Name})
-			to.add(f)
+			to.addSamples(f)
 		} else {
 			flat.flatten(f)
 		}
@@ -141,7 +141,7 @@ func (m *functionMap) flatten(f *Function) {
 		total = total - min(total, c.Callee.Total) + entries
 		m.flatten(c.Callee)
 	}
-	add(&to.Total, total, 1)
+	addCount(&to.Total, total, 1)
 }
 
 // A contextNode is a context, or the common beginning of contexts.
@@ -190,10 +190,10 @@ func (m *functionMap) nest(node *contextNode) {
 		old := f.key()
 		f.Context = nil
 		if caller == nil {
-			m.add(f)
+			m.addFunction(f)
 		} else {
 			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
-			add(&caller.Total, f.Total, 1)
+			addCount(&caller.Total, f.Total, 1)
 			// A call that is now inlined no longer counts as a call.
 			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
 		}

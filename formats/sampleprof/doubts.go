@@ -54,8 +54,8 @@ func (d *doubts) errors() (errs []error) {
 	return errs
 }
 
-// doubt adds a doubt about the value read at an offset.
-func (r *binaryReader) doubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
+// addDoubt adds a doubt about the value read at an offset.
+func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
 	if c.Err() == nil && !r.opt.Lenient {
 		r.doubts.add(kind, c.At(at).Field(field).Got(got).Want(want).Corrupt())
 	}
@@ -81,7 +81,7 @@ func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	}
 	slices.SortFunc(r.offsets, func(a, b functionOffset) int { return cmp.Compare(a.offset, b.offset) })
 	if !slices.Equal(r.offsets, r.starts) {
-		r.doubt(otherDoubt, c, -1, "function offsets", "other functions or places", "those of the functions in the section")
+		r.addDoubt(otherDoubt, c, -1, "function offsets", "other functions or offsets", "the functions and offsets in the section")
 	}
 	r.offsets, r.starts = nil, nil
 }
@@ -94,15 +94,15 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	end := uint64(c.Offset())
 	for _, s := range sections {
 		if s.offset != end {
-			r.doubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
+			r.addDoubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
 		}
 		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
-			r.doubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
+			r.addDoubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
 		}
 		end = s.offset + s.size
 	}
 	if end != uint64(len(r.data)) {
-		r.doubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
+		r.addDoubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
 	}
 }
 
@@ -125,8 +125,8 @@ func (s *section) knownFlags() uint64 {
 // totals are the numbers of a summary that can be summed while functions are read.
 type totals struct{ samples, maxCount, maxHead, counts, functions uint64 }
 
-// doubt returns an error if the summary contradicts the totals.
-func (t *totals) doubt(s *Summary) error {
+// compare returns an error if the summary contradicts the totals.
+func (t *totals) compare(s *Summary) error {
 	if s == nil || *t == (totals{s.Total, s.MaxCount, s.MaxHead, s.NumCounts, s.NumFunctions}) {
 		return nil
 	}

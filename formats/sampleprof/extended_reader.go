@@ -85,26 +85,12 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
-		// Metadata refer to callsites, which can be found only if they are sorted.
-		r.tidy()
 		set(&p.Kind.ProbeBased, flagProbes)
-		n := 0
-		for c.Len() > 0 && c.Err() == nil {
-			name, context := r.subject(c)
-			f := r.known.find((&Function{Name: name, Context: context}).key())
-			if f == nil {
-				r.doubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
-			}
-			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
-			n++
-		}
-		if n != len(r.p.Functions) {
-			r.doubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
-		}
+		r.readAllMetadata(c, s.flags)
 	case symbolSection:
 		r.readSymbols(c)
-	case restSection:
-		r.readRest(c)
+	case partialSection:
+		r.readPartial(c)
 	case offsetSection: // for readers of single functions
 		if !r.opt.Lenient {
 			r.readOffsets(c)
@@ -116,23 +102,41 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	}
 }
 
+// readAllMetadata reads a metadata section.
+func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
+	// Metadata refer to callsites, which can be found only if they are sorted.
+	r.tidy()
+	n := 0
+	for ; c.Len() > 0 && c.Err() == nil; n++ {
+		name, context := r.subject(c)
+		f := r.known.find(keyOf(name, context))
+		if f == nil {
+			r.addDoubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+		}
+		r.readMetadata(c, f, flags, 1)
+	}
+	if n != len(r.p.Functions) {
+		r.addDoubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
+	}
+}
+
 // readMetadata reads the metadata of a function and of everything inlined into it. f is nil if the
 // profile lacks the function.
-func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, attributes bool, depth int) {
+func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64, depth int) {
 	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
 		return
 	}
 	if f == nil {
 		f = new(Function)
 	}
-	if checksums {
+	if flags&flagProbes != 0 {
 		f.Checksum = c.ULEB("checksum")
 	}
-	if attributes {
+	if flags&flagAttributes != 0 {
 		at := c.Offset()
 		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
 		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
-			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+			r.addDoubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
 		}
 	}
 	if r.p.Kind.ContextSensitive {
@@ -151,7 +155,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 			callee = &Function{Name: name}
 			f.Callsites = append(f.Callsites, Callsite{at, callee}) // as LLVM does
 		}
-		r.readMetadata(c, callee, checksums, attributes, depth+1)
+		r.readMetadata(c, callee, flags, depth+1)
 	}
 }
 
@@ -170,7 +174,7 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	symbols := strings.Split(text, "\x00")
 	for i := range symbols[1:] {
 		if symbols[i] >= symbols[i+1] {
-			r.doubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+			r.addDoubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
 		}
 	}
 	r.p.addSymbols(symbols...)

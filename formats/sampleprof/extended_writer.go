@@ -13,13 +13,13 @@ type extendedWriter struct {
 	opt *WriteOptions
 }
 
-// A content is a section to be written. Contents are in file order; place is the index in the section
+// A content is a section to be written. Contents are in file order; index is the index in the section
 // table.
 type content struct {
 	section
-	place int
+	index int
 	bytes chunks
-	rest  []int // functions after bytes, encoded again when written
+	later []int // functions after bytes, encoded again when written
 }
 
 // keptBytes bounds the encoded functions kept until they are written. Functions beyond it are encoded
@@ -31,8 +31,8 @@ const keptBytes = 32 << 20
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
-	if opt.rest != nil {
-		contents = append(contents, content{section: section{kind: restSection}, place: len(contents), bytes: whole(opt.rest)})
+	if opt.partialData != nil {
+		contents = append(contents, content{section: section{kind: partialSection}, index: len(contents), bytes: whole(opt.partialData)})
 	}
 	table := make([]section, len(contents))
 	head := le.AppendUint64(appendMagic(nil, magicExtended), uint64(len(contents)))
@@ -46,7 +46,7 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 		}
 		c.offset, c.size = offset, uint64(c.bytes.size)
 		offset += c.size
-		table[c.place] = c.section
+		table[c.index] = c.section
 	}
 	for _, s := range table {
 		for _, n := range []uint64{uint64(s.kind), s.flags, s.offset, s.size} {
@@ -56,11 +56,11 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	_, err := out.Write(head)
 	for _, c := range contents {
 		err = c.bytes.writeTo(out, err)
-		var rest []byte
-		for n, i := range c.rest {
-			if rest = w.appendFunction(rest, i); err == nil && (len(rest) >= chunk || n == len(c.rest)-1) {
-				_, err = out.Write(rest)
-				rest = rest[:0]
+		var b []byte
+		for n, i := range c.later {
+			if b = w.appendFunction(b, i); err == nil && (len(b) >= chunk || n == len(c.later)-1) {
+				_, err = out.Write(b)
+				b = b[:0]
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 func (w *extendedWriter) contents() []content {
 	all := []content{
 		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summarize()))},
-		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
+		{section: section{kind: nameSection, flags: w.nameFlags()}, index: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
 	}
 	if w.opt.Split {
 		inlines := func(i int) bool { return w.functions[i].inlines() }
@@ -117,7 +117,7 @@ func (w *extendedWriter) nameFlags() uint64 {
 }
 
 // contextTable sets w.contexts and returns the section with the sorted contexts.
-func (w *extendedWriter) contextTable(place int) content {
+func (w *extendedWriter) contextTable(index int) content {
 	var functions []int
 	if w.kind.ContextSensitive {
 		functions = slices.Clone(w.sorted)
@@ -130,17 +130,17 @@ func (w *extendedWriter) contextTable(place int) content {
 		context := w.functions[i].context
 		dst = cursor.AppendULEB(dst, uint64(len(context)))
 		for _, frame := range context {
-			dst = appendLocationOf(cursor.AppendULEB(dst, uint64(w.ranks[w.names.get(frame.Name)])), frame.word())
+			dst = appendLocationWord(cursor.AppendULEB(dst, uint64(w.ranks[w.names.numberOf(frame.Name)])), frame.word())
 		}
 	}
-	return content{section: section{kind: contextSection}, place: place, bytes: whole(dst)}
+	return content{section: section{kind: contextSection}, index: index, bytes: whole(dst)}
 }
 
 // profiles returns the section with functions and the section with their offsets. In the table, offsets
 // come first, at the given index.
-func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (profiles, offsets content) {
+func (w *extendedWriter) profiles(functions []int, index int, flags uint64) (profiles, offsets content) {
 	at := make([]uint64, len(w.functions))
-	profiles = content{section: section{kind: profileSection, flags: flags}, place: place + 1}
+	profiles = content{section: section{kind: profileSection, flags: flags}, index: index + 1}
 	dst := &profiles.bytes
 	var again []byte
 	for n, i := range functions {
@@ -149,8 +149,8 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 			dst.end(w.appendFunction(dst.begin(), i))
 			continue
 		}
-		if profiles.rest == nil {
-			profiles.rest = functions[n:]
+		if profiles.later == nil {
+			profiles.later = functions[n:]
 		}
 		again = w.appendFunction(again[:0], i)
 		dst.size += len(again)
@@ -165,20 +165,20 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 	for _, i := range functions {
 		table = cursor.AppendULEB(cursor.AppendULEB(table, w.subject(i)), at[i])
 	}
-	return profiles, content{section: section{kind: offsetSection, flags: flags}, place: place, bytes: whole(table)}
+	return profiles, content{section: section{kind: offsetSection, flags: flags}, index: index, bytes: whole(table)}
 }
 
-func (w *extendedWriter) symbolList(place int) content {
+func (w *extendedWriter) symbolList(index int) content {
 	var dst []byte
 	for _, name := range w.symbols {
 		dst = append(append(dst, name...), 0)
 	}
-	return content{section: section{kind: symbolSection}, place: place, bytes: whole(dst)}
+	return content{section: section{kind: symbolSection}, index: index, bytes: whole(dst)}
 }
 
 // metadata returns the section with checksums and attributes.
-func (w *extendedWriter) metadata(place int) content {
-	c := content{section: section{kind: metadataSection}, place: place}
+func (w *extendedWriter) metadata(index int) content {
+	c := content{section: section{kind: metadataSection}, index: index}
 	if w.kind.ProbeBased {
 		c.flags |= flagProbes
 	}
@@ -216,7 +216,7 @@ func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
 	for i := first; i < len(w.calls); i++ {
 		c := &w.calls[i]
-		dst = w.appendMetadata(cursor.AppendULEB(appendLocationOf(dst, c.word), c.name), c.body, flags)
+		dst = w.appendMetadata(cursor.AppendULEB(appendLocationWord(dst, c.word), c.name), c.body, flags)
 	}
 	w.calls = w.calls[:first]
 	return dst

@@ -85,11 +85,11 @@ func (p *Profile) fit(program *programFacts) *Fit {
 		f.collect(fn)
 	}
 	m := newMatcher(f)
-	m.run()
+	m.matchAll()
 	for _, fn := range p.Functions {
-		f.judge(fn, nil)
+		f.addStale(fn, nil)
 		if f.fit.Checksums {
-			f.staleness(fn)
+			f.addStaleness(fn)
 		}
 	}
 	f.finish()
@@ -140,7 +140,7 @@ func (f *fitter) id(n Name) uint64 {
 	return id
 }
 
-func (f *fitter) flat(n Name) *flatFunction {
+func (f *fitter) flatOf(n Name) *flatFunction {
 	id := f.id(n)
 	flat := f.byID[id]
 	if flat == nil {
@@ -164,10 +164,10 @@ func (f *fitter) flat(n Name) *flatFunction {
 func (f *fitter) collect(fn *Function) {
 	for i := 1; i < len(fn.Context) && fn.Total > 0; i++ {
 		caller := fn.Context[i-1]
-		f.calls(caller.Name, caller.Location, fn.Context[i].Name, fn.Total)
+		f.addCall(caller.Name, caller.Location, fn.Context[i].Name, fn.Total)
 	}
 	fn.walk(func(g *Function) bool {
-		to := f.flat(g.Name)
+		to := f.flatOf(g.Name)
 		if to.checksum == 0 {
 			to.checksum = g.Checksum
 		}
@@ -179,11 +179,11 @@ func (f *fitter) collect(fn *Function) {
 				to.locations[s.Location] = f.isStale(to, s.Location)
 			}
 			for _, t := range s.Targets {
-				f.calls(g.Name, s.Location, t.Name, t.Count)
+				f.addCall(g.Name, s.Location, t.Name, t.Count)
 			}
 		}
 		for _, c := range g.Callsites {
-			f.calls(g.Name, c.Location, c.Callee.Name, c.Callee.Total)
+			f.addCall(g.Name, c.Location, c.Callee.Name, c.Callee.Total)
 		}
 		return true
 	})
@@ -193,15 +193,15 @@ func (f *fitter) collect(fn *Function) {
 // match these.
 const negativeLine = 0x8000
 
-// calls records a call. Callees without samples count only if no callee at the location has any.
-func (f *fitter) calls(caller Name, at Location, callee Name, count uint64) {
+// addCall records a call. Callees without samples count only if no callee at the location has any.
+func (f *fitter) addCall(caller Name, at Location, callee Name, count uint64) {
 	if at.Line&negativeLine != 0 {
 		return
 	}
 	if f.byLine {
 		at.Discriminator = 0
 	}
-	to := f.flat(caller)
+	to := f.flatOf(caller)
 	if count > 0 && !to.sampled[at] {
 		to.sampled[at] = true
 		to.callees[at] = nil
@@ -218,9 +218,9 @@ func (f *fitter) isStale(fn *flatFunction, at Location) bool {
 	if !f.fit.Lines || fn.in == nil || !fn.in.startLine {
 		return false
 	}
-	set := fn.in.lines
+	set := fn.in.locations
 	if f.byLine {
-		at.Discriminator, set = 0, fn.in.places
+		at.Discriminator, set = 0, fn.in.lines
 	}
 	_, ok := set[at]
 	return !ok
@@ -231,10 +231,10 @@ func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
 	return f.fit.Checksums && in != nil && len(in.hashes) > 0 && !slices.Contains(in.hashes, fn.Checksum)
 }
 
-// judge sums up the samples that do not fit. If a function does not fit, the samples of everything
+// addStale sums up the samples that do not fit. If a function does not fit, the samples of everything
 // inlined into it are lost as well; cause is the outermost such function, or nil.
-func (f *fitter) judge(fn *Function, cause *flatFunction) {
-	flat := f.flat(fn.Name)
+func (f *fitter) addStale(fn *Function, cause *flatFunction) {
+	flat := f.flatOf(fn.Name)
 	changed := f.hasChanged(flat.in, fn)
 	flat.Changed = flat.Changed || changed
 	if cause == nil && (changed || flat.in == nil) {
@@ -253,14 +253,14 @@ func (f *fitter) judge(fn *Function, cause *flatFunction) {
 		}
 	}
 	for _, c := range fn.Callsites {
-		f.judge(c.Callee, cause)
+		f.addStale(c.Callee, cause)
 	}
 }
 
-// staleness adds a function to the numbers about checksums
+// addStaleness adds a function to the numbers about checksums
 // (SampleProfileMatcher::countMismatchedFuncSamples).
-func (f *fitter) staleness(fn *Function) {
-	flat := f.flat(fn.Name)
+func (f *fitter) addStaleness(fn *Function) {
+	flat := f.flatOf(fn.Name)
 	in := flat.in
 	if in == nil {
 		in = flat.newName

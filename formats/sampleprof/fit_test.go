@@ -402,7 +402,7 @@ func TestFitOrder(t *testing.T) {
 	for i := range 60 {
 		f := programFunction{hashes: []uint64{uint64(rnd.IntN(4))}}
 		for j := range 8 {
-			f.calls(Location{Line: uint32(j)}, guid.Of(name(rnd.IntN(70))))
+			f.addCall(Location{Line: uint32(j)}, guid.Of(name(rnd.IntN(70))))
 		}
 		functions[name(i)] = f
 	}
@@ -469,9 +469,9 @@ func TestCallsOfCode(t *testing.T) {
 		{"riscv64", []byte{0xe8, 15, 0, 0, 0}, ""},
 	} {
 		code := code{arch: c.arch, sections: []codeSection{{0x1000, c.data}}, starts: make(map[uint64][]uint64)}
-		code.start(0x1000, 1)
-		code.start(0x1014, 2)
-		code.start(0x1014, 2)
+		code.addStart(0x1000, 1)
+		code.addStart(0x1014, 2)
+		code.addStart(0x1014, 2)
 		code.sort()
 		var got string
 		for at, target := range code.calls() {
@@ -505,7 +505,7 @@ func TestFitIsBounded(t *testing.T) {
 		f := programFunction{hashes: []uint64{2}}
 		fmt.Fprintf(&text, "old%d:%d:1\n", i, i)
 		for j := range n {
-			f.calls(Location{Line: uint32(j)}, guid.Of(fmt.Sprintf("new%d", (i+j*7)%n)))
+			f.addCall(Location{Line: uint32(j)}, guid.Of(fmt.Sprintf("new%d", (i+j*7)%n)))
 			fmt.Fprintf(&text, " %d: %d old%d:1\n", j, i, (j*i+1)%n)
 		}
 		text.WriteString(" !CFGChecksum: 1\n")
@@ -513,8 +513,8 @@ func TestFitIsBounded(t *testing.T) {
 	}
 	fmt.Fprintf(&text, "main:1:1\n 1: 1 old0:1\n 2: 1 old1:1\n !CFGChecksum: 1\n")
 	main := programFunction{hashes: []uint64{1}}
-	main.calls(Location{Line: 1}, guid.Of("new1"))
-	main.calls(Location{Line: 2}, guid.Of("new0"))
+	main.addCall(Location{Line: 1}, guid.Of("new1"))
+	main.addCall(Location{Line: 2}, guid.Of("new0"))
 	functions["main"] = main
 	p := mustRead(t, []byte(text.String()))
 	if fit := p.fit(programOf(functions)); len(fit.Functions) != n+1 {

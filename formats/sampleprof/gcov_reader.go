@@ -52,7 +52,7 @@ func readGCov(data []byte) (*Profile, error) {
 			break
 		}
 		f := r.function(name, nil)
-		add(&f.Head, head, 1)
+		addCount(&f.Head, head, 1)
 		// A function that comes again is read and not added, as in LLVM.
 		if f.Total > 0 {
 			f = &Function{Name: name}
@@ -110,13 +110,13 @@ func (r *gcovReader) readFunction(stack []*Function) {
 		targets := c.Count(uint64(c.U32("number of targets")), 20, "number of targets")
 		count := c.U64("samples")
 		for _, g := range stack {
-			add(&g.Total, count, 1)
+			addCount(&g.Total, count, 1)
 		}
 		s := Sample{Location: at, Count: count}
 		for ; targets > 0 && c.Err() == nil; targets-- {
-			place := c.Offset()
+			offset := c.Offset()
 			if kind := c.U32("kind of targets"); c.Err() == nil && kind != targetKind {
-				c.Fail(c.At(place).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
+				c.Fail(c.At(offset).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
 			}
 			name := r.name(c.U64("target"))
 			s.Targets = append(s.Targets, Target{name, c.U64("samples of a target")})

@@ -43,7 +43,7 @@ const (
 	contextSection  sectionType = 6  // n { k { name line discriminator } }
 	profileSection  sectionType = 32 // { function }
 
-	// restSection is profuse's own section of a partial sum, which LLVM skips. It holds what the other
+	// partialSection is profuse's own section of a partial sum, which LLVM skips. It holds what the other
 	// sections cannot hold.
 	//
 	//	n { string } { size extended }
@@ -51,13 +51,13 @@ const (
 	// The strings are names that the other sections lack, or hold as GUIDs. The extensible binary
 	// profiles, which are not compressed and not partial sums, hold functions of other builds:
 	// functions with other checksums.
-	restSection sectionType = 0x70726f66757365 // "profuse"
+	partialSection sectionType = 0x70726f66757365 // "profuse"
 )
 
 var sectionNames = map[sectionType]string{
 	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
 	offsetSection: "function offsets", metadataSection: "function metadata",
-	contextSection: "context table", profileSection: "profiles", restSection: "rest of a sum",
+	contextSection: "context table", profileSection: "profiles", partialSection: "partial sum",
 }
 
 func (t sectionType) String() string {

@@ -40,9 +40,9 @@ func newMatcher(f *fitter) *matcher {
 	return &matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
 }
 
-// run aligns the calls of all functions that profile and program share, and then of the renamed
+// matchAll aligns the calls of all functions that profile and program share, and then of the renamed
 // functions that it finds on the way.
-func (m *matcher) run() {
+func (m *matcher) matchAll() {
 	m.matchNames()
 	for _, id := range slices.Sorted(maps.Keys(m.byID)) {
 		if flat := m.byID[id]; flat.in != nil || flat.newName != nil {
@@ -314,7 +314,7 @@ func (m *matcher) isSimilar(program, profile uint64) bool {
 
 // compare computes the answer of isSimilar.
 func (m *matcher) compare(in *programFunction, flat *flatFunction) bool {
-	size := len(in.places)
+	size := len(in.lines)
 	if m.fit.Checksums {
 		size = len(in.blocks)
 	}

@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"io"
+	"iter"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
@@ -16,18 +17,18 @@ const (
 	mismatched                    // not added: its checksum differs
 )
 
-// add adds f to the function with its key. It retains the names and the context of f.
-func (m *functionMap) add(f *Function) {
+// addFunction adds f to the function with its key. It retains the names and the context of f.
+func (m *functionMap) addFunction(f *Function) {
 	to := m.find(f.key())
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Context: f.Context})
 		to.Attributes = f.Attributes
 	}
-	to.add(f)
+	to.addSamples(f)
 }
 
-// add adds o to f, unless their checksums differ.
-func (f *Function) add(o *Function) {
+// addSamples adds o to f, unless their checksums differ.
+func (f *Function) addSamples(o *Function) {
 	p := newPacker()
 	m := bodyMerger{weight: 1}
 	sum, ok := m.merge(nil, p.pack(nil, f), p.pack(nil, o), false)
@@ -35,7 +36,7 @@ func (f *Function) add(o *Function) {
 		return
 	}
 	head := f.Head
-	add(&head, o.Head, 1)
+	addCount(&head, o.Head, 1)
 	to := packedFunction{p.number(f.Name), f.Context, head, sum}
 	e := expander{names: p.names}
 	*f = *e.function(&to)
@@ -84,7 +85,7 @@ type Added struct {
 // with and without contexts, or with probes and lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	if added, err = m.addModel(name, p, weight); err == nil && !m.opt.LLVMCompat {
-		p.rest.addTo(m, &added, name, weight)
+		p.extra.addTo(m, &added, name, weight)
 	}
 	return added, err
 }
@@ -95,15 +96,18 @@ func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error)
 		functions = p.InMapOrder()
 	}
 	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.ProbeBased
-	var packed packedFunction
-	return m.add(name, p, weight, len(functions), false, func(i int) *packedFunction {
-		f := functions[i]
-		if m.opt.Rename != nil {
-			f = f.renamed(m.opt.Rename)
+	return m.addFunctions(&input{name: name, profile: p, weight: weight, functions: func(yield func(*packedFunction) bool) {
+		var packed packedFunction
+		for _, f := range functions {
+			if m.opt.Rename != nil {
+				f = f.renamed(m.opt.Rename)
+			}
+			packed = m.sums.function(packed.body[:0], f)
+			if !yield(&packed) {
+				return
+			}
 		}
-		packed = m.sums.function(packed.body[:0], f)
-		return &packed
-	})
+	}})
 }
 
 // AddFile is [Read] and [Merger.AddProfile] in a fraction of the time and memory.
@@ -113,7 +117,7 @@ func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uin
 		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {
 			added, err := m.addPlain(name, p, f, weight)
 			if err == nil {
-				m.doubt(name, p, &f.totals)
+				m.warnOfDoubts(name, p, &f.totals)
 			} else {
 				m.sums.truncate(known, named)
 			}
@@ -127,7 +131,7 @@ func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uin
 	added, err := m.AddProfile(name, p, weight)
 	if err == nil {
 		t := p.totals()
-		m.doubt(name, p, &t)
+		m.warnOfDoubts(name, p, &t)
 	}
 	return added, err
 }
@@ -140,20 +144,24 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 		m.sums.functions = make([]packedFunction, 0, len(f.functions))
 	}
 	defer func() { m.sums.adopts = false }()
-	var packed packedFunction
-	return m.add(name, p, weight, len(f.functions), true, func(i int) *packedFunction {
-		packed = f.function(i)
-		return &packed
-	})
+	return m.addFunctions(&input{name: name, profile: p, weight: weight, mapped: true, functions: func(yield func(*packedFunction) bool) {
+		var packed packedFunction
+		for i := range f.functions {
+			packed = f.function(i)
+			if !yield(&packed) {
+				return
+			}
+		}
+	}})
 }
 
-// doubt warns of signs of damage in a file. totals are the totals of its functions.
-func (m *Merger) doubt(name string, p *Profile, totals *totals) {
+// warnOfDoubts warns of signs of damage in a file. totals are the totals of its functions.
+func (m *Merger) warnOfDoubts(name string, p *Profile, totals *totals) {
 	if m.opt.LLVMCompat || m.opt.Warn == nil || p.format == FormatText {
 		return
 	}
 	if !p.Kind.ContextSensitive { // the summary would be about merged contexts
-		if err := totals.doubt(p.Summary); err != nil {
+		if err := totals.compare(p.Summary); err != nil {
 			p.odd = append(p.odd, err)
 		}
 	}
@@ -162,64 +170,63 @@ func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	}
 }
 
-// add adds the n functions of a profile; function returns them by index. If mapped is set, LLVM
-// would add the functions in hash-map order; otherwise in the given order.
-func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool, function func(i int) *packedFunction) (added Added, err error) {
-	if err := m.accepts(name, p); err != nil {
+// An input is a profile to be added.
+type input struct {
+	name      string
+	profile   *Profile
+	weight    uint64
+	functions iter.Seq[*packedFunction] // each valid until the next
+	mapped    bool                      // LLVM would add the functions in hash-map order; else as given
+}
+
+// addFunctions adds the functions of an input. With mapped, it also warns in hash-map order.
+func (m *Merger) addFunctions(in *input) (added Added, err error) {
+	if err := m.accepts(in.name, in.profile); err != nil {
 		return added, err
 	}
-	m.addKind(p)
+	m.addKind(in.profile)
 	known := len(m.sums.functions)
-	var places []uint32
-	if m.opt.LLVMCompat && mapped {
-		places = make([]uint32, 0, n)
-	}
-	odd := make(map[uint32]profile.Warning) // by index of the sum
-	for i := range n {
-		f := function(i)
-		place, r := m.addFunction(f, weight)
-		if m.opt.LLVMCompat && (mapped || int(place) == known+len(places)) {
-			places = append(places, place)
+	var order []uint32                           // indexes of sums, for the batch
+	warnings := make(map[uint32]profile.Warning) // by index of the sum
+	for f := range in.functions {
+		i, fresh := m.sums.get(f)
+		result := m.sums.addFunction(i, f, in.weight, fresh)
+		if m.opt.LLVMCompat && (in.mapped || int(i) == known+len(order)) {
+			order = append(order, i)
 		}
 		var why error
-		if r&overflowed != 0 {
+		if result&overflowed != 0 {
 			why = llvmerr.SampleOverflow
 		}
-		if r&mismatched != 0 {
+		if result&mismatched != 0 {
 			added.Skipped++
 			why = llvmerr.SampleHash
 		} else {
 			added.Functions++
-			add(&added.Count, f.total(), 1)
+			addCount(&added.Count, f.total(), 1)
 		}
 		if why == nil || m.opt.Warn == nil {
 			continue
 		}
-		w := profile.Warning{File: name, Function: m.sums.label(f), Err: why}
-		if m.opt.LLVMCompat && mapped {
-			odd[place] = w
+		w := profile.Warning{File: in.name, Function: m.sums.label(f), Err: why}
+		if m.opt.LLVMCompat && in.mapped {
+			warnings[i] = w
 		} else {
 			m.opt.Warn(w)
 		}
 	}
-	if len(odd) > 0 {
-		for place := range m.sums.mapped(places).all() {
-			if w, ok := odd[place]; ok {
+	if len(warnings) > 0 {
+		for i := range m.sums.mapped(order).all() {
+			if w, ok := warnings[i]; ok {
 				m.opt.Warn(w)
 			}
 		}
 	}
 	if m.opt.LLVMCompat && len(m.sums.functions) > known {
-		m.sums.addBatch(batch{places, mapped})
+		m.sums.addBatch(batch{order, in.mapped})
 	}
-	m.head.addSymbols(p.Symbols...)
+	m.head.addSymbols(in.profile.Symbols...)
 	return added, nil
-}
-
-// addFunction adds weight·f and returns the index of the sum.
-func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r result) {
-	place, fresh := m.sums.get(f)
-	return place, m.sums.add(place, f, weight, fresh)
 }
 
 // renamed returns a copy of the function with its names replaced.
@@ -297,14 +304,14 @@ func (m *Merger) Finish() *Merged {
 	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, sums: &m.sums}
 	if s := &m.sums; s.ofBuild {
 		s.nameContexts()
-		s.functions, r.left, r.Left = s.settle(s.functions, r.Kind)
-		order := batch{places: make([]uint32, len(s.functions))}
-		for i := range order.places {
-			order.places[i] = uint32(i)
+		s.functions, r.left, r.Left = s.splitBuilds(s.functions, r.Kind)
+		order := batch{functions: make([]uint32, len(s.functions))}
+		for i := range order.functions {
+			order.functions[i] = uint32(i)
 		}
 		s.addBatch(order)
 	}
-	m.memory, m.sums.places, m.sums.builds = nil, nil, nil
+	m.memory, m.sums.plain, m.sums.builds = nil, nil, nil
 	r.Functions = len(m.sums.functions)
 	r.packed = &packedProfile{names: m.sums.nameTable, functions: m.sums.functions, order: m.sums.inMapOrder}
 	return r
@@ -313,10 +320,10 @@ func (m *Merger) Finish() *Merged {
 // Profile returns the sum as a profile.
 func (r *Merged) Profile() *Profile {
 	order := r.sums.inMapOrder()
-	known := &functionMap{order: order.keys.Clone(), places: make([]*Function, 1+len(order.places))}
+	known := &functionMap{order: order.keys.Clone(), functions: make([]*Function, 1+len(order.functions))}
 	e := expander{names: r.sums.names}
-	for i, place := range order.places {
-		known.places[1+i] = e.function(&r.sums.functions[place])
+	for i, index := range order.functions {
+		known.functions[1+i] = e.function(&r.sums.functions[index])
 	}
 	p := &Profile{Kind: r.Kind, Symbols: r.Symbols}
 	p.setFunctions(known)

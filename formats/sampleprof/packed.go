@@ -12,11 +12,11 @@ import (
 // numbers in a table. That takes a tenth of the memory of the model, and less time.
 //
 //	body     = total checksum attributes { sample } end { callsite } end { uses } end
-//	sample   = place count [ list ]
-//	callsite = place name u32:size body
-//	uses     = place [ list ]
+//	sample   = location count [ list ]
+//	callsite = location name u32:size body
+//	uses     = location [ list ]
 //	list     = n { name count }
-//	place    = (line+1)<<2 | hasList<<1 | hasDiscriminator [ discriminator ]
+//	location = (line+1)<<2 | hasList<<1 | hasDiscriminator [ discriminator ]
 //	end      = 0
 //
 // Numbers are ULEB128. Samples and uses are sorted by location, lists by name number, callsites by
@@ -55,7 +55,7 @@ func (f *packedFunction) inlines() bool {
 	u.skip()
 	u.skip()
 	u.skipSamples()
-	return u.place().ok
+	return u.location().ok
 }
 
 // A packedTarget is an element of a list.
@@ -63,8 +63,8 @@ type packedTarget struct{ name, count uint64 }
 
 func (t packedTarget) compare(o packedTarget) int { return cmp.Compare(t.name, o.name) }
 
-// A packedPlace is a location in a body.
-type packedPlace struct {
+// A packedLocation is a location in a body.
+type packedLocation struct {
 	word   uint64 // see Location.word
 	listed bool   // a list follows
 	ok     bool   // false at the end of the locations
@@ -72,7 +72,7 @@ type packedPlace struct {
 
 // A packedCall is a callsite in a body.
 type packedCall struct {
-	packedPlace
+	packedLocation
 	name, checksum uint64
 	body           []byte
 }
@@ -90,8 +90,8 @@ func (c *packedCall) compare(o *packedCall, ofBuild bool) int {
 	return 0
 }
 
-// appendPlace appends a location. Its first number is never 0, which is the end.
-func appendPlace(dst []byte, word uint64, listed bool) []byte {
+// appendPackedLocation appends a location. Its first number is never 0, which is the end.
+func appendPackedLocation(dst []byte, word uint64, listed bool) []byte {
 	key := (word>>32 + 1) << lineShift
 	if listed {
 		key |= hasList
@@ -119,7 +119,7 @@ func appendList(dst []byte, list []packedTarget) []byte {
 
 // beginCall appends a callsite up to its body. It returns the offset of the body, for endCall.
 func beginCall(dst []byte, word, name uint64) ([]byte, int) {
-	dst = cursor.AppendULEB(appendPlace(dst, word, false), name)
+	dst = cursor.AppendULEB(appendPackedLocation(dst, word, false), name)
 	dst = append(dst, 0, 0, 0, 0)
 	return dst, len(dst)
 }
@@ -169,9 +169,9 @@ func (u *unpacker) skip() {
 	u.i++
 }
 
-// place reads a location. It reads numbers of one and two bytes without branches, because processors
+// location reads a location. It reads numbers of one and two bytes without branches, because processors
 // cannot predict how long the numbers are.
-func (u *unpacker) place() (p packedPlace) {
+func (u *unpacker) location() (p packedLocation) {
 	b := u.b[u.i:]
 	if b[0] == 0 {
 		u.i++
@@ -189,11 +189,11 @@ func (u *unpacker) place() (p packedPlace) {
 		u.i--
 		discriminator = u.longNum()
 	}
-	return packedPlace{(key>>lineShift-1)<<32 | discriminator, key&hasList != 0, true}
+	return packedLocation{(key>>lineShift-1)<<32 | discriminator, key&hasList != 0, true}
 }
 
 // list reads the list of a location and appends it to dst.
-func (u *unpacker) list(dst []packedTarget, p packedPlace) []packedTarget {
+func (u *unpacker) list(dst []packedTarget, p packedLocation) []packedTarget {
 	if !p.listed {
 		return dst
 	}
@@ -203,7 +203,7 @@ func (u *unpacker) list(dst []packedTarget, p packedPlace) []packedTarget {
 	return dst
 }
 
-func (u *unpacker) skipList(p packedPlace) {
+func (u *unpacker) skipList(p packedLocation) {
 	if !p.listed {
 		return
 	}
@@ -213,7 +213,7 @@ func (u *unpacker) skipList(p packedPlace) {
 }
 
 func (u *unpacker) skipSamples() {
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		u.skip()
 		u.skipList(p)
 	}
@@ -221,7 +221,7 @@ func (u *unpacker) skipSamples() {
 
 // call reads a callsite; its ok is false at the end.
 func (u *unpacker) call() (c packedCall) {
-	if c.packedPlace = u.place(); !c.ok {
+	if c.packedLocation = u.location(); !c.ok {
 		return c
 	}
 	c.name = u.num()
@@ -269,7 +269,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = cursor.AppendULEB(cursor.AppendULEB(dst, checksum), uint64(f.Attributes))
 	for i := range f.Body {
 		s := &f.Body[i]
-		dst = cursor.AppendULEB(appendPlace(dst, s.word(), len(s.Targets) > 0), s.Count)
+		dst = cursor.AppendULEB(appendPackedLocation(dst, s.word(), len(s.Targets) > 0), s.Count)
 		dst = p.targets(dst, s.Targets)
 	}
 	dst = appendEnd(dst)
@@ -291,7 +291,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = appendEnd(dst)
 	for i := range f.VTables {
 		v := &f.VTables[i]
-		dst = p.targets(appendPlace(dst, v.word(), len(v.VTables) > 0), v.VTables)
+		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.VTables) > 0), v.VTables)
 	}
 	return appendEnd(dst)
 }
@@ -327,7 +327,7 @@ type expander struct {
 	callsites slab.Slab[Callsite]
 	body      []Sample   // of the function being read
 	calls     []Callsite // of the functions being read
-	touched   byte       // sink of touch, so that the compiler keeps its loads
+	sink      byte       // result of prefetch, so that the compiler keeps its loads
 }
 
 // reset reuses the memory of all functions made so far.
@@ -345,7 +345,7 @@ func (e *expander) function(f *packedFunction) *Function {
 	to.Name, to.Context, to.Head = numberAsName(uint64(f.name)), f.context, f.head
 	e.expand(to, f.body)
 	e.resolve(to)
-	e.arrange(to)
+	e.sort(to)
 	return to
 }
 
@@ -357,7 +357,7 @@ func (e *expander) expand(f *Function, body []byte) {
 	u := unpacker{b: body}
 	f.Total, f.Checksum, f.Attributes = u.num(), u.num(), uint32(u.num())
 	e.body = e.body[:0]
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		e.body = append(e.body, Sample{Location: locationOf(p.word), Count: u.num(), Targets: e.expandList(&u, p)})
 	}
 	if len(e.body) > 0 {
@@ -376,13 +376,13 @@ func (e *expander) expand(f *Function, body []byte) {
 		copy(f.Callsites, calls)
 		e.calls = e.calls[:first]
 	}
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		f.VTables = append(f.VTables, VTableUses{locationOf(p.word), e.expandList(&u, p)})
 	}
 }
 
 // expandList reads a list, with numbers in place of names.
-func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
+func (e *expander) expandList(u *unpacker, p packedLocation) []Target {
 	if !p.listed {
 		return nil
 	}
@@ -413,34 +413,34 @@ func (e *expander) resolveList(targets []Target) {
 	}
 }
 
-// arrange sorts targets, virtual tables and callsites into the orders of [Function].
-func (e *expander) arrange(f *Function) {
-	e.touch(f.Name)
+// sort sorts targets, virtual tables and callsites into the orders of [Function].
+func (e *expander) sort(f *Function) {
+	e.prefetch(f.Name)
 	for i := range f.Body {
-		e.arrangeList(f.Body[i].Targets, byCount)
+		e.sortTargets(f.Body[i].Targets, byCount)
 	}
 	for i := range f.VTables {
-		e.arrangeList(f.VTables[i].VTables, byName)
+		e.sortTargets(f.VTables[i].VTables, byName)
 	}
 	for i := range f.Callsites {
-		e.arrange(f.Callsites[i].Callee)
+		e.sort(f.Callsites[i].Callee)
 	}
 	if len(f.Callsites) > 1 {
 		slices.SortStableFunc(f.Callsites, func(a, b Callsite) int { return a.compare(&b) })
 	}
 }
 
-func (e *expander) arrangeList(targets []Target, order func(a, b Target) int) {
+func (e *expander) sortTargets(targets []Target, order func(a, b Target) int) {
 	for i := range targets {
-		e.touch(targets[i].Name)
+		e.prefetch(targets[i].Name)
 	}
 	sortFew(targets, order)
 }
 
-// touch loads the first and the last byte of a name's text into the cache.
-func (e *expander) touch(n Name) {
+// prefetch loads the first and the last byte of a name's text into the cache.
+func (e *expander) prefetch(n Name) {
 	if len(n.Text) > 0 {
-		e.touched += n.Text[0] + n.Text[len(n.Text)-1]
+		e.sink += n.Text[0] + n.Text[len(n.Text)-1]
 	}
 }
 

@@ -22,7 +22,7 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 	}
 	x, y := unpacker{b: a}, unpacker{b: b}
 	total, checksum, attributes := x.num(), x.num(), x.num()
-	m.add(&total, y.num())
+	m.addCount(&total, y.num())
 	// A checksum of 0 means unknown; the first known one counts.
 	other, more := y.num(), y.num()
 	switch {
@@ -42,9 +42,9 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 	return m.mergeLists(dst, &x, &y, false), true
 }
 
-// add adds weight·count to sum.
-func (m *bodyMerger) add(sum *uint64, count uint64) {
-	if add(sum, count, m.weight) {
+// addCount adds weight·count to sum.
+func (m *bodyMerger) addCount(sum *uint64, count uint64) {
+	if addCount(sum, count, m.weight) {
 		m.result |= overflowed
 	}
 }
@@ -52,19 +52,19 @@ func (m *bodyMerger) add(sum *uint64, count uint64) {
 // mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs of locations
 // that only a has.
 func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte {
-	pass := func(p packedPlace) {
+	pass := func(p packedLocation) {
 		if counts {
 			a.skip()
 		}
 		a.skipList(p)
 	}
 	run, at := a.i, a.i // begin of the run and of location x
-	x := a.place()
-	for y := b.place(); y.ok; y = b.place() {
+	x := a.location()
+	for y := b.location(); y.ok; y = b.location() {
 		for x.ok && x.word < y.word {
 			pass(x)
 			at = a.i
-			x = a.place()
+			x = a.location()
 		}
 		dst = append(dst, a.b[run:at]...)
 		run = at
@@ -77,15 +77,15 @@ func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte 
 			}
 			m.list = a.list(m.list, x)
 			run, at = a.i, a.i
-			x = a.place()
+			x = a.location()
 		}
 		if counts {
-			m.add(&count, b.num())
+			m.addCount(&count, b.num())
 		}
 		known := len(m.list)
 		m.list = b.list(m.list, y)
 		m.addList(known)
-		dst = appendPlace(dst, y.word, len(m.list) > 0)
+		dst = appendPackedLocation(dst, y.word, len(m.list) > 0)
 		if counts {
 			dst = cursor.AppendULEB(dst, count)
 		}
@@ -93,7 +93,7 @@ func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte 
 	}
 	for x.ok {
 		pass(x)
-		x = a.place()
+		x = a.location()
 	}
 	return append(dst, a.b[run:a.i]...) // with the end
 }
@@ -104,7 +104,7 @@ func (m *bodyMerger) addList(known int) {
 		t := m.list[i]
 		count := t.count
 		t.count = 0
-		m.add(&t.count, count)
+		m.addCount(&t.count, count)
 		m.list[i] = t
 	}
 	if known == 0 || known == len(m.list) {
@@ -117,7 +117,7 @@ func (m *bodyMerger) addList(known int) {
 		if t.name != m.list[n].name {
 			n++
 			m.list[n] = t
-		} else if add(&m.list[n].count, t.count, 1) {
+		} else if addCount(&m.list[n].count, t.count, 1) {
 			m.result |= overflowed
 		}
 	}

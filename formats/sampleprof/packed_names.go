@@ -31,12 +31,12 @@ func (t *nameTable) number(n Name) uint32 {
 		t.rehash()
 	}
 	hash := t.hash(n.ID)
-	slot, known, twin := t.find(hash, n)
+	slot, known, twin := t.findName(hash, n)
 	if known >= 0 {
 		if at := &t.names[known]; at.isID() != n.isID() {
 			t.joined = true
 			if at.isID() {
-				at.Text = t.keep(n.Text)
+				at.Text = t.copyText(n.Text)
 				t.named = append(t.named, uint32(known))
 			}
 		}
@@ -50,7 +50,7 @@ func (t *nameTable) number(n Name) uint32 {
 		}
 		t.twins[i] = uint32(twin)
 	}
-	n.Text = t.keep(n.Text)
+	n.Text = t.copyText(n.Text)
 	t.names = append(t.names, n)
 	return i
 }
@@ -72,12 +72,12 @@ func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	return numbers
 }
 
-// get returns the number of a name that is in the table.
-func (t *nameTable) get(n Name) uint32 {
+// numberOf returns the number of a name that is in the table.
+func (t *nameTable) numberOf(n Name) uint32 {
 	if t.slots == nil {
 		t.rehash()
 	}
-	_, known, _ := t.find(t.hash(n.ID), n)
+	_, known, _ := t.findName(t.hash(n.ID), n)
 	return uint32(known)
 }
 
@@ -89,8 +89,16 @@ func (t *nameTable) compare(a, b uint32) int {
 	return t.names[a].compare(t.names[b])
 }
 
-// first returns the number of the first name with the same GUID.
-func (t *nameTable) first(number uint32) uint32 {
+// compareFunctions orders functions by name or context.
+func (t *nameTable) compareFunctions(a, b *packedFunction) int {
+	if a.context == nil && b.context == nil {
+		return t.compare(a.name, b.name)
+	}
+	return compareSubjects(t.names[a.name], a.context, t.names[b.name], b.context)
+}
+
+// firstTwin returns the number of the first name with the same GUID.
+func (t *nameTable) firstTwin(number uint32) uint32 {
 	if first, ok := t.twins[number]; ok {
 		return first
 	}
@@ -105,8 +113,8 @@ func (t *nameTable) hash(id uint64) uint64 {
 	return high ^ low
 }
 
-// find returns the number of a name, or -1 and the free slot for it; and the number of its twin, or -1.
-func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
+// findName returns the number of a name, or -1 and the free slot for it; and the number of its twin, or -1.
+func (t *nameTable) findName(hash uint64, n Name) (slot int, known, twin int64) {
 	mask := len(t.slots) - 1
 	twin = -1
 	for slot = int(hash) & mask; t.slots[slot] != 0; slot = (slot + 1) & mask {
@@ -140,8 +148,8 @@ func (t *nameTable) rehash() {
 	}
 }
 
-// keep returns a copy of a text, in memory that texts share.
-func (t *nameTable) keep(text string) string {
+// copyText returns a copy of a text, in memory that texts share.
+func (t *nameTable) copyText(text string) string {
 	const chunk = 64 << 10
 	if t.texts.Cap()-t.texts.Len() < len(text) {
 		t.texts = strings.Builder{}

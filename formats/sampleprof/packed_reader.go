@@ -36,7 +36,7 @@ type filePacker struct {
 
 // isNotPlain reports whether a section shows that the file is not plain.
 func (s section) isNotPlain() bool {
-	return (s.kind == metadataSection || s.kind == restSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
+	return (s.kind == metadataSection || s.kind == partialSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
 }
 
 // A fileFunction is a function of a file. Its body begins at the end of the previous body.
@@ -72,7 +72,7 @@ func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte)
 	if err != nil {
 		return nil, nil
 	}
-	opt.mark(p, format)
+	opt.setFormat(p, format)
 	return p, r.packer
 }
 
@@ -106,7 +106,7 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bo
 		if p.bad {
 			break
 		}
-		if key := p.table.first(uint32(name)); p.seen[key] {
+		if key := p.table.firstTwin(uint32(name)); p.seen[key] {
 			p.bad = true
 		} else {
 			p.seen[key] = true
@@ -216,7 +216,7 @@ func (p *filePacker) body(depth int) (total uint64) {
 		}
 		last = word
 		p.totals.count(count)
-		out = cursor.AppendULEB(appendPlace(out, word, targets > 0), count)
+		out = cursor.AppendULEB(appendPackedLocation(out, word, targets > 0), count)
 		if targets > 0 {
 			out = p.targets(out, targets)
 		}

@@ -25,7 +25,7 @@ type Profile struct {
 
 	known  *functionMap // Functions in LLVM's map order; nil if their own order determines it
 	odd    []error      // signs of damage in the file
-	rest   rest         // of a partial sum
+	extra  partialExtra // of a partial sum
 	format Format       // of the file; "" if the profile was not read from one
 }
 
@@ -51,8 +51,11 @@ func (k Kind) words() (set []string) {
 		set  bool
 		word string
 	}{
-		{k.ContextSensitive, "context-sensitive"}, {k.ProbeBased, "probe-based"}, {k.PreInlined, "pre-inlined"},
-		{k.FlowDiscriminators, "flow-sensitive discriminators"}, {k.Partial, "partial"},
+		{k.ContextSensitive, "context-sensitive"},
+		{k.ProbeBased, "probe-based"},
+		{k.PreInlined, "pre-inlined"},
+		{k.FlowDiscriminators, "flow-sensitive discriminators"},
+		{k.Partial, "partial"},
 	} {
 		if w.set {
 			set = append(set, w.word)

@@ -26,8 +26,8 @@ type programFunction struct {
 	id        uint64
 	hashes    []uint64                // of the control flow; several if sources differ
 	blocks    map[uint32]struct{}     // numbers of block probes
-	lines     map[Location]struct{}   // lines and discriminators with code
-	places    map[Location]struct{}   // the same without discriminators
+	locations map[Location]struct{}   // lines and discriminators with code
+	lines     map[Location]struct{}   // the same without discriminators
 	callees   map[Location]calleeList // calls
 	startLine bool                    // the first line is known
 }
@@ -113,7 +113,7 @@ func (r *programReader) readSymbols() error {
 			continue
 		}
 		f := r.function(s.Name)
-		r.code.start(s.Addr, f.id)
+		r.code.addStart(s.Addr, f.id)
 		// Probes use the GUIDs of symbols, profiles the GUIDs of canonical names.
 		r.addrs[guid.Of(s.Name)] = s.Addr
 		if _, ok := r.addrs[f.id]; !ok {
@@ -177,22 +177,22 @@ func (r *programReader) readProbes() error {
 		at := Location{Line: e.Index}
 		switch e.Kind {
 		case pseudoprobe.Inlined:
-			f.calls(at, e.Callee)
+			f.addCall(at, e.Callee)
 		case pseudoprobe.IndirectCall:
-			f.calls(at, unknownCallee)
+			f.addCall(at, unknownCallee)
 			r.calls = true
 		case pseudoprobe.DirectCall:
 			r.calls = true
 			for _, callee := range r.code.calleesAt(e.Addr) {
-				f.calls(at, callee)
+				f.addCall(at, callee)
 			}
 		}
 	}
 	return nil
 }
 
-// calls records a call.
-func (f *programFunction) calls(at Location, callee uint64) {
+// addCall records a call.
+func (f *programFunction) addCall(at Location, callee uint64) {
 	if f.callees == nil {
 		f.callees = make(map[Location]calleeList)
 	}
@@ -252,16 +252,16 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 		f.startLine, r.lines = true, true
 		// Code without a line has line 0. LLVM computes an offset from it as well.
 		at := Location{(frame.Line - frame.StartLine) & 0xffff, baseDiscriminator(frame.Discriminator)}
-		if f.lines == nil {
-			f.lines, f.places = make(map[Location]struct{}), make(map[Location]struct{})
+		if f.locations == nil {
+			f.locations, f.lines = make(map[Location]struct{}), make(map[Location]struct{})
 		}
-		f.lines[at], f.places[Location{Line: at.Line}] = struct{}{}, struct{}{}
+		f.locations[at], f.lines[Location{Line: at.Line}] = struct{}{}, struct{}{}
 		if i > 0 {
-			f.calls(at, r.function(frames[i-1].Function).id)
+			f.addCall(at, r.function(frames[i-1].Function).id)
 			continue
 		}
 		for _, callee := range callees {
-			f.calls(at, callee)
+			f.addCall(at, callee)
 		}
 	}
 }

@@ -46,8 +46,8 @@ func (c *code) read(f *symbolize.File) error {
 	return nil
 }
 
-// at returns the section that contains an address, or nil.
-func (c *code) at(addr uint64) *codeSection {
+// sectionAt returns the section that contains an address, or nil.
+func (c *code) sectionAt(addr uint64) *codeSection {
 	i, found := slices.BinarySearchFunc(c.sections, addr, func(s codeSection, addr uint64) int { return cmp.Compare(s.addr, addr) })
 	if !found {
 		i--
@@ -59,16 +59,16 @@ func (c *code) at(addr uint64) *codeSection {
 }
 
 // has reports whether there is code at an address.
-func (c *code) has(addr uint64) bool { return c.at(addr) != nil }
+func (c *code) has(addr uint64) bool { return c.sectionAt(addr) != nil }
 
-// start records that a function begins at an address. Functions with identical code may share one.
-func (c *code) start(addr, function uint64) {
+// addStart records that a function begins at an address. Functions with identical code may share one.
+func (c *code) addStart(addr, function uint64) {
 	l := calleeList(c.starts[addr])
 	l.add(function)
 	c.starts[addr] = l
 }
 
-// sort prepares within, after all calls of start.
+// sort prepares within, after all calls of addStart.
 func (c *code) sort() {
 	for addr := range c.starts {
 		c.sorted = append(c.sorted, addr)
@@ -88,7 +88,7 @@ func (c *code) within(addr, start uint64) bool {
 // calleesAt returns the functions at the target of the direct call or jump at an address; nil for other
 // instructions, other targets and unknown architectures.
 func (c *code) calleesAt(addr uint64) []uint64 {
-	s := c.at(addr)
+	s := c.sectionAt(addr)
 	if s == nil {
 		return nil
 	}

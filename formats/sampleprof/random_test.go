@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 )
@@ -93,9 +94,12 @@ func (g *generator) body(indent string, depth int) {
 
 // kinds are the kinds of random profiles.
 var kinds = []Kind{
-	{}, {ContextSensitive: true}, {ContextSensitive: true, ProbeBased: true},
+	{},
+	{ContextSensitive: true},
+	{ContextSensitive: true, ProbeBased: true},
 	{ContextSensitive: true, ProbeBased: true, PreInlined: true},
-	{ProbeBased: true}, {ProbeBased: true, PreInlined: true},
+	{ProbeBased: true},
+	{ProbeBased: true, PreInlined: true},
 }
 
 func mustRead(t testing.TB, data []byte) *Profile {
@@ -107,7 +111,10 @@ func mustRead(t testing.TB, data []byte) *Profile {
 	return p
 }
 
-func mustWrite(t testing.TB, p *Profile, opt WriteOptions) []byte {
+func mustWrite(t testing.TB, p interface {
+	Write(io.Writer, WriteOptions) error
+}, opt WriteOptions,
+) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Write(&b, opt); err != nil {

@@ -41,8 +41,8 @@ func (o *ReaderOptions) mask() uint32 {
 	return uint32(1)<<o.DiscriminatorBits - 1
 }
 
-// mark sets the format of a profile, and the bit of its kind that the format does not record.
-func (o *ReaderOptions) mark(p *Profile, format Format) {
+// setFormat sets the format of a profile, and the bit of its kind that the format does not record.
+func (o *ReaderOptions) setFormat(p *Profile, format Format) {
 	p.format = format
 	if o.FlowDiscriminators && format != FormatExtended {
 		p.Kind.FlowDiscriminators = true
@@ -121,7 +121,7 @@ func read(data []byte, opt *ReaderOptions) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt.mark(p, format)
+	opt.setFormat(p, format)
 	return p, nil
 }
 

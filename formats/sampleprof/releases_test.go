@@ -156,11 +156,7 @@ func TestCompilers(t *testing.T) {
 			r := m.Finish()
 			for _, opt := range c.options {
 				name := filepath.Join(dir, "profile")
-				var b bytes.Buffer
-				if err := r.Write(&b, opt); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+				if err := os.WriteFile(name, mustWrite(t, r, opt), 0o666); err != nil {
 					t.Fatal(err)
 				}
 				tested++

@@ -27,8 +27,8 @@ func (p *packedProfile) withoutContexts() *packedProfile {
 	sums := packedSums{packer: packer{nameTable: p.names}}
 	for i := range p.inMapOrder() {
 		f := &packedFunction{name: p.functions[i].name, head: p.functions[i].head, body: p.functions[i].body}
-		place, fresh := sums.get(f)
-		sums.add(place, f, 1, fresh)
+		i, fresh := sums.get(f)
+		sums.addFunction(i, f, 1, fresh)
 	}
 	return &packedProfile{names: p.names, functions: sums.functions}
 }
@@ -60,10 +60,10 @@ func (p *packedProfile) survey() *survey {
 		f := &p.functions[i]
 		s.used[f.name] |= ofFunction
 		for _, frame := range f.context {
-			s.used[p.names.get(frame.Name)] |= ofFunction
+			s.used[p.names.numberOf(frame.Name)] |= ofFunction
 		}
 		s.summary.MaxHead = max(s.summary.MaxHead, f.head)
-		s.body(f.body, false)
+		s.addBody(f.body, false)
 	}
 	d := s.counts.Distribution(profile.DefaultCutoffs(), true)
 	s.summary.Total, s.summary.MaxCount, s.summary.NumCounts = d.Low, d.Max, d.Values
@@ -75,7 +75,7 @@ func (p *packedProfile) survey() *survey {
 	return s
 }
 
-func (s *survey) body(body []byte, inlined bool) {
+func (s *survey) addBody(body []byte, inlined bool) {
 	u := unpacker{b: body}
 	u.skip()
 	u.skip()
@@ -85,23 +85,23 @@ func (s *survey) body(body []byte, inlined bool) {
 	if attributes&duplicated != 0 && inlined {
 		s.duplicated = true
 	}
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		if count := u.num(); !s.duplicated {
 			s.counts.Add(count)
 		}
-		s.list(&u, p, ofFunction)
+		s.addList(&u, p, ofFunction)
 	}
 	for c := u.call(); c.ok; c = u.call() {
 		s.used[c.name] |= ofFunction
-		s.body(c.body, true)
+		s.addBody(c.body, true)
 	}
 	s.duplicated = around
-	for p := u.place(); p.ok; p = u.place() {
-		s.list(&u, p, ofVTable)
+	for p := u.location(); p.ok; p = u.location() {
+		s.addList(&u, p, ofVTable)
 	}
 }
 
-func (s *survey) list(u *unpacker, p packedPlace, use uses) {
+func (s *survey) addList(u *unpacker, p packedLocation, use uses) {
 	if p.listed {
 		for n := u.num(); n > 0; n-- {
 			s.used[u.num()] |= use

@@ -120,9 +120,9 @@ func (r *textReader) name(text []byte) Name {
 	return n
 }
 
-// sum adds count to a sum, and fails if it saturates.
-func (r *textReader) sum(to *uint64, count uint64, field string) {
-	if add(to, count, 1) && r.err == nil {
+// addTo adds count to a sum, and fails if it saturates.
+func (r *textReader) addTo(to *uint64, count uint64, field string) {
+	if addCount(to, count, 1) && r.err == nil {
 		r.err = r.at(field).Got("a sum of 2^64 and more").Want("less").Because(flaw.ErrSaturated)
 	}
 }
@@ -192,8 +192,8 @@ func (r *textReader) readHead(line []byte) {
 		return
 	}
 	f := r.function(name, context)
-	r.sum(&f.Total, total, "total samples")
-	r.sum(&f.Head, head, "head samples")
+	r.addTo(&f.Total, total, "total samples")
+	r.addTo(&f.Head, head, "head samples")
 	r.stack, r.finished = append(r.stack[:0], f), 0
 }
 
@@ -206,10 +206,10 @@ func (r *textReader) context(text []byte) (frames []Frame, ok bool) {
 	for len(text) > 0 {
 		var frame []byte
 		frame, text, _ = bytes.Cut(text, []byte(frameSeparator))
-		name, place, _ := bytes.Cut(frame, []byte(":"))
+		name, at, _ := bytes.Cut(frame, []byte(":"))
 		f := Frame{Name: r.name(name)}
-		if len(place) > 0 {
-			line, discriminator, more := bytes.Cut(place, []byte("."))
+		if len(at) > 0 {
+			line, discriminator, more := bytes.Cut(at, []byte("."))
 			l, ok1 := number(line, math.MaxUint32)
 			d, ok2 := uint64(0), true
 			if more {
@@ -236,7 +236,7 @@ func (r *textReader) readLine(line []byte) {
 		return
 	}
 	if text[0] == metadataMark {
-		r.enter(depth)
+		r.cutStack(depth)
 		r.readMetadata(line, text, depth)
 		return
 	}
@@ -244,9 +244,9 @@ func (r *textReader) readLine(line []byte) {
 		r.fail(line, "line", "no samples after the metadata of their function", badOrder)
 		return
 	}
-	r.enter(depth)
-	place, rest, ok := bytes.Cut(text, []byte(":"))
-	at, good := location(place)
+	r.cutStack(depth)
+	where, rest, ok := bytes.Cut(text, []byte(":"))
+	at, good := location(where)
 	if !ok || !good || len(rest) < 2 {
 		r.failSample(line)
 		return
@@ -279,8 +279,8 @@ func (r *textReader) failSample(line []byte) {
 	r.fail(line, "sample", "NUM[.NUM]: NUM[ NAME:NUM]*, or NUM[.NUM]: NAME:NUM", badSample)
 }
 
-// enter cuts the stack so that it ends with the function to which lines of a depth belong.
-func (r *textReader) enter(depth int) { r.stack = r.stack[:min(len(r.stack), depth)] }
+// cutStack cuts the stack so that it ends with the function to which lines of a depth belong.
+func (r *textReader) cutStack(depth int) { r.stack = r.stack[:min(len(r.stack), depth)] }
 
 // location parses LINE or LINE.DISCRIMINATOR.
 func location(text []byte) (at Location, ok bool) {

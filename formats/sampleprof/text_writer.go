@@ -145,8 +145,8 @@ type WriteOptions struct {
 	// functions with the smallest totals until the rest fits.
 	SizeLimit uint64
 
-	unique bool   // set flagUnique even if no name has uniqueSuffix
-	rest   []byte // contents of a restSection
+	unique      bool   // set flagUnique even if no name has uniqueSuffix
+	partialData []byte // contents of a partialSection
 }
 
 // Write writes the profile. The bytes are those of llvm-profdata 22, except that compressed sections

@@ -41,7 +41,7 @@ func (p *Profile) View(name string) profile.View {
 		for _, f := range functions {
 			f.tidy()
 			for i := range f.Body {
-				add(&f.Total, f.Body[i].Count, 1)
+				addCount(&f.Total, f.Body[i].Count, 1)
 			}
 		}
 		slices.SortFunc(functions, inFileOrder)
