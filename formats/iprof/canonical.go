@@ -24,7 +24,7 @@ func (m *Merger) Profile() *Profile {
 	types := m.canonicalTypes(p)
 	methods := m.canonicalMethods(p, types)
 	for k := range m.sections {
-		m.sections[k].canonical(&p.sections[k], types, methods)
+		m.sections[k].canonical(&p.Sections[k], types, methods)
 	}
 	p.reindex()
 	return p
@@ -35,7 +35,7 @@ func (m *Merger) Profile() *Profile {
 // with the default options fails.
 func Renumber(p *Profile) (*Profile, error) {
 	m := NewMerger(MergeOptions{})
-	if _, err := m.AddProfile("", p, 1); err != nil {
+	if _, err := m.AddProfile("", p, Weights{}); err != nil {
 		return nil, err
 	}
 	q := m.Profile()
@@ -123,7 +123,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		order[i] = keyed{uint64(f.Method)<<32 | uint64(uint32(f.BCI)^1<<31), uint32(i)}
 		n += int(e.recordCount)
 	}
-	context := func(i uint32) Context {
+	context := func(i uint32) []Frame {
 		e := &s.entries[i]
 		return frames[e.frames : e.frames+e.frameCount]
 	}
@@ -149,7 +149,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 	}
 }
 
-func compareContexts(a, b Context) int {
+func compareContexts(a, b []Frame) int {
 	return slices.CompareFunc(a, b, compareFrames)
 }
 

@@ -9,13 +9,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Severity says how bad a finding is.
-type Severity string
-
+// The values of [Finding.Severity].
 const (
-	Info    Severity = "info"    // unusual and harmless
-	Suspect Severity = "warning" // readable, but probably not intended
-	Broken  Severity = "error"   // a reader or compiler may refuse the file or misinterpret it
+	info    = "info"
+	suspect = "warning"
+	broken  = "error"
 )
 
 // The rules, what a [Finding] is about.
@@ -41,11 +39,13 @@ const (
 
 // A Finding is a finding of [Check]: one for each rule and section.
 type Finding struct {
-	Severity Severity
-	Rule     string        // a word for what it is about: "syntax", "dangling-id"
-	Place    profile.Place // the first one
+	// Severity is "info" for what is unusual and harmless, "warning" for what is readable but
+	// probably not intended, "error" if a reader or compiler may refuse or misinterpret the file.
+	Severity string
+	Rule     string        // what the finding is about, in a word: "syntax", "dangling-id"
+	Place    profile.Place // the first place
 	Message  string        // a sentence without its full stop
-	Count    int           // places
+	Count    int           // number of places
 	Of       int           // number of places checked; 0 if that means nothing
 	// Err is set if readers also refuse the file for this finding.
 	Err *profile.FormatError
@@ -58,7 +58,7 @@ func (f Finding) String() string {
 	if s != "" {
 		s += ": "
 	}
-	s += string(f.Severity) + ": " + f.Message
+	s += f.Severity + ": " + f.Message
 	switch {
 	case f.Of > 0:
 		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))
@@ -68,15 +68,6 @@ func (f Finding) String() string {
 	return s
 }
 
-// A CheckReport is the result of [Check].
-type CheckReport struct {
-	// Profile is the readable part of the file; nil if there is none.
-	Profile *Profile
-	// Findings are sorted: errors in the text first, then errors in the contents,
-	// both in the order of the file as far as they have a place in it.
-	Findings []Finding
-}
-
 // maxViolations bounds the violations of the schema that are reported individually.
 const maxViolations = 100
 
@@ -84,44 +75,47 @@ const maxViolations = 100
 // JSON schema, and violations of rules that the schema cannot express. It continues
 // after a violation of the schema, without the entry that violates it.
 //
+// It returns the readable part of the file, nil if there is none, and the findings: errors in the text
+// first, then errors in the contents, both in the order of the file as far as they have a place in it.
+//
 // Check does not interpret the schema: that would need the whole file as a tree, many
 // times its size, and provides no lines and columns. Tests compare its verdicts with a
 // validator's.
-func Check(name string, data []byte) CheckReport {
+func Check(name string, data []byte) (*Profile, []Finding) {
 	c := checker{name: name, index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w profile.Warning) {
 		e := w.Err.(*profile.FormatError)
-		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
+		c.add(Finding{Severity: suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}
 	d.keepPlaces = true
 	d.tolerate = func(err error) {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
-			return CheckReport{Findings: c.findings}
+			return nil, c.findings
 		}
 		d.salvage()
 	}
 	if more := d.violations - maxViolations; more > 0 {
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
 	}
 	c.p, c.text, c.places = d.p, data, &d.places
 	c.partial = d.tables != [2]bool{true, true}
 	c.tables()
-	for _, k := range Kinds() {
-		c.section(c.p.Section(k))
+	for k := range NumKinds {
+		c.section(&c.p.Sections[k])
 	}
 	c.unknown()
-	if err == nil && c.p.Entries() == 0 {
-		c.add(Finding{Severity: Suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
+	if err == nil && c.p.entries() == 0 {
+		c.add(Finding{Severity: suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
 	}
-	return CheckReport{Profile: d.p, Findings: c.findings}
+	return d.p, c.findings
 }
 
 // checker collects findings.
@@ -151,7 +145,7 @@ func (c *checker) add(f Finding) {
 
 // count records an occurrence of a finding; it calls message for the first one only.
 // what distinguishes findings of one rule in one section.
-func (c *checker) count(s Severity, rule, section string, at place, what string, of int, message func() string) {
+func (c *checker) count(s, rule, section string, at place, what string, of int, message func() string) {
 	key := findingKey{rule, section, what}
 	i, ok := c.index[key]
 	if !ok {
@@ -177,7 +171,7 @@ func (c *checker) tables() {
 	if p.Placeholder() {
 		c.partial = true
 		c.add(Finding{
-			Severity: Broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
+			Severity: broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
 			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
 		})
 		return
@@ -186,17 +180,17 @@ func (c *checker) tables() {
 	for i := range p.Types {
 		t, at := &p.Types[i], placeAt(c.places.types, i)
 		if _, twice := ids[t.ID]; twice {
-			c.count(Broken, ruleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
+			c.count(broken, ruleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
 		}
 		ids[t.ID] = struct{}{}
 		if _, twice := names[t.Name]; twice {
-			c.count(Suspect, ruleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
+			c.count(suspect, ruleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
 		}
 		names[t.Name] = struct{}{}
 		if t.Name == "" {
-			c.count(Suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+			c.count(suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
 		} else if !possibleType(t.Name) {
-			c.count(Suspect, ruleName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
+			c.count(suspect, ruleName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
 		}
 	}
 	c.methods()
@@ -209,16 +203,16 @@ func (c *checker) methods() {
 	for i := range p.Methods {
 		m, at := &p.Methods[i], placeAt(c.places.methods, i)
 		if _, twice := ids[m.ID]; twice {
-			c.count(Broken, ruleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
+			c.count(broken, ruleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
 		}
 		ids[m.ID] = struct{}{}
 		if m.Name == "" {
-			c.count(Suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+			c.count(suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
 		} else if !possibleMethod(m.Name) {
-			c.count(Suspect, ruleName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
+			c.count(suspect, ruleName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
 		}
 		if missing, ok := p.resolved(m); !ok {
-			c.count(Broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {
+			c.count(broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {
 				if len(m.Signature) < 2 {
 					return fmt.Sprintf("the signature of method %d has %d types, fewer than declaring and return type", m.ID, len(m.Signature))
 				}
@@ -228,7 +222,7 @@ func (c *checker) methods() {
 		}
 		key = appendMethodKey(key[:0], m.Name, m.Signature)
 		if _, twice := known[string(key)]; twice {
-			c.count(Suspect, ruleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
+			c.count(suspect, ruleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}
 		known[string(key)] = struct{}{}
 	}
@@ -243,14 +237,14 @@ func (c *checker) section(s *Section) {
 	if s.kind == TypeChecks && c.p.checksKey != "" {
 		section = c.p.checksKey
 	}
-	index := newContextIndex(func(e uint32) Context { return s.Context(int(e)) })
+	index := newContextIndex(func(e uint32) []Frame { return s.Context(int(e)) })
 	for i := range s.ends {
 		ctx, records, at := s.Context(i), s.Records(i), placeAt(c.places.entries[s.kind], i)
-		find := func(sev Severity, rule, what string, of int, message func() string) {
+		find := func(sev, rule, what string, of int, message func() string) {
 			c.count(sev, rule, section, at, what, of, message)
 		}
 		if first, slot, twice := index.find(ctx); twice {
-			find(Suspect, ruleDuplicate, "", 0, func() string {
+			find(suspect, ruleDuplicate, "", 0, func() string {
 				return fmt.Sprintf("context %s is there twice, first in entry %d", shortContext(ctx), first)
 			})
 		} else {
@@ -263,9 +257,9 @@ func (c *checker) section(s *Section) {
 }
 
 // A finder is checker.count for a fixed section and place.
-type finder func(sev Severity, rule, what string, of int, message func() string)
+type finder func(sev, rule, what string, of int, message func() string)
 
-func (c *checker) context(s *Section, ctx Context, find finder) {
+func (c *checker) context(s *Section, ctx []Frame, find finder) {
 	if s.kind == Monitors {
 		return
 	}
@@ -273,12 +267,12 @@ func (c *checker) context(s *Section, ctx Context, find finder) {
 	for _, f := range ctx {
 		if !dangling && !c.partial && c.p.methIndex.find(int32(f.Method)) < 0 {
 			dangling = true
-			find(Broken, ruleDangling, "method", s.Len(), func() string {
+			find(broken, ruleDangling, "method", s.Len(), func() string {
 				return fmt.Sprintf("context %s has method %d, which is not in the table", shortContext(ctx), f.Method)
 			})
 		}
-		if !f.BCI.valid() {
-			find(Suspect, ruleBytecode, "", 0, func() string {
+		if !validBCI(f.BCI) {
+			find(suspect, ruleBytecode, "", 0, func() string {
 				return fmt.Sprintf("bytecode index %d is not from %d to %d", f.BCI, invalidFrameStateBCI, maxBCI)
 			})
 		}
@@ -293,21 +287,21 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 		sum, _ = saturate.AddSigned(sum, n)
 		if n < 0 && !negative {
 			negative = true
-			find(Broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
+			find(broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
 		}
 		if n > largeReceivers && s.kind.hasTypes() {
-			find(Suspect, ruleLarge, "", s.Len(), func() string {
+			find(suspect, ruleLarge, "", s.Len(), func() string {
 				return fmt.Sprintf("count %d of a type is above 2^40, as in recordings that hold garbage", n)
 			})
 		}
 	}
 	if sum == 0 && len(records) > 0 && !s.kind.hasTypes() {
-		find(Info, ruleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
+		find(info, ruleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
 	}
 	if s.kind.hasTypes() && !c.partial {
 		for t := range typeCountsIn(records) {
 			if c.p.typeIndex.find(int32(t.Type)) < 0 {
-				find(Broken, ruleDangling, "type", s.Len(), func() string {
+				find(broken, ruleDangling, "type", s.Len(), func() string {
 					return fmt.Sprintf("type %d is not in the table", t.Type)
 				})
 				break
@@ -321,8 +315,8 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 
 func branches(records []int64, find finder) {
 	for b := range branchesIn(records) {
-		if !b.Target.valid() {
-			find(Suspect, ruleBytecode, "", 0, func() string {
+		if !validBCI(b.Target) {
+			find(suspect, ruleBytecode, "", 0, func() string {
 				return fmt.Sprintf("branch target %d is not from %d to %d", b.Target, invalidFrameStateBCI, maxBCI)
 			})
 		}
@@ -330,7 +324,7 @@ func branches(records []int64, find finder) {
 			continue
 		}
 		if b.Count != 0 {
-			find(Suspect, ruleBranch, "count", 0, func() string {
+			find(suspect, ruleBranch, "count", 0, func() string {
 				return fmt.Sprintf("branch %d has no target of its own and the count %d, want 0", b.Index, b.Count)
 			})
 		}
@@ -339,7 +333,7 @@ func branches(records []int64, find finder) {
 			partner = partner || o.Index == b.Index && o.Target != unknownBCI
 		}
 		if !partner {
-			find(Suspect, ruleBranch, "partner", 0, func() string {
+			find(suspect, ruleBranch, "partner", 0, func() string {
 				return fmt.Sprintf("branch %d has no target, and no other of its index has one", b.Index)
 			})
 		}
@@ -358,7 +352,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: Suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
+			Severity: suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -368,7 +362,7 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
+			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(u.Key)),
 		})
 	}
@@ -381,17 +375,17 @@ func (c *checker) unknown() {
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
+			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(x.Key)),
 		})
 	}
 }
 
 // shortContext formats a context for a message.
-func shortContext(c Context) string {
+func shortContext(c []Frame) string {
 	const limit = 5
 	if len(c) <= limit {
-		return c.String()
+		return string(appendContext(nil, c))
 	}
-	return fmt.Sprintf("%s<… (%d frames)", c[:limit], len(c))
+	return fmt.Sprintf("%s<… (%d frames)", appendContext(nil, c[:limit]), len(c))
 }

@@ -25,16 +25,16 @@ func (p *Profile) executed() map[Frame]int64 {
 		}
 		clear(sums)
 	}
-	for _, k := range Kinds() {
+	for k := range NumKinds {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.Section(k).Counts() {
+		for ctx, n := range p.Sections[k].counts() {
 			if n <= 0 {
 				continue
 			}
 			if k != Samples {
-				add(ctx.leaf(), n)
+				add(ctx[0], n)
 			}
 			for _, f := range ctx {
 				atLeast(f, 1)
@@ -42,15 +42,15 @@ func (p *Profile) executed() map[Frame]int64 {
 		}
 		take()
 	}
-	for ctx, n := range p.Section(CallCounts).Counts() {
+	for ctx, n := range p.Sections[CallCounts].counts() {
 		if len(ctx) > 1 {
 			add(ctx[1], n)
 		}
 	}
 	take()
-	for ctx, records := range p.Section(Conditionals).All() {
+	for ctx, records := range p.Sections[Conditionals].All() {
 		for b := range branchesIn(records) {
-			add(Frame{ctx.leaf().Method, b.Target}, b.Count)
+			add(Frame{ctx[0].Method, b.Target}, b.Count)
 		}
 	}
 	take()

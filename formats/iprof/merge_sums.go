@@ -32,7 +32,7 @@ type sumEntry struct {
 	records, recordCount uint32
 }
 
-func (s *sums) context(i uint32) Context {
+func (s *sums) context(i uint32) []Frame {
 	e := &s.entries[i]
 	return s.frames[e.frames : e.frames+e.frameCount]
 }
@@ -43,7 +43,7 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 
 // find returns the entry with the context, and adds one without records if there is
 // none.
-func (s *sums) find(c Context) (e *sumEntry, isNew bool, err error) {
+func (s *sums) find(c []Frame) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
 		return &s.entries[s.next-1], false, nil
@@ -84,7 +84,7 @@ func tooMuch(k Kind) error {
 
 // addSection adds the entries of one kind.
 func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
-	from, to := &in.p.sections[k], &m.sections[k]
+	from, to := &in.p.Sections[k], &m.sections[k]
 	for i := range from.ends {
 		ctx, ok := m.translateContext(in, k, from.Context(i))
 		if !ok {
@@ -105,7 +105,7 @@ func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 }
 
 // add adds an entry. It may sort records.
-func (s *sums) add(ctx Context, records []int64, added *Added) error {
+func (s *sums) add(ctx []Frame, records []int64, added *Added) error {
 	e, isNew, err := s.find(ctx)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (a *Added) sum(x, y int64) int64 {
 
 // translateContext returns the context in the Merger's numbers; the result is
 // reused.
-func (m *Merger) translateContext(in *input, k Kind, c Context) (Context, bool) {
+func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) {
 	if k == Monitors {
 		return append(m.scratch.frames[:0], Frame{}), true
 	}

@@ -151,8 +151,8 @@ func (d *decoder) read() error {
 
 // salvage drops incomplete entries.
 func (d *decoder) salvage() {
-	for k := range d.p.sections {
-		s := &d.p.sections[k]
+	for k := range d.p.Sections {
+		s := &d.p.Sections[k]
 		s.truncate(len(s.ends))
 	}
 }
@@ -252,7 +252,7 @@ func (d *decoder) member(key string, at int) {
 		d.entries(kind, key)
 	default:
 		if raw := d.skip("value"); d.err == nil {
-			d.p.Unknown = append(d.p.Unknown, Member{key, append([]byte(nil), raw...)})
+			d.p.Unknown = append(d.p.Unknown, Member{Key: key, Raw: append([]byte(nil), raw...)})
 		}
 	}
 }

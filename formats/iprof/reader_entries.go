@@ -86,7 +86,7 @@ func (e *entryReader) extra(text []byte, index int) {
 		section = kind.Key()
 	}
 	if raw := e.skip("value"); e.err == nil {
-		e.p.Extra = append(e.p.Extra, ExtraMember{section, index, Member{key, append([]byte(nil), raw...)}})
+		e.p.Extra = append(e.p.Extra, Member{section, index, key, append([]byte(nil), raw...)})
 	}
 }
 
@@ -222,7 +222,7 @@ func (d *decoder) signatureRoom(start int) int {
 
 // entries reads a section.
 func (d *decoder) entries(kind Kind, key string) {
-	s, list := &d.p.sections[kind], &d.places.entries[kind]
+	s, list := &d.p.Sections[kind], &d.places.entries[kind]
 	at := d.offset()
 	if d.old && kind == Monitors {
 		d.record = 0

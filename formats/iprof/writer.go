@@ -74,7 +74,7 @@ type printer struct {
 	scratch []byte // an entry, before it is indented
 	err     error
 
-	extra []ExtraMember // of the entries still to come
+	extra []Member // of the entries still to come
 }
 
 func (pr *printer) flush() error {
@@ -99,7 +99,7 @@ func (pr *printer) line(depth int) {
 }
 
 func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
-	extras := make(map[string][]ExtraMember)
+	extras := make(map[string][]Member)
 	for _, x := range p.Extra {
 		extras[x.Section] = append(extras[x.Section], x)
 	}
@@ -154,7 +154,7 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 		}
 		m := topMember{key: key}
 		if k, ok := kindOfKey(key); ok {
-			m.section = &p.sections[k]
+			m.section = &p.Sections[k]
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
 			}
@@ -182,8 +182,8 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
 		add(key)
 	}
-	for _, k := range Kinds() {
-		if key := k.Key(); !sections[k] && p.sections[k].Len() > 0 {
+	for k := range NumKinds {
+		if key := k.Key(); !sections[k] && p.Sections[k].Len() > 0 {
 			if k == TypeChecks && p.checksKey != "" {
 				key = p.checksKey
 			}
@@ -272,7 +272,7 @@ func (p *Profile) appendMethod(b []byte, i int) []byte {
 
 func (s *Section) appendEntry(b []byte, i int) []byte {
 	b = append(b, `{"ctx":"`...)
-	b = s.Context(i).append(b)
+	b = appendContext(b, s.Context(i))
 	b = append(b, `","records":[`...)
 	b = appendInts(b, s.Records(i))
 	return append(b, `]}`...)

@@ -115,7 +115,7 @@ func (f *selection) read(p *iprof.Profile) {
 
 // context reports whether entries with the context are kept. Among several frames, one that --drop
 // matches wins over any that --keep matches.
-func (f *selection) context(c iprof.Context) bool {
+func (f *selection) context(c []iprof.Frame) bool {
 	switch f.where {
 	case "leaf":
 		c = c[:1]

@@ -105,7 +105,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			})
 		},
 	}
-	if merged.Entries() == 0 {
+	if entries(merged) == 0 {
 		sum.Empty = "no input has any counts"
 	}
 	return sum, nil
@@ -115,17 +115,17 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 // some sets, which are then not counted.
 func contents(p *iprof.Profile, v iprof.Version) string {
 	entries := 0
-	for _, k := range iprof.Kinds() {
+	for k := range iprof.NumKinds {
 		if v.Holds(k) || v == p.Version {
-			entries += p.Section(k).Len()
+			entries += p.Sections[k].Len()
 		}
 	}
 	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
 		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(entries), "entry", "entries"))
-	if n := p.Section(iprof.CallCounts).Total(); n > 0 {
+	if n := p.Sections[iprof.CallCounts].Total(); n > 0 {
 		s += ", " + cli.Quantity(uint64(n), "call", "calls")
 	}
-	if n := p.Section(iprof.Samples).Total(); n > 0 {
+	if n := p.Sections[iprof.Samples].Total(); n > 0 {
 		s += ", " + cli.Quantity(uint64(n), "sample", "samples")
 	}
 	return s
@@ -245,7 +245,7 @@ func (m *sum) add(ctx context.Context, ins []inputs.Input) (*iprof.Profile, erro
 		}
 	}
 	p := mergers[0].Profile()
-	m.warn(p, mergers[0].Added())
+	m.warn(p, mergers[0].Added)
 	return p, nil
 }
 
@@ -270,7 +270,7 @@ func (m *sum) addTo(merger *iprof.Merger, p *merge.Profile) error {
 		}
 		w.Counters, w.Samples = times(w.Counters, scale.Counters), times(w.Samples, scale.Samples)
 	}
-	added, err := merger.AddScaled(p.Name, read, w)
+	added, err := merger.AddProfile(p.Name, read, w)
 	if err != nil {
 		return err
 	}
@@ -296,8 +296,8 @@ func (m *sum) warn(p *iprof.Profile, added iprof.Added) {
 		return
 	}
 	n := uint64(0)
-	for _, k := range iprof.Kinds() {
-		for _, records := range p.Section(k).All() {
+	for k := range iprof.NumKinds {
+		for _, records := range p.Sections[k].All() {
 			for i := k.Arity() - 1; i < len(records); i += k.Arity() {
 				if records[i] == math.MaxInt64 {
 					n++
