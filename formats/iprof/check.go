@@ -16,28 +16,28 @@ const (
 	broken  = "error"
 )
 
-// The rules, what a [Finding] is about.
+// The values of [Finding.Rule].
 const (
 	ruleSyntax      = "syntax"       // not JSON, cut short, or not of a readable version
-	ruleSchema      = "schema"       // JSON, but not what the schema has there
-	ruleUnresolved  = "unresolved"   // a recording whose ids were never given names
-	ruleDuplicateID = "duplicate-id" // two types or methods of one id
-	ruleDuplicate   = "duplicate"    // two types or methods of one identity, or entries of one context
-	ruleSignature   = "signature"    // too short, or with unknown types
-	ruleEmptyName   = "empty-name"   // of a type or method
-	ruleName        = "name"         // that no type or method of a JVM can have
-	ruleDangling    = "dangling-id"  // of a method or type that the tables lack
-	ruleNegative    = "negative"     // count
-	ruleLarge       = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
-	ruleZero        = "zero"         // count of what was not recorded, then
-	ruleBranch      = "branch"       // records that share a target with none
-	ruleBytecode    = "bytecode"     // index that no method can have
-	ruleVersion     = "version"      // unknown
-	ruleUnknownKey  = "unknown-key"
-	ruleNoData      = "no-data" // no entry in any section
+	ruleSchema      = "schema"       // JSON that violates the schema
+	ruleUnresolved  = "unresolved"   // a recording with ids that never got names
+	ruleDuplicateID = "duplicate-id" // two types or methods with one id
+	ruleDuplicate   = "duplicate"    // two equal types or methods, or two entries with one context
+	ruleSignature   = "signature"    // a signature that is too short or has unknown types
+	ruleEmptyName   = "empty-name"   // a type or method without a name
+	ruleName        = "name"         // a name that no type or method of a JVM can have
+	ruleDangling    = "dangling-id"  // a method or type that is not in the tables
+	ruleNegative    = "negative"     // a negative count
+	ruleLarge       = "large"        // an implausible count, or a total beyond 64 bits
+	ruleZero        = "zero"         // an entry without counts
+	ruleBranch      = "branch"       // a branch without a target, with a count or without a partner
+	ruleBytecode    = "bytecode"     // an index that no method can have
+	ruleVersion     = "version"      // an unknown version
+	ruleUnknownKey  = "unknown-key"  // an unknown section or member
+	ruleNoData      = "no-data"      // no entry in any section
 )
 
-// A Finding is a finding of [Check]: one for each rule and section.
+// A Finding is what [Check] found by one rule in one section.
 type Finding struct {
 	// Severity is "info" for what is unusual and harmless, "warning" for what is readable but
 	// probably not intended, "error" if a reader or compiler may refuse or misinterpret the file.
@@ -68,7 +68,7 @@ func (f Finding) String() string {
 	return s
 }
 
-// maxViolations bounds the violations of the schema that are reported individually.
+// maxViolations bounds how many violations of the schema get a finding of their own.
 const maxViolations = 100
 
 // Check reads a file from end to end and reports errors in its syntax, violations of the
@@ -118,7 +118,7 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 	return d.p, c.findings
 }
 
-// checker collects findings.
+// A checker collects findings.
 type checker struct {
 	name     string
 	p        *Profile
@@ -130,7 +130,7 @@ type checker struct {
 	lines    lineCounter
 }
 
-// A findingKey identifies the occurrences of one finding.
+// A findingKey identifies a finding.
 type findingKey struct {
 	rule    string
 	section string
@@ -228,8 +228,8 @@ func (c *checker) methods() {
 	}
 }
 
-// largeReceivers is the largest plausible count of a type at one place; larger ones in
-// recordings of real programs are garbage.
+// largeReceivers is the largest plausible count of a type at one bytecode. In recordings
+// of real programs, larger counts were garbage.
 const largeReceivers = 1 << 40
 
 func (c *checker) section(s *Section) {
@@ -256,7 +256,7 @@ func (c *checker) section(s *Section) {
 	c.total(s, section)
 }
 
-// A finder is checker.count for a fixed section and place.
+// A finder is [checker.count] for a fixed section and place.
 type finder func(sev, rule, what string, of int, message func() string)
 
 func (c *checker) context(s *Section, ctx []Frame, find finder) {

@@ -2,13 +2,13 @@ package iprof
 
 import "github.com/profuse-pgo/profuse/internal/saturate"
 
-// executed returns the bytecodes that certainly ran, with the least number of times that
-// each ran. The result lacks most bytecodes, because a profile has no data on them.
+// executed returns the bytecodes that certainly ran, and how many times each ran at least.
+// The result lacks most bytecodes, because a profile has no data on them.
 //
 // Data comes from entries of methods (call counts), inlined calls (call counts of the
 // callee), conditionals and their targets, virtual calls and type checks. A bytecode that
-// contexts or stacks only pass through ran at least once. If a bytecode has several
-// numbers, which count the same, the largest is used.
+// contexts or stacks only pass through ran at least once. If several kinds of data count
+// the same bytecode, the largest number is used.
 func (p *Profile) executed() map[Frame]int64 {
 	out := make(map[Frame]int64)
 	atLeast := func(f Frame, n int64) {

@@ -29,7 +29,7 @@ import "fmt"
 type Kind int
 
 const (
-	// CallCounts are the numbers of entries of methods. Records are [count]; the
+	// CallCounts say how many times methods were entered. Records are [count]; the
 	// first frame has BCI 0.
 	CallCounts Kind = iota
 	// Conditionals are the counts of the outcomes of branches and switches.

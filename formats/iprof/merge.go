@@ -35,11 +35,12 @@ type Added struct {
 // A Merger merges profiles. It does no I/O and holds one accumulator, however many
 // inputs there are.
 //
-// Types are identified by name, methods by name and the names of all types of their
+// Types are identified by name, methods by name and the names of all types in their
 // signature, entries by kind and context; ids are translated. The counts of equal entries
 // are added, per type where they have types. Conditionals with the same targets and
-// indexes in the same order are added record by record; of others the Merger takes the
-// union by target, index and rank among records that agree in these, sorted by index.
+// indexes in the same order are added record by record. For other conditionals, the result
+// has the union of the records, sorted by index; records with equal target and index are
+// added in their order.
 //
 // The result has the canonical form of [Merger.Profile] and is equal for any order and
 // grouping of the inputs.

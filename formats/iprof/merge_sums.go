@@ -220,8 +220,8 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	return append(append(dst, a...), b...)
 }
 
-// compareRecords compares records without their counts. Of one index, the records
-// without a target of their own come last.
+// compareRecords compares records without their counts. Among records with one index,
+// those without a target come last.
 func compareRecords(a, b []int64, k Kind) int {
 	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])

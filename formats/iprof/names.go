@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A MethodRef is a method by the names of its types, which is what identifies
-// it across files. Class loaders are not recorded: classes of one name are one.
+// A MethodRef identifies a method across files, by the names of its types. Files do not
+// record class loaders, so classes with the same name are one class.
 type MethodRef struct {
 	Class      string // declaring type, as Class.getName returns it
 	Name       string

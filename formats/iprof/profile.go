@@ -114,9 +114,8 @@ func (p *Profile) methodOf(id MethodID) *Method {
 	return nil
 }
 
-// reindex has to be called after Types or Methods were changed, before
-// anything looks ids up. Reading and the functions of this package do it
-// themselves.
+// reindex indexes Types and Methods by id. It must be called after they were changed,
+// before anything looks up ids.
 func (p *Profile) reindex() {
 	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
@@ -146,7 +145,7 @@ type idIndex struct {
 	sparse map[int32]uint32 // index, where ids lie too far apart
 }
 
-// newIDIndex indexes n entries. Of entries with one id the first counts.
+// newIDIndex indexes n entries. If several entries have one id, the first counts.
 func newIDIndex(n int, id func(i int) int32) idIndex {
 	var x idIndex
 	if n == 0 {

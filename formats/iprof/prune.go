@@ -113,7 +113,7 @@ func unknownRefused(p *Profile, matters bool) error {
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 
-// pruneSection fills a section with what the options keep of it.
+// pruneSection fills p's section with the entries of s that the options keep.
 func (p *Profile) pruneSection(s *Section, opt PruneOptions) error {
 	if s.kind == Monitors {
 		p.Sections[Monitors] = *s

@@ -251,8 +251,8 @@ func (d *decoder) entries(kind Kind, key string) {
 	d.elements(key, fast, general, list)
 }
 
-// oneEntry reads an entry with the given members; an entry without a context is that of
-// Monitors.
+// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has
+// no context.
 func (d *decoder) oneEntry(s *Section, members uint) bool {
 	e, ok := d.entry()
 	if !ok {

@@ -21,7 +21,7 @@ type ViewOptions struct {
 	Source func(MethodRef) (source Source, ok bool)
 }
 
-// A Source is the place of a method in the sources.
+// A Source is the source file and the lines of a method.
 type Source struct {
 	File      string // path below a source folder, "java/util/Map.java"
 	StartLine int    // 0 if unknown
@@ -34,9 +34,9 @@ type Source struct {
 //
 // Functions are the methods of the table, in its order. Their calls are the sum of their
 // call counts, inlined calls included; their signature is the descriptor. The view has
-// those of the following stack sets that are not empty. All but samples are partial: they
-// end at the compiled method. Each branch, receiver type and checked type at a place is a
-// stack of its own, with a label; a lock is a stack of one frame, that of its type.
+// the following stack sets, without empty ones. All but samples are partial: they end at
+// the compiled method. Each branch, receiver type and checked type at a bytecode is a
+// separate stack with a label. A lock is a stack of one frame, the type.
 //
 //	samples      Samples
 //	calls        CallCounts
@@ -174,8 +174,8 @@ func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile
 	}
 }
 
-// functionCounts returns the number of calls of each method in the table, and whether it
-// or code inlined into it has a count.
+// functionCounts returns the number of calls of each method in the table, and whether the
+// method, or code inlined into it, has a count.
 func (v *view) functionCounts() (calls []uint64, covered []bool) {
 	p := v.p
 	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))
@@ -306,9 +306,8 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 
 // edgeCounts returns the edges with their counts.
 //
-// The calls are the first two frames of the contexts of call counts. Their counts say how
-// often the call was made from there as far as the callee was inlined: the callers of
-// other methods are unknown.
+// Calls come from the first two frames of the contexts of call counts: they count inlined
+// calls. The callers of methods that were not inlined are unknown.
 func (v *view) edgeCounts() map[viewEdge]int64 {
 	counts := make(map[viewEdge]int64)
 	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }

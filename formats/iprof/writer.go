@@ -14,13 +14,13 @@ import (
 
 // WriteOptions adjust [Write]. The zero value writes what the tools write.
 type WriteOptions struct {
-	// Version is the version to write; the zero value means that of the profile or,
-	// if that cannot be written, the lowest from 1.0.0 on that can hold it.
+	// Version is the version to write. The zero value means the version of the
+	// profile or, if that cannot be written, the lowest from 1.0.0 on that can hold it.
 	Version Version
 	// Lines writes one line per entry, for version control.
 	Lines bool
-	// Indent, if not empty, is one level of indentation, and each number is on a
-	// line of its own, as json.Indent does. Lines does not matter then.
+	// Indent, if not empty, is one level of indentation. The result is that of
+	// json.Indent, whatever Lines is.
 	Indent string
 	// Warn, if not nil, is called for data that the version cannot hold and that
 	// is dropped.
