@@ -56,7 +56,7 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 	return files
 })
 
-// TestWriteFiles writes the files of BenchmarkMergeFiles and that of BenchmarkRead,
+// TestWriteFiles writes the files of BenchmarkMergeFiles and the file of BenchmarkRead,
 // large.iprof, for bench/irpgo: "go test ./formats/iprof -run TestWriteFiles -files DIR".
 func TestWriteFiles(t *testing.T) {
 	if *filesDir == "" {
@@ -68,8 +68,8 @@ func TestWriteFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
 }
 
-// reportCPU reports megabytes per second of CPU time, which says more than the
-// clock on a machine that does other things, too.
+// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more
+// stable than wall time.
 func reportCPU(b *testing.B, size int) (done func()) {
 	before := cpuTime()
 	return func() {
@@ -137,7 +137,7 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // BenchmarkMergeFiles merges ten files of about 10 MB into one, with reading
-// and writing: those of -files, or the same from memory.
+// and writing: the files of -files, or the same from memory.
 func BenchmarkMergeFiles(b *testing.B) {
 	load := func(i int) []byte { return benchFiles()[i] }
 	if *filesDir != "" {

@@ -116,7 +116,7 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 }
 
 // appProfile is what a recording of testdata/iprof/app would be if the compiler
-// inlined all that main calls. The bytecode indexes are those of its classes.
+// inlined all that main calls. The bytecode indexes come from its classes.
 func appProfile() *Profile {
 	p := newProfile(version100)
 	for i, prim := range primitives {
@@ -322,7 +322,7 @@ func evenOddProfile(t testing.TB) *Profile {
 }
 
 // shuffled returns p with other ids and everything in another order, and with
-// counts multiplied: the meaning is that of p, counted several times.
+// counts multiplied: it means p, counted several times.
 func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	q := newProfile(p.Version)
 	types := rng.Perm(2 * len(p.Types))

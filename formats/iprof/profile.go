@@ -24,7 +24,7 @@ type Member struct {
 	Raw     []byte // JSON text of the value, as in the file
 }
 
-// A Profile is an iprof file in memory. Ids are those of the file. It is safe for
+// A Profile is an iprof file in memory, with the ids of the file. It is safe for
 // concurrent use while it is not changed.
 type Profile struct {
 	Version Version

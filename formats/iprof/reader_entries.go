@@ -23,7 +23,7 @@ func (d *decoder) types() {
 
 // elements reads the entries of a table or section, each with the fast path or, if that
 // gives up, the general one. Both report whether they have added an entry. If places are
-// wanted, elements adds those of the entries to list.
+// wanted, elements adds the place of each entry to list.
 func (d *decoder) elements(key string, fast, general func() bool, list *[]place) {
 	for first := true; d.more(first, ']', key); first = false {
 		d.record++

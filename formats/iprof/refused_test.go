@@ -34,7 +34,7 @@ func TestKindString(t *testing.T) {
 	}
 }
 
-// TestRefusedMerges: each reason leaves no trace and is told with its place.
+// TestRefusedMerges: a refused profile leaves no trace, and the error names the place.
 func TestRefusedMerges(t *testing.T) {
 	good := func() *Profile { return readFixture(t, "small.iprof") }
 	negative := good()
@@ -115,8 +115,7 @@ func TestMergeWarns(t *testing.T) {
 	}
 }
 
-// TestViewLines: methods have the lines that a source gives, and bytecodes that
-// ran those of their places.
+// TestViewLines: methods and bytecodes that ran have the lines that a source gives.
 func TestViewLines(t *testing.T) {
 	p := readFixture(t, "fib.iprof")
 	v := p.View("fib.iprof", ViewOptions{Source: func(ref MethodRef) (Source, bool) {

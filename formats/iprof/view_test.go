@@ -163,7 +163,7 @@ func TestViewAllocates(t *testing.T) {
 }
 
 // TestCompareTwins: a renumbered twin, all counts times three, has the same
-// shares in every set, but for functions of which only is known that they ran.
+// shares in every set, except for functions that ran without a count.
 func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})

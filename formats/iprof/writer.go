@@ -19,7 +19,7 @@ type WriteOptions struct {
 	Version Version
 	// Lines writes one line per entry, for version control.
 	Lines bool
-	// Indent, if not empty, is one level of indentation. The result is that of
+	// Indent, if not empty, is one level of indentation. The result is like
 	// json.Indent, whatever Lines is.
 	Indent string
 	// Warn, if not nil, is called for data that the version cannot hold and that
@@ -158,7 +158,7 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
 			}
-			if !v.Holds(k) && v != p.Version {
+			if !v.holds(k) && v != p.Version {
 				if warn != nil && m.section.Len() > 0 {
 					warn(profile.Warning{Err: lost(key, m.section.Len(), v)})
 				}

@@ -28,7 +28,7 @@ type ConvertOptions struct {
 	TrimCold bool
 	// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the
 	// contexts of a function, and turns each inlined function into a separate function and a call
-	// of it, with the count [Function.EntryCount].
+	// with the count [Function.EntryCount].
 	Flatten bool
 	// Nest replaces contexts by inlining (ProfileConverter::convertCSProfiles): a function in a
 	// context becomes inlined into its caller if the profile has the context of the caller, and a

@@ -56,7 +56,7 @@ type Merger struct {
 // order of the profiles, nor on their grouping.
 type MergeOptions struct {
 	// LLVMCompat merges by the rules of llvm-profdata 22: of functions with one name but different
-	// checksums, the first one stays; some bits of the kind are those of the last profile.
+	// checksums, the first one stays; some flags of the kind come from the last profile.
 	LLVMCompat bool
 	// Rename returns the name under which a function is added; nil changes no names. As in LLVM,
 	// renaming drops contexts, checksums, attributes and virtual tables.

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { oracle.Main(m) }
 
-// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata
-// 22's: real profiles and random ones of all kinds.
+// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata 22,
+// for real profiles and random profiles of all kinds.
 func TestAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	dir := t.TempDir()

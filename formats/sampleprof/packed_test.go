@@ -96,7 +96,7 @@ func TestManyBatches(t *testing.T) {
 	}
 }
 
-// TestFlowDiscriminators: what the caller says of a file that does not say it is kept of the sum.
+// TestFlowDiscriminators: the sum has the flag that the caller sets for a binary file.
 func TestFlowDiscriminators(t *testing.T) {
 	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	opt := ReaderOptions{FlowDiscriminators: true}
@@ -110,7 +110,7 @@ func TestFlowDiscriminators(t *testing.T) {
 	}
 }
 
-// TestAddFileRefused: a file that is refused leaves nothing behind.
+// TestAddFileRefused: a refused file leaves no trace in the sum.
 func TestAddFileRefused(t *testing.T) {
 	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	m := NewMerger(MergeOptions{})
@@ -147,8 +147,8 @@ func (f *Function) clone() *Function {
 	return &c
 }
 
-// FuzzAddFile: a file is added, and read function by function, as [Read] reads it, or refused by all. A
-// partial sum has the whole sum.
+// FuzzAddFile: AddFile, ReadSorted and Read give the same functions, or all refuse the file. Merging a
+// partial sum gives the sum.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// randomText returns the text of a random profile of a kind with n names.
+// randomText returns a random text profile with n names.
 func randomText(seed uint64, n int, kind Kind, vtables bool) []byte {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 1)), kind: kind, vtables: vtables, attribute: shouldBeInlined}
 	for i := range n {

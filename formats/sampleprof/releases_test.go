@@ -11,8 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestReleases: all releases read what is written, and write the same but for the
-// order of metadata and a flag of GUIDs, which docs/differences.md describes.
+// TestReleases: all releases read our files and write the same bytes, except for the
+// order of metadata and a flag of GUIDs, see docs/differences.md.
 func TestReleases(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -80,8 +80,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// asWritten gives a file of LLVM 16 and before the order of ours: metadata, which have as many bytes, are
-// taken from ours, and the flag of unique names in a table of GUIDs is cleared.
+// asWritten changes a file of LLVM 16 and before to what LLVM 22 writes: it copies the metadata from ours
+// if they have the same bytes in another order, and clears flagUnique of a table of GUIDs.
 func asWritten(ours, theirs []byte) {
 	const names, header = 1, 9 + 1 + 8
 	if len(ours) != len(theirs) {
@@ -105,8 +105,8 @@ func sorted(b []byte) []byte {
 	return b
 }
 
-// TestCompilers: compilers make the same code of what is written, in every encoding that they read, as of
-// the file of llvm-profgen.
+// TestCompilers: compilers generate the same code from our files, in every encoding that they read, and
+// from the file of llvm-profgen.
 func TestCompilers(t *testing.T) {
 	folder := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
 	dir := t.TempDir()

@@ -36,7 +36,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestFixtures: each binary file holds what the text that llvm-profdata made of it says.
+// TestFixtures: each binary file reads like the text that llvm-profdata made from it.
 func TestFixtures(t *testing.T) {
 	files := fixtures(t)
 	tested := 0
@@ -77,7 +77,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what was written reads as it was, in every encoding.
+// TestRoundTrip: a written profile reads back the same, in every encoding.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(60) {
 		kind := kinds[seed%uint64(len(kinds))]
@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestMergeWeights: adding a profile with weight 3 is adding it three times.
+// TestMergeWeights: weight 3 is the same as adding a profile three times.
 func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
@@ -138,8 +138,7 @@ func TestMergeWeights(t *testing.T) {
 	}
 }
 
-// TestDivide: a sum of weighted profiles, divided, is that of the profiles with fractional weights. Halves
-// round up, and what was added as often as it is divided is as before.
+// TestDivide: multiplying by a weight and dividing by it changes nothing. Halves round up.
 func TestDivide(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
@@ -168,8 +167,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestMergeKinds: profiles of different kinds do not meet, counts saturate, and a function of another
-// build is left out.
+// TestMergeKinds: profiles of different kinds are refused, counts saturate, and with LLVMCompat a function
+// of another build is left out.
 func TestMergeKinds(t *testing.T) {
 	var warned []string
 	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
@@ -197,7 +196,7 @@ func TestMergeKinds(t *testing.T) {
 	}
 }
 
-// TestTextErrors: a bad line is named with its number.
+// TestTextErrors: an error names the number of the line.
 func TestTextErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"f:1:1\n 1: 5 \n":                          `line 2: sample is " 1: 5 "`,
@@ -215,12 +214,13 @@ func TestTextErrors(t *testing.T) {
 		"f:1:1\n 1: 18446744073709551615\n 1: 1\n": "a sum of 2^64 and more",
 		"f:1:1\n\x00":                              "a zero byte",
 	} {
-		_, err := Read("p", []byte(text), ReaderOptions{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := Read("p", []byte(text), ReaderOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
-	// What looks odd and is allowed.
+	// Odd but allowed:
 	text := "# a\n\nf(int, char):x:1:2\r\n  70000.1: 5 a b:c:3 d:4\n   # more\n 1: g h:7\n   2: 7\n !Flat\n"
 	want := "f(int, char):x:1:2\n 70000.1: 5 d:4 a b:c:3\n 1: g h:7\n  2: 7\n"
 	if got := mustWrite(t, mustRead(t, []byte(text)), WriteOptions{Format: FormatText}); string(got) != want {
@@ -232,7 +232,7 @@ func text(t testing.TB, p *Profile) string {
 	return string(mustWrite(t, p, WriteOptions{Format: FormatText}))
 }
 
-// TestDamage: a damaged file is refused or reads as another profile, and nothing else.
+// TestDamage: a damaged file is refused with a class of error, or can be written as text.
 func TestDamage(t *testing.T) {
 	for name, data := range fixtures(t) {
 		try := func(b []byte) {
@@ -262,7 +262,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// FuzzRead: what can be read can be written in every encoding, and reads as it was.
+// FuzzRead: every profile that can be read can be written, and reads back the same.
 func FuzzRead(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
@@ -292,15 +292,15 @@ func FuzzRead(f *testing.F) {
 		if a, b := text(t, p), text(t, q); a != b {
 			t.Fatalf("%s\nis read as\n%s", a, b)
 		}
-		// The metadata are in the order of a hash map, which depends on that of the functions.
+		// The metadata are in hash-map order, which depends on the order of the functions.
 		if second := mustWrite(t, q, opt); !bytes.Equal(second, mustWrite(t, mustRead(t, second), opt)) {
 			t.Fatalf("%d bytes are written in another way when read again", len(second))
 		}
 	})
 }
 
-// TestDoubts: no fixture is in doubt, and of the flips of a bit that change what a file says most are
-// refused or told, by check and by merges.
+// TestDoubts: fixtures raise no doubts. Most flips of a bit that change the contents are refused or
+// reported, by Check and by merges.
 func TestDoubts(t *testing.T) {
 	for name, data := range fixtures(t) {
 		if p := mustRead(t, data); len(p.odd) > 0 {

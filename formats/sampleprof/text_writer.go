@@ -149,8 +149,8 @@ type WriteOptions struct {
 	partialData []byte // contents of a partialSection
 }
 
-// Write writes the profile. The bytes are those of llvm-profdata 22, except that compressed sections
-// differ and inflate to the same contents. Write computes the summary anew. Binary files hold
+// Write writes the profile with the bytes of llvm-profdata 22, except that compressed sections differ
+// and inflate to the same contents. Write computes the summary anew. Binary files hold
 // checksums only of probe-based profiles, and attributes only of context-sensitive and pre-inlined
 // profiles.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
