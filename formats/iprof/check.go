@@ -88,7 +88,7 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 		e := w.Err.(*profile.FormatError)
 		c.add(Finding{Severity: suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}
-	d.keepPlaces = true
+	d.keepPositions = true
 	d.tolerate = func(err error) {
 		e := flaw.InFile(err, name).(*profile.FormatError)
 		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
@@ -105,7 +105,7 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 	if more := d.violations - maxViolations; more > 0 {
 		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
 	}
-	c.p, c.text, c.places = d.p, data, &d.places
+	c.p, c.text, c.positions = d.p, data, &d.positions
 	c.partial = d.tables != [2]bool{true, true}
 	c.tables()
 	for k := range NumKinds {
@@ -120,14 +120,14 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 
 // A checker collects findings.
 type checker struct {
-	name     string
-	p        *Profile
-	text     []byte
-	places   *places
-	findings []Finding
-	index    map[findingKey]int
-	partial  bool // tables are missing or truncated, so missing ids are no finding
-	lines    lineCounter
+	name      string
+	p         *Profile
+	text      []byte
+	positions *positions
+	findings  []Finding
+	index     map[findingKey]int
+	partial   bool // tables are missing or truncated, so missing ids are no finding
+	lines     lineCounter
 }
 
 // A findingKey identifies a finding.
@@ -143,26 +143,33 @@ func (c *checker) add(f Finding) {
 	c.findings = append(c.findings, f)
 }
 
-// count records an occurrence of a finding; it calls message for the first one only.
-// what distinguishes findings of one rule in one section.
-func (c *checker) count(s, rule, section string, at place, what string, of int, message func() string) {
-	key := findingKey{rule, section, what}
+// An occurrence is one occurrence of a finding.
+type occurrence struct {
+	severity, rule, section string
+	what                    string // distinguishes findings of one rule in one section
+	at                      position
+	of                      int // number of places checked; 0 if that means nothing
+}
+
+// count records an occurrence. It calls message for the first one of a finding only.
+func (c *checker) count(o occurrence, message func() string) {
+	key := findingKey{o.rule, o.section, o.what}
 	i, ok := c.index[key]
 	if !ok {
 		i = len(c.findings)
 		c.index[key] = i
-		where := flaw.At(section, int64(at.offset)).InFile(c.name).InRecord(int(at.record))
-		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
-		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where.Place, Message: message(), Of: of})
+		where := flaw.At(o.section, int64(o.at.offset)).InFile(c.name).InRecord(int(o.at.record))
+		where.Line, where.Column = c.lines.find(c.text, int(o.at.offset))
+		c.findings = append(c.findings, Finding{Severity: o.severity, Rule: o.rule, Place: where.Place, Message: message(), Of: o.of})
 	}
 	c.findings[i].Count++
 }
 
-func placeAt(places []place, i int) place {
-	if i < len(places) {
-		return places[i]
+func positionAt(positions []position, i int) position {
+	if i < len(positions) {
+		return positions[i]
 	}
-	return place{}
+	return position{}
 }
 
 // tables checks types and methods.
@@ -178,19 +185,19 @@ func (c *checker) tables() {
 	}
 	ids, names := make(map[TypeID]struct{}, len(p.Types)), make(map[string]struct{}, len(p.Types))
 	for i := range p.Types {
-		t, at := &p.Types[i], placeAt(c.places.types, i)
+		t, at := &p.Types[i], positionAt(c.positions.types, i)
 		if _, twice := ids[t.ID]; twice {
-			c.count(broken, ruleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
+			c.count(occurrence{severity: broken, rule: ruleDuplicateID, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
 		}
 		ids[t.ID] = struct{}{}
 		if _, twice := names[t.Name]; twice {
-			c.count(suspect, ruleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleDuplicate, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
 		}
 		names[t.Name] = struct{}{}
 		if t.Name == "" {
-			c.count(suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+			c.count(occurrence{severity: suspect, rule: ruleEmptyName, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
 		} else if !possibleType(t.Name) {
-			c.count(suspect, ruleName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleName, section: keyTypes, at: at}, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
 		}
 	}
 	c.methods()
@@ -201,18 +208,18 @@ func (c *checker) methods() {
 	ids, known := make(map[MethodID]struct{}, len(p.Methods)), make(map[string]struct{}, len(p.Methods))
 	var key []byte
 	for i := range p.Methods {
-		m, at := &p.Methods[i], placeAt(c.places.methods, i)
+		m, at := &p.Methods[i], positionAt(c.positions.methods, i)
 		if _, twice := ids[m.ID]; twice {
-			c.count(broken, ruleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
+			c.count(occurrence{severity: broken, rule: ruleDuplicateID, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
 		}
 		ids[m.ID] = struct{}{}
 		if m.Name == "" {
-			c.count(suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+			c.count(occurrence{severity: suspect, rule: ruleEmptyName, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
 		} else if !possibleMethod(m.Name) {
-			c.count(suspect, ruleName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleName, section: keyMethods, at: at}, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
 		}
 		if missing, ok := p.resolved(m); !ok {
-			c.count(broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {
+			c.count(occurrence{severity: broken, rule: ruleSignature, section: keyMethods, at: at, of: len(p.Methods)}, func() string {
 				if len(m.Signature) < 2 {
 					return fmt.Sprintf("the signature of method %d has %d types, fewer than declaring and return type", m.ID, len(m.Signature))
 				}
@@ -222,7 +229,7 @@ func (c *checker) methods() {
 		}
 		key = appendMethodKey(key[:0], m.Name, m.Signature)
 		if _, twice := known[string(key)]; twice {
-			c.count(suspect, ruleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
+			c.count(occurrence{severity: suspect, rule: ruleDuplicate, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}
 		known[string(key)] = struct{}{}
 	}
@@ -239,9 +246,9 @@ func (c *checker) section(s *Section) {
 	}
 	index := newContextIndex(func(e uint32) []Frame { return s.Context(int(e)) })
 	for i := range s.ends {
-		ctx, records, at := s.Context(i), s.Records(i), placeAt(c.places.entries[s.kind], i)
+		ctx, records, at := s.Context(i), s.Records(i), positionAt(c.positions.entries[s.kind], i)
 		find := func(sev, rule, what string, of int, message func() string) {
-			c.count(sev, rule, section, at, what, of, message)
+			c.count(occurrence{sev, rule, section, what, at, of}, message)
 		}
 		if first, slot, twice := index.find(ctx); twice {
 			find(suspect, ruleDuplicate, "", 0, func() string {

@@ -19,7 +19,7 @@ func (p *Profile) executed() map[Frame]int64 {
 	// sums are the sums over all contexts from one kind of data.
 	sums := make(map[Frame]int64)
 	add := func(f Frame, n int64) { sums[f], _ = saturate.AddSigned(sums[f], max(n, 0)) }
-	take := func() {
+	keepLargest := func() {
 		for f, n := range sums {
 			atLeast(f, n)
 		}
@@ -40,19 +40,19 @@ func (p *Profile) executed() map[Frame]int64 {
 				atLeast(f, 1)
 			}
 		}
-		take()
+		keepLargest()
 	}
 	for ctx, n := range p.Sections[CallCounts].counts() {
 		if len(ctx) > 1 {
 			add(ctx[1], n)
 		}
 	}
-	take()
+	keepLargest()
 	for ctx, records := range p.Sections[Conditionals].All() {
 		for b := range branchesIn(records) {
 			add(Frame{ctx[0].Method, b.Target}, b.Count)
 		}
 	}
-	take()
+	keepLargest()
 	return out
 }

@@ -41,9 +41,9 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 	return s.records[e.records : e.records+e.recordCount]
 }
 
-// find returns the entry with the context, and adds one without records if there is
+// findOrAdd returns the entry with the context, and adds one without records if there is
 // none.
-func (s *sums) find(c []Frame) (e *sumEntry, isNew bool, err error) {
+func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
 		return &s.entries[s.next-1], false, nil
@@ -96,7 +96,7 @@ func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 			added.Skipped++
 			continue
 		}
-		if err := to.add(ctx, records, added); err != nil {
+		if err := to.addEntry(ctx, records, added); err != nil {
 			return err
 		}
 		added.Entries++
@@ -104,9 +104,9 @@ func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 	return nil
 }
 
-// add adds an entry. It may sort records.
-func (s *sums) add(ctx []Frame, records []int64, added *Added) error {
-	e, isNew, err := s.find(ctx)
+// addEntry adds an entry. It may sort records.
+func (s *sums) addEntry(ctx []Frame, records []int64, added *Added) error {
+	e, isNew, err := s.findOrAdd(ctx)
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func cutContexts(s *Section, n int) (*Section, error) {
 	var records []int64
 	for ctx, r := range s.All() {
 		records = append(records[:0], r...)
-		if err := sum.add(ctx[:min(n, len(ctx))], records, &added); err != nil {
+		if err := sum.addEntry(ctx[:min(n, len(ctx))], records, &added); err != nil {
 			return nil, err
 		}
 	}
