@@ -23,12 +23,12 @@ type filePacker struct {
 	seen    []bool   // by number of a name, whether there is a function
 	lines   uint64   // greatest allowed line of a sample
 
-	in    []byte // section being read
-	at    int    // position in the section
-	bad   bool   // the functions are not plain
-	out   []byte // bodies, concatenated
-	list  []packedTarget
-	calls []span
+	section  []byte // section being read
+	pos      int    // position in the section
+	notPlain bool   // the functions are not plain
+	out      []byte // bodies, concatenated
+	list     []packedTarget
+	calls    []span
 
 	totals    totals
 	functions []fileFunction
@@ -87,15 +87,15 @@ func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
 // expected is their number according to the summary, for the capacity only.
 func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
 	const least = 6 // bytes of a function
-	p.in, p.at = c.Rest(), 0
-	size := len(p.in)
+	p.section, p.pos = c.Rest(), 0
+	size := len(p.section)
 	if room := size + size/8; cap(p.out)-len(p.out) < room {
 		p.out = append(make([]byte, 0, len(p.out)+room), p.out...)
 	}
 	p.functions = slices.Grow(p.functions, int(min(expected, uint64(size/least))))
 	known, last := uint64(math.MaxUint64), uint64(0)
-	for first := true; p.at < size && !p.bad; first = false {
-		start := p.at
+	for first := true; p.pos < size && !p.notPlain; first = false {
+		start := p.pos
 		head, i := p.num(), p.num()
 		if compare {
 			starts = append(starts, functionOffset{i, uint64(start)})
@@ -103,20 +103,20 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bo
 		p.totals.functions++
 		p.totals.maxHead = max(p.totals.maxHead, head)
 		name := p.number(i)
-		if p.bad {
+		if p.notPlain {
 			break
 		}
 		if key := p.table.firstTwin(uint32(name)); p.seen[key] {
-			p.bad = true
+			p.notPlain = true
 		} else {
 			p.seen[key] = true
 		}
 		total := p.body(1)
 		p.functions = append(p.functions, fileFunction{uint32(name), head, len(p.out)})
-		p.bad = p.bad || total > known || total == known && i <= last && !first
+		p.notPlain = p.notPlain || total > known || total == known && i <= last && !first
 		known, last = total, i
 	}
-	if p.bad {
+	if p.notPlain {
 		c.Fail(errNotPlain)
 	}
 	c.Skip(uint64(c.Len()), "functions")
@@ -152,9 +152,9 @@ func (p *filePacker) sorted() iter.Seq[*Function] {
 
 // num reads a number. Most numbers have one byte.
 func (p *filePacker) num() uint64 {
-	if i := uint(p.at); i < uint(len(p.in)) {
-		if b := p.in[i]; b < 0x80 {
-			p.at++
+	if i := uint(p.pos); i < uint(len(p.section)) {
+		if b := p.section[i]; b < 0x80 {
+			p.pos++
 			return uint64(b)
 		}
 	}
@@ -163,7 +163,7 @@ func (p *filePacker) num() uint64 {
 
 // longNum reads a number of any length, at most 64 bits.
 func (p *filePacker) longNum() uint64 {
-	b := p.in[p.at:]
+	b := p.section[p.pos:]
 	v := uint64(0)
 	for i := 0; i < len(b) && i < 10; i++ {
 		if i == 9 && b[i] > 1 {
@@ -171,7 +171,7 @@ func (p *filePacker) longNum() uint64 {
 		}
 		v |= uint64(b[i]&0x7f) << (7 * i)
 		if b[i] < 0x80 {
-			p.at += i + 1
+			p.pos += i + 1
 			return v
 		}
 	}
@@ -180,7 +180,7 @@ func (p *filePacker) longNum() uint64 {
 }
 
 // fail ends the reading of functions: they are not plain.
-func (p *filePacker) fail() { p.bad, p.at = true, len(p.in) }
+func (p *filePacker) fail() { p.notPlain, p.pos = true, len(p.section) }
 
 // number returns the number of name i of the file in the table.
 func (p *filePacker) number(i uint64) uint64 {
@@ -196,7 +196,7 @@ func (p *filePacker) number(i uint64) uint64 {
 func (p *filePacker) word(limit uint64) uint64 {
 	line, discriminator := p.num(), p.num()
 	if line > limit || discriminator > math.MaxUint32 {
-		p.bad = true
+		p.notPlain = true
 	}
 	return line<<32 | discriminator
 }
@@ -209,10 +209,10 @@ func (p *filePacker) body(depth int) (total uint64) {
 	total = p.num()
 	out := append(cursor.AppendULEB(p.out, total), 0, 0) // no checksum, no attributes
 	last := uint64(0)
-	for i, n := uint64(0), p.num(); i < n && !p.bad; i++ {
+	for i, n := uint64(0), p.num(); i < n && !p.notPlain; i++ {
 		word, count, targets := p.word(p.lines), p.num(), p.num()
 		if word <= last && i > 0 {
-			p.bad = true
+			p.notPlain = true
 		}
 		last = word
 		p.totals.count(count)
@@ -232,17 +232,17 @@ func (p *filePacker) body(depth int) (total uint64) {
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
 	known, last := uint64(0), uint64(0)
-	for ; n > 0 && !p.bad; n-- {
+	for ; n > 0 && !p.notPlain; n-- {
 		i, count := p.num(), p.num()
 		if len(p.list) > 0 && (count > known || count == known && i <= last) {
-			p.bad = true
+			p.notPlain = true
 		}
 		known, last = count, i
 		p.list = append(p.list, packedTarget{p.number(i), count})
 	}
 	sortList(p.list)
 	for i := 1; i < len(p.list); i++ {
-		p.bad = p.bad || p.list[i-1].name == p.list[i].name
+		p.notPlain = p.notPlain || p.list[i-1].name == p.list[i].name
 	}
 	return appendList(out, p.list)
 }
@@ -253,7 +253,7 @@ func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true
 	index := uint64(0) // of the last callee's name in the file
-	for n := p.num(); n > 0 && !p.bad; n-- {
+	for n := p.num(); n > 0 && !p.notPlain; n-- {
 		word, i := p.word(math.MaxUint32), p.num()
 		c := span{word: word, name: p.number(i), begin: len(p.out)}
 		var begin int
@@ -263,7 +263,7 @@ func (p *filePacker) callsites(depth int) {
 		c.end = len(p.out)
 		if len(p.calls) > first {
 			last := p.calls[len(p.calls)-1]
-			p.bad = p.bad || word < last.word || word == last.word && i <= index
+			p.notPlain = p.notPlain || word < last.word || word == last.word && i <= index
 			sorted = sorted && c.compare(last) > 0
 		}
 		index = i
@@ -271,7 +271,7 @@ func (p *filePacker) callsites(depth int) {
 	}
 	calls := p.calls[first:]
 	p.calls = p.calls[:first]
-	if sorted || p.bad {
+	if sorted || p.notPlain {
 		return
 	}
 	begin := calls[0].begin
