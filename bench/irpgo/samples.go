@@ -98,13 +98,13 @@ func (g *sampled) function(name sampleprof.Name, depth int) *sampleprof.Function
 					s.Targets = append(s.Targets, target)
 				}
 			}
-			slices.SortFunc(s.Targets, func(a, b sampleprof.Target) int { return cmp.Compare(a.Name.ID(), b.Name.ID()) })
+			slices.SortFunc(s.Targets, func(a, b sampleprof.Target) int { return cmp.Compare(a.Name.ID, b.Name.ID) })
 		}
 		f.Body = append(f.Body, s)
 		f.Total += s.Count
 	}
 	// A location is in the body once.
-	slices.SortStableFunc(f.Body, func(a, b sampleprof.Sample) int { return a.Compare(b.Location) })
+	slices.SortStableFunc(f.Body, func(a, b sampleprof.Sample) int { return compareLocations(a.Location, b.Location) })
 	f.Body = slices.CompactFunc(f.Body, func(a, b sampleprof.Sample) bool { return a.Location == b.Location })
 	if depth > 0 && g.rng.IntN(2) == 0 {
 		for range 1 + g.rng.IntN(2) {
@@ -112,7 +112,7 @@ func (g *sampled) function(name sampleprof.Name, depth int) *sampleprof.Function
 			f.Callsites = append(f.Callsites, c)
 			f.Total += c.Callee.Total
 		}
-		slices.SortStableFunc(f.Callsites, func(a, b sampleprof.Callsite) int { return a.Compare(b.Location) })
+		slices.SortStableFunc(f.Callsites, func(a, b sampleprof.Callsite) int { return compareLocations(a.Location, b.Location) })
 		f.Callsites = slices.CompactFunc(f.Callsites, func(a, b sampleprof.Callsite) bool { return a.Location == b.Location })
 	}
 	return f
@@ -149,4 +149,8 @@ func (b *bench) showingSamples(inputs []string) []*command {
 		{name: "drop-in", kind: ours, stdout: true, argv: append([]string{b.profuse, "llvm-profdata", "show", "--sample"}, inputs...)},
 		{name: "llvm", kind: peer, stdout: true, argv: append([]string{b.llvm, "show", "--sample"}, inputs...)},
 	}
+}
+
+func compareLocations(a, b sampleprof.Location) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
 }

@@ -24,7 +24,7 @@ var benchFile = sync.OnceValue(func() []byte {
 
 // randomEntriesMore gives p about n entries in all, instead of those it has.
 func randomEntriesMore(rng *rand.Rand, p *Profile, n int) {
-	p.sections = [NumKinds]Section{}
+	p.Sections = [NumKinds]Section{}
 	p.init()
 	randomEntries(rng, p, n)
 }
@@ -36,8 +36,8 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 	randomEntriesMore(rng, p, 72_000)
 	for range 10 {
 		run := p.derive()
-		for _, k := range Kinds() {
-			s := p.Section(k)
+		for k := range NumKinds {
+			s := &p.Sections[k]
 			for i := range s.Len() {
 				if k != Monitors && rng.IntN(10) == 0 {
 					continue // not reached in this run
@@ -46,7 +46,7 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 				for j := k.Arity() - 1; j < len(records); j += k.Arity() {
 					records[j] = records[j]/2 + rng.Int64N(records[j]+1)
 				}
-				must2(run.Section(k).add(s.Context(i), records...))
+				must2(run.Sections[k].add(s.Context(i), records...))
 			}
 		}
 		data, err := written(run, WriteOptions{})
@@ -56,7 +56,7 @@ var benchFiles = sync.OnceValue(func() (files [][]byte) {
 	return files
 })
 
-// TestWriteFiles writes the files of BenchmarkMergeFiles and that of BenchmarkRead,
+// TestWriteFiles writes the files of BenchmarkMergeFiles and the file of BenchmarkRead,
 // large.iprof, for bench/irpgo: "go test ./formats/iprof -run TestWriteFiles -files DIR".
 func TestWriteFiles(t *testing.T) {
 	if *filesDir == "" {
@@ -68,8 +68,8 @@ func TestWriteFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
 }
 
-// reportCPU reports megabytes per second of CPU time, which says more than the
-// clock on a machine that does other things, too.
+// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more
+// stable than wall time.
 func reportCPU(b *testing.B, size int) (done func()) {
 	before := cpuTime()
 	return func() {
@@ -105,7 +105,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("check", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if rep := Check("f", data); rep.worst() == Broken {
+			if rep := checkOf("f", data); rep.worst() == broken {
 				b.Fatal(rep.Findings)
 			}
 		}
@@ -137,7 +137,7 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // BenchmarkMergeFiles merges ten files of about 10 MB into one, with reading
-// and writing: those of -files, or the same from memory.
+// and writing: the files of -files, or the same from memory.
 func BenchmarkMergeFiles(b *testing.B) {
 	load := func(i int) []byte { return benchFiles()[i] }
 	if *filesDir != "" {
@@ -168,7 +168,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 						for i := w; i < files; i += workers {
 							p, err := Read("f", load(i), ReaderOptions{})
 							if err == nil {
-								_, err = mergers[w].AddProfile("f", p, 1)
+								_, err = mergers[w].AddProfile("f", p, Weights{})
 							}
 							must2(err)
 						}

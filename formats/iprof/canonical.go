@@ -9,12 +9,12 @@ import (
 // Profile returns the sum of the inputs so far in canonical form: profiles with equal
 // contents have one canonical form, whatever their ids and order.
 //
-// Types are sorted by name, after the primitive ones in their usual order, and
-// numbered from 0; methods by class, name, parameters and return type, from 1;
-// entries by context; types in records by id. The version is 1.1.0 if an input
-// had that version or a section for type checks, 1.0.0 otherwise; the profile has all
-// sections of the version. The tables have all types and methods of the inputs, used or
-// not.
+// Primitive types come first, in their usual order, then other types by name; types are
+// numbered from 0. Methods are sorted by class, name, parameters and return type, and
+// numbered from 1. Entries are sorted by context, types in records by id. The version is
+// 1.1.0 if an input had that version or a section for type checks, 1.0.0 otherwise; the
+// profile has all sections of the version. The tables have all types and methods of the
+// inputs, used or not.
 func (m *Merger) Profile() *Profile {
 	p := newProfile(version100)
 	if m.checks {
@@ -24,18 +24,18 @@ func (m *Merger) Profile() *Profile {
 	types := m.canonicalTypes(p)
 	methods := m.canonicalMethods(p, types)
 	for k := range m.sections {
-		m.sections[k].canonical(&p.sections[k], types, methods)
+		m.sections[k].canonical(&p.Sections[k], types, methods)
 	}
 	p.reindex()
 	return p
 }
 
-// Renumber returns p in the canonical form of [Merger.Profile], in its own version if
-// that can be written. Equal contexts become one entry. It fails if [Merger.AddProfile]
-// with the default options fails.
+// Renumber returns p in the canonical form of [Merger.Profile], in the version of p if
+// [Write] can write it. Equal contexts become one entry. Renumber fails if
+// [Merger.AddProfile] with the default options fails.
 func Renumber(p *Profile) (*Profile, error) {
 	m := NewMerger(MergeOptions{})
-	if _, err := m.AddProfile("", p, 1); err != nil {
+	if _, err := m.AddProfile("", p, Weights{}); err != nil {
 		return nil, err
 	}
 	q := m.Profile()
@@ -45,7 +45,7 @@ func Renumber(p *Profile) (*Profile, error) {
 	return q, nil
 }
 
-// canonicalTypes fills the table of types and returns their ids by index in
+// canonicalTypes fills the table of types and returns the ids of types by their index in
 // the Merger.
 func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {
 	type named struct {
@@ -100,10 +100,10 @@ func (m *Merger) canonicalMethods(p *Profile, types []int32) (ids []int32) {
 	return ids
 }
 
-// canonical fills s with the entries, sorted.
+// canonical fills to with the sorted entries.
 func (s *sums) canonical(to *Section, types, methods []int32) {
-	// Most contexts differ in their first frame: compare a number made of it
-	// before the rest.
+	// Most contexts differ in their first frame, so a number made of that frame is
+	// compared first.
 	type keyed struct {
 		first uint64
 		entry uint32
@@ -123,7 +123,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		order[i] = keyed{uint64(f.Method)<<32 | uint64(uint32(f.BCI)^1<<31), uint32(i)}
 		n += int(e.recordCount)
 	}
-	context := func(i uint32) Context {
+	context := func(i uint32) []Frame {
 		e := &s.entries[i]
 		return frames[e.frames : e.frames+e.frameCount]
 	}
@@ -133,7 +133,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 	to.frames = make([]Frame, 0, len(frames))
 	to.records = make([]int64, 0, n)
 	to.ends = make([]entryEnd, 0, len(order))
-	var overflow Added // of types that occur twice in one entry
+	var overflow Added // from types that occur twice in one entry
 	for _, k := range order {
 		from := len(to.records)
 		to.frames = append(to.frames, context(k.entry)...)
@@ -149,7 +149,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 	}
 }
 
-func compareContexts(a, b Context) int {
+func compareContexts(a, b []Frame) int {
 	return slices.CompareFunc(a, b, compareFrames)
 }
 

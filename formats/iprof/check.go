@@ -9,43 +9,43 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Severity says how bad a finding is.
-type Severity string
-
+// The values of [Finding.Severity].
 const (
-	Info    Severity = "info"    // unusual and harmless
-	Suspect Severity = "warning" // readable, but probably not intended
-	Broken  Severity = "error"   // a reader or compiler may refuse the file or misinterpret it
+	info    = "info"
+	suspect = "warning"
+	broken  = "error"
 )
 
-// The rules, what a [Finding] is about.
+// The values of [Finding.Rule].
 const (
 	ruleSyntax      = "syntax"       // not JSON, cut short, or not of a readable version
-	ruleSchema      = "schema"       // JSON, but not what the schema has there
-	ruleUnresolved  = "unresolved"   // a recording whose ids were never given names
-	ruleDuplicateID = "duplicate-id" // two types or methods of one id
-	ruleDuplicate   = "duplicate"    // two types or methods of one identity, or entries of one context
-	ruleSignature   = "signature"    // too short, or with unknown types
-	ruleEmptyName   = "empty-name"   // of a type or method
-	ruleName        = "name"         // that no type or method of a JVM can have
-	ruleDangling    = "dangling-id"  // of a method or type that the tables lack
-	ruleNegative    = "negative"     // count
-	ruleLarge       = "large"        // count, as in recordings with garbage; or a total beyond 64 bits
-	ruleZero        = "zero"         // count of what was not recorded, then
-	ruleBranch      = "branch"       // records that share a target with none
-	ruleBytecode    = "bytecode"     // index that no method can have
-	ruleVersion     = "version"      // unknown
-	ruleUnknownKey  = "unknown-key"
-	ruleNoData      = "no-data" // no entry in any section
+	ruleSchema      = "schema"       // JSON that violates the schema
+	ruleUnresolved  = "unresolved"   // a recording with ids that never got names
+	ruleDuplicateID = "duplicate-id" // two types or methods with one id
+	ruleDuplicate   = "duplicate"    // two equal types or methods, or two entries with one context
+	ruleSignature   = "signature"    // a signature that is too short or has unknown types
+	ruleEmptyName   = "empty-name"   // a type or method without a name
+	ruleName        = "name"         // a name that no type or method of a JVM can have
+	ruleDangling    = "dangling-id"  // a method or type that is not in the tables
+	ruleNegative    = "negative"     // a negative count
+	ruleLarge       = "large"        // an implausible count, or a total beyond 64 bits
+	ruleZero        = "zero"         // an entry without counts
+	ruleBranch      = "branch"       // a branch without a target, with a count or without a partner
+	ruleBytecode    = "bytecode"     // an index that no method can have
+	ruleVersion     = "version"      // an unknown version
+	ruleUnknownKey  = "unknown-key"  // an unknown section or member
+	ruleNoData      = "no-data"      // no entry in any section
 )
 
-// A Finding is a finding of [Check]: one for each rule and section.
+// A Finding is what [Check] found by one rule in one section.
 type Finding struct {
-	Severity Severity
-	Rule     string        // a word for what it is about: "syntax", "dangling-id"
-	Place    profile.Place // the first one
+	// Severity is "info" for what is unusual and harmless, "warning" for what is readable but
+	// probably not intended, "error" if a reader or compiler may refuse or misinterpret the file.
+	Severity string
+	Rule     string        // what the finding is about, in a word: "syntax", "dangling-id"
+	Place    profile.Place // the first place
 	Message  string        // a sentence without its full stop
-	Count    int           // places
+	Count    int           // number of places
 	Of       int           // number of places checked; 0 if that means nothing
 	// Err is set if readers also refuse the file for this finding.
 	Err *profile.FormatError
@@ -58,7 +58,7 @@ func (f Finding) String() string {
 	if s != "" {
 		s += ": "
 	}
-	s += string(f.Severity) + ": " + f.Message
+	s += f.Severity + ": " + f.Message
 	switch {
 	case f.Of > 0:
 		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))
@@ -68,75 +68,69 @@ func (f Finding) String() string {
 	return s
 }
 
-// A CheckReport is the result of [Check].
-type CheckReport struct {
-	// Profile is the readable part of the file; nil if there is none.
-	Profile *Profile
-	// Findings are sorted: errors in the text first, then errors in the contents,
-	// both in the order of the file as far as they have a place in it.
-	Findings []Finding
-}
-
-// maxViolations bounds the violations of the schema that are reported individually.
+// maxViolations bounds how many violations of the schema get a finding of their own.
 const maxViolations = 100
 
 // Check reads a file from end to end and reports errors in its syntax, violations of the
 // JSON schema, and violations of rules that the schema cannot express. It continues
 // after a violation of the schema, without the entry that violates it.
 //
+// It returns the readable part of the file, nil if there is none, and the findings: errors in the text
+// first, then errors in the contents, both in the order of the file as far as they have a place in it.
+//
 // Check does not interpret the schema: that would need the whole file as a tree, many
 // times its size, and provides no lines and columns. Tests compare its verdicts with a
 // validator's.
-func Check(name string, data []byte) CheckReport {
+func Check(name string, data []byte) (*Profile, []Finding) {
 	c := checker{name: name, index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w profile.Warning) {
 		e := w.Err.(*profile.FormatError)
-		c.add(Finding{Severity: Suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
+		c.add(Finding{Severity: suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
 	}
-	d.keepPlaces = true
+	d.keepPositions = true
 	d.tolerate = func(err error) {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: Broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
-			return CheckReport{Findings: c.findings}
+			return nil, c.findings
 		}
 		d.salvage()
 	}
 	if more := d.violations - maxViolations; more > 0 {
-		c.add(Finding{Severity: Broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
 	}
-	c.p, c.text, c.places = d.p, data, &d.places
+	c.p, c.text, c.positions = d.p, data, &d.positions
 	c.partial = d.tables != [2]bool{true, true}
 	c.tables()
-	for _, k := range Kinds() {
-		c.section(c.p.Section(k))
+	for k := range NumKinds {
+		c.section(&c.p.Sections[k])
 	}
 	c.unknown()
-	if err == nil && c.p.Entries() == 0 {
-		c.add(Finding{Severity: Suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
+	if err == nil && c.p.entries() == 0 {
+		c.add(Finding{Severity: suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
 	}
-	return CheckReport{Profile: d.p, Findings: c.findings}
+	return d.p, c.findings
 }
 
-// checker collects findings.
+// A checker collects findings.
 type checker struct {
-	name     string
-	p        *Profile
-	text     []byte
-	places   *places
-	findings []Finding
-	index    map[findingKey]int
-	partial  bool // tables are missing or truncated, so missing ids are no finding
-	lines    lineCounter
+	name      string
+	p         *Profile
+	text      []byte
+	positions *positions
+	findings  []Finding
+	index     map[findingKey]int
+	partial   bool // tables are missing or truncated, so missing ids are no finding
+	lines     lineCounter
 }
 
-// A findingKey identifies the occurrences of one finding.
+// A findingKey identifies a finding.
 type findingKey struct {
 	rule    string
 	section string
@@ -149,26 +143,33 @@ func (c *checker) add(f Finding) {
 	c.findings = append(c.findings, f)
 }
 
-// count records an occurrence of a finding; it calls message for the first one only.
-// what distinguishes findings of one rule in one section.
-func (c *checker) count(s Severity, rule, section string, at place, what string, of int, message func() string) {
-	key := findingKey{rule, section, what}
+// An occurrence is one occurrence of a finding.
+type occurrence struct {
+	severity, rule, section string
+	what                    string // distinguishes findings of one rule in one section
+	at                      position
+	of                      int // number of places checked; 0 if that means nothing
+}
+
+// count records an occurrence. It calls message for the first one of a finding only.
+func (c *checker) count(o occurrence, message func() string) {
+	key := findingKey{o.rule, o.section, o.what}
 	i, ok := c.index[key]
 	if !ok {
 		i = len(c.findings)
 		c.index[key] = i
-		where := flaw.At(section, int64(at.offset)).InFile(c.name).InRecord(int(at.record))
-		where.Line, where.Column = c.lines.find(c.text, int(at.offset))
-		c.findings = append(c.findings, Finding{Severity: s, Rule: rule, Place: where.Place, Message: message(), Of: of})
+		where := flaw.At(o.section, int64(o.at.offset)).InFile(c.name).InRecord(int(o.at.record))
+		where.Line, where.Column = c.lines.find(c.text, int(o.at.offset))
+		c.findings = append(c.findings, Finding{Severity: o.severity, Rule: o.rule, Place: where.Place, Message: message(), Of: o.of})
 	}
 	c.findings[i].Count++
 }
 
-func placeAt(places []place, i int) place {
-	if i < len(places) {
-		return places[i]
+func positionAt(positions []position, i int) position {
+	if i < len(positions) {
+		return positions[i]
 	}
-	return place{}
+	return position{}
 }
 
 // tables checks types and methods.
@@ -177,26 +178,26 @@ func (c *checker) tables() {
 	if p.Placeholder() {
 		c.partial = true
 		c.add(Finding{
-			Severity: Broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
+			Severity: broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
 			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
 		})
 		return
 	}
 	ids, names := make(map[TypeID]struct{}, len(p.Types)), make(map[string]struct{}, len(p.Types))
 	for i := range p.Types {
-		t, at := &p.Types[i], placeAt(c.places.types, i)
+		t, at := &p.Types[i], positionAt(c.positions.types, i)
 		if _, twice := ids[t.ID]; twice {
-			c.count(Broken, ruleDuplicateID, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
+			c.count(occurrence{severity: broken, rule: ruleDuplicateID, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type id %d is not the only one", t.ID) })
 		}
 		ids[t.ID] = struct{}{}
 		if _, twice := names[t.Name]; twice {
-			c.count(Suspect, ruleDuplicate, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleDuplicate, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type %q is there twice", t.Name) })
 		}
 		names[t.Name] = struct{}{}
 		if t.Name == "" {
-			c.count(Suspect, ruleEmptyName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
+			c.count(occurrence{severity: suspect, rule: ruleEmptyName, section: keyTypes, at: at}, func() string { return fmt.Sprintf("type %d has an empty name", t.ID) })
 		} else if !possibleType(t.Name) {
-			c.count(Suspect, ruleName, keyTypes, at, "", 0, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleName, section: keyTypes, at: at}, func() string { return fmt.Sprintf("no type of a JVM has the name %q", t.Name) })
 		}
 	}
 	c.methods()
@@ -207,18 +208,18 @@ func (c *checker) methods() {
 	ids, known := make(map[MethodID]struct{}, len(p.Methods)), make(map[string]struct{}, len(p.Methods))
 	var key []byte
 	for i := range p.Methods {
-		m, at := &p.Methods[i], placeAt(c.places.methods, i)
+		m, at := &p.Methods[i], positionAt(c.positions.methods, i)
 		if _, twice := ids[m.ID]; twice {
-			c.count(Broken, ruleDuplicateID, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
+			c.count(occurrence{severity: broken, rule: ruleDuplicateID, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method id %d is not the only one", m.ID) })
 		}
 		ids[m.ID] = struct{}{}
 		if m.Name == "" {
-			c.count(Suspect, ruleEmptyName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
+			c.count(occurrence{severity: suspect, rule: ruleEmptyName, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method %d has an empty name", m.ID) })
 		} else if !possibleMethod(m.Name) {
-			c.count(Suspect, ruleName, keyMethods, at, "", 0, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
+			c.count(occurrence{severity: suspect, rule: ruleName, section: keyMethods, at: at}, func() string { return fmt.Sprintf("no method of a JVM has the name %q", m.Name) })
 		}
 		if missing, ok := p.resolved(m); !ok {
-			c.count(Broken, ruleSignature, keyMethods, at, "", len(p.Methods), func() string {
+			c.count(occurrence{severity: broken, rule: ruleSignature, section: keyMethods, at: at, of: len(p.Methods)}, func() string {
 				if len(m.Signature) < 2 {
 					return fmt.Sprintf("the signature of method %d has %d types, fewer than declaring and return type", m.ID, len(m.Signature))
 				}
@@ -228,14 +229,14 @@ func (c *checker) methods() {
 		}
 		key = appendMethodKey(key[:0], m.Name, m.Signature)
 		if _, twice := known[string(key)]; twice {
-			c.count(Suspect, ruleDuplicate, keyMethods, at, "", 0, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
+			c.count(occurrence{severity: suspect, rule: ruleDuplicate, section: keyMethods, at: at}, func() string { return fmt.Sprintf("method %s is there twice", p.MethodName(m.ID)) })
 		}
 		known[string(key)] = struct{}{}
 	}
 }
 
-// largeReceivers is the largest plausible count of a type at one place; larger ones in
-// recordings of real programs are garbage.
+// largeReceivers is the largest plausible count of a type at one bytecode. In recordings
+// of real programs, larger counts were garbage.
 const largeReceivers = 1 << 40
 
 func (c *checker) section(s *Section) {
@@ -243,14 +244,14 @@ func (c *checker) section(s *Section) {
 	if s.kind == TypeChecks && c.p.checksKey != "" {
 		section = c.p.checksKey
 	}
-	index := newContextIndex(func(e uint32) Context { return s.Context(int(e)) })
+	index := newContextIndex(func(e uint32) []Frame { return s.Context(int(e)) })
 	for i := range s.ends {
-		ctx, records, at := s.Context(i), s.Records(i), placeAt(c.places.entries[s.kind], i)
-		find := func(sev Severity, rule, what string, of int, message func() string) {
-			c.count(sev, rule, section, at, what, of, message)
+		ctx, records, at := s.Context(i), s.Records(i), positionAt(c.positions.entries[s.kind], i)
+		find := func(sev, rule, what string, of int, message func() string) {
+			c.count(occurrence{sev, rule, section, what, at, of}, message)
 		}
 		if first, slot, twice := index.find(ctx); twice {
-			find(Suspect, ruleDuplicate, "", 0, func() string {
+			find(suspect, ruleDuplicate, "", 0, func() string {
 				return fmt.Sprintf("context %s is there twice, first in entry %d", shortContext(ctx), first)
 			})
 		} else {
@@ -262,10 +263,10 @@ func (c *checker) section(s *Section) {
 	c.total(s, section)
 }
 
-// A finder is checker.count for a fixed section and place.
-type finder func(sev Severity, rule, what string, of int, message func() string)
+// A finder is [checker.count] for a fixed section and place.
+type finder func(sev, rule, what string, of int, message func() string)
 
-func (c *checker) context(s *Section, ctx Context, find finder) {
+func (c *checker) context(s *Section, ctx []Frame, find finder) {
 	if s.kind == Monitors {
 		return
 	}
@@ -273,12 +274,12 @@ func (c *checker) context(s *Section, ctx Context, find finder) {
 	for _, f := range ctx {
 		if !dangling && !c.partial && c.p.methIndex.find(int32(f.Method)) < 0 {
 			dangling = true
-			find(Broken, ruleDangling, "method", s.Len(), func() string {
+			find(broken, ruleDangling, "method", s.Len(), func() string {
 				return fmt.Sprintf("context %s has method %d, which is not in the table", shortContext(ctx), f.Method)
 			})
 		}
-		if !f.BCI.valid() {
-			find(Suspect, ruleBytecode, "", 0, func() string {
+		if !validBCI(f.BCI) {
+			find(suspect, ruleBytecode, "", 0, func() string {
 				return fmt.Sprintf("bytecode index %d is not from %d to %d", f.BCI, invalidFrameStateBCI, maxBCI)
 			})
 		}
@@ -293,21 +294,21 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 		sum, _ = saturate.AddSigned(sum, n)
 		if n < 0 && !negative {
 			negative = true
-			find(Broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
+			find(broken, ruleNegative, "", s.Len(), func() string { return fmt.Sprintf("count %d is negative", n) })
 		}
 		if n > largeReceivers && s.kind.hasTypes() {
-			find(Suspect, ruleLarge, "", s.Len(), func() string {
+			find(suspect, ruleLarge, "", s.Len(), func() string {
 				return fmt.Sprintf("count %d of a type is above 2^40, as in recordings that hold garbage", n)
 			})
 		}
 	}
 	if sum == 0 && len(records) > 0 && !s.kind.hasTypes() {
-		find(Info, ruleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
+		find(info, ruleZero, "", s.Len(), func() string { return "all counts of the entry are 0" })
 	}
 	if s.kind.hasTypes() && !c.partial {
 		for t := range typeCountsIn(records) {
 			if c.p.typeIndex.find(int32(t.Type)) < 0 {
-				find(Broken, ruleDangling, "type", s.Len(), func() string {
+				find(broken, ruleDangling, "type", s.Len(), func() string {
 					return fmt.Sprintf("type %d is not in the table", t.Type)
 				})
 				break
@@ -321,8 +322,8 @@ func (c *checker) records(s *Section, records []int64, find finder) {
 
 func branches(records []int64, find finder) {
 	for b := range branchesIn(records) {
-		if !b.Target.valid() {
-			find(Suspect, ruleBytecode, "", 0, func() string {
+		if !validBCI(b.Target) {
+			find(suspect, ruleBytecode, "", 0, func() string {
 				return fmt.Sprintf("branch target %d is not from %d to %d", b.Target, invalidFrameStateBCI, maxBCI)
 			})
 		}
@@ -330,7 +331,7 @@ func branches(records []int64, find finder) {
 			continue
 		}
 		if b.Count != 0 {
-			find(Suspect, ruleBranch, "count", 0, func() string {
+			find(suspect, ruleBranch, "count", 0, func() string {
 				return fmt.Sprintf("branch %d has no target of its own and the count %d, want 0", b.Index, b.Count)
 			})
 		}
@@ -339,7 +340,7 @@ func branches(records []int64, find finder) {
 			partner = partner || o.Index == b.Index && o.Target != unknownBCI
 		}
 		if !partner {
-			find(Suspect, ruleBranch, "partner", 0, func() string {
+			find(suspect, ruleBranch, "partner", 0, func() string {
 				return fmt.Sprintf("branch %d has no target, and no other of its index has one", b.Index)
 			})
 		}
@@ -358,7 +359,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: Suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
+			Severity: suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -368,7 +369,7 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
+			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(u.Key)),
 		})
 	}
@@ -381,17 +382,17 @@ func (c *checker) unknown() {
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: Info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
+			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(x.Key)),
 		})
 	}
 }
 
 // shortContext formats a context for a message.
-func shortContext(c Context) string {
+func shortContext(c []Frame) string {
 	const limit = 5
 	if len(c) <= limit {
-		return c.String()
+		return string(appendContext(nil, c))
 	}
-	return fmt.Sprintf("%s<… (%d frames)", c[:limit], len(c))
+	return fmt.Sprintf("%s<… (%d frames)", appendContext(nil, c[:limit]), len(c))
 }

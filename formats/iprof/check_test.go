@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 		{"not JSON", "hello", []string{`line 1, column 1: error: file is "hello", want a JSON object`}},
 		{"other major", `{"version":"2.1.0"}`, []string{`line 1, column 12: error: version is 2.1.0, want a major version of 0 or 1`}},
 	} {
-		rep := Check("f", []byte(tc.text))
+		rep := checkOf("f", []byte(tc.text))
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.String())
@@ -151,7 +151,7 @@ func beyondSchema(findings []Finding) bool {
 	return true
 }
 
-func violates(rep CheckReport) bool {
+func violates(rep checkReport) bool {
 	return slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == ruleSchema })
 }
 
@@ -160,7 +160,7 @@ func TestCheckIsSchema(t *testing.T) {
 	schemas := loadSchemas(t)
 	compare := func(name string, data []byte) (valid bool) {
 		t.Helper()
-		rep := Check("f", data)
+		rep := checkOf("f", data)
 		valid = schemas.valid(data)
 		switch {
 		case slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule == ruleSyntax }):
@@ -174,7 +174,7 @@ func TestCheckIsSchema(t *testing.T) {
 	seeds := map[string][]byte{}
 	for _, name := range []string{"fib.iprof", "small.iprof", "checks.iprof", "schema-spelling.iprof", "unresolved.iprof", "even-odd.iprof"} {
 		seeds[name] = fixture(t, name)
-		if !schemas.valid(seeds[name]) || violates(Check("f", seeds[name])) {
+		if !schemas.valid(seeds[name]) || violates(checkOf("f", seeds[name])) {
 			t.Errorf("%s is not valid", name)
 		}
 	}
@@ -256,7 +256,7 @@ func TestSamplesAndSchema(t *testing.T) {
 			if got, want := schemas.valid(data), !strings.Contains(name, "0.2.0"); got != want {
 				t.Errorf("the schema says %t", got)
 			}
-			if rep := Check(name, data); violates(rep) {
+			if rep := checkOf(name, data); violates(rep) {
 				t.Errorf("it violates the schema: %v", rep.Findings)
 			}
 		})
@@ -264,27 +264,38 @@ func TestSamplesAndSchema(t *testing.T) {
 }
 
 func TestCheckManyViolations(t *testing.T) {
-	rep := Check("f", []byte(minimal(`,"samplingProfiles":[`+strings.Repeat("1,", 1000)+`{"ctx":"1:0","records":[1]}]`)))
+	rep := checkOf("f", []byte(minimal(`,"samplingProfiles":[`+strings.Repeat("1,", 1000)+`{"ctx":"1:0","records":[1]}]`)))
 	if len(rep.Findings) != maxViolations+1 {
 		t.Fatalf("%d findings", len(rep.Findings))
 	}
 	if last := rep.Findings[maxViolations]; last.Count != 900 || last.String() != "error: more of the same kind (900 times)" {
 		t.Errorf("the last one is %v", last)
 	}
-	if rep.Profile.Section(Samples).Len() != 1 {
-		t.Errorf("%d entries left", rep.Profile.Section(Samples).Len())
+	if rep.Profile.Sections[Samples].Len() != 1 {
+		t.Errorf("%d entries left", rep.Profile.Sections[Samples].Len())
 	}
-	if got := rep.worst(); got != Broken {
+	if got := rep.worst(); got != broken {
 		t.Errorf("the worst is of severity %q", got)
 	}
 }
 
 // worst returns the highest severity of a finding, "" if there is none.
-func (r CheckReport) worst() Severity {
-	for _, s := range []Severity{Broken, Suspect, Info} {
+func (r checkReport) worst() string {
+	for _, s := range []string{broken, suspect, info} {
 		if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity == s }) {
 			return s
 		}
 	}
 	return ""
+}
+
+// A checkReport is the result of [Check].
+type checkReport struct {
+	Profile  *Profile
+	Findings []Finding
+}
+
+func checkOf(name string, data []byte) checkReport {
+	p, findings := Check(name, data)
+	return checkReport{p, findings}
 }

@@ -13,60 +13,31 @@ type TypeID int32
 // A MethodID is the number of a method in one file.
 type MethodID int32
 
-// A BCI is the index of a bytecode in its method, 0 to 65535, or one of the constants
-// below.
-type BCI int32
-
-// Pseudo indexes, with their names in jdk.vm.ci.code.BytecodeFrame.
+// Bytecode indexes with a meaning, and their limits. Pseudo indexes are negative; see
+// jdk.vm.ci.code.BytecodeFrame.
 const (
-	unwindBCI            BCI = -1 // UNWIND_BCI: leaving the method with an exception
-	beforeBCI            BCI = -2 // BEFORE_BCI: before the first bytecode
-	afterBCI             BCI = -3 // AFTER_BCI: after the last one
-	afterExceptionBCI    BCI = -4 // AFTER_EXCEPTION_BCI: likewise, with an exception
-	unknownBCI           BCI = -5 // UNKNOWN_BCI: as a branch target, one that another record names
-	invalidFrameStateBCI BCI = -6 // INVALID_FRAMESTATE_BCI: the compiler had lost the place
-
-	// maxBCI is the largest index that a class file can have.
-	maxBCI BCI = math.MaxUint16
+	unknownBCI           = -5 // UNKNOWN_BCI: as a branch target, one that another record names
+	invalidFrameStateBCI = -6 // INVALID_FRAMESTATE_BCI, the least pseudo index
+	maxBCI               = math.MaxUint16
 )
 
-var bciNames = [...]string{
-	-unwindBCI:            "UNWIND_BCI",
-	-beforeBCI:            "BEFORE_BCI",
-	-afterBCI:             "AFTER_BCI",
-	-afterExceptionBCI:    "AFTER_EXCEPTION_BCI",
-	-unknownBCI:           "UNKNOWN_BCI",
-	-invalidFrameStateBCI: "INVALID_FRAMESTATE_BCI",
-}
+// validBCI reports whether bci is a bytecode index or a known constant.
+func validBCI(bci int32) bool { return invalidFrameStateBCI <= bci && bci <= maxBCI }
 
-// String returns the number, or the name of a constant: "UNWIND_BCI".
-func (b BCI) String() string {
-	if b >= 0 || b < invalidFrameStateBCI {
-		return strconv.Itoa(int(b))
-	}
-	return bciNames[-b]
-}
-
-// valid reports whether b is a bytecode index or a known constant.
-func (b BCI) valid() bool { return invalidFrameStateBCI <= b && b <= maxBCI }
-
-// A Frame is a place in a method.
+// A Frame is a bytecode of a method.
+//
+// A context is a slice of frames: frame 0 is the place that a count is about, and each further frame
+// is the caller of its predecessor, at the bytecode of the call. The last frame is the compiled method,
+// which the others are inlined into; in [Samples] it is the bottom of the stack.
 type Frame struct {
 	Method MethodID
-	BCI    BCI
+	// BCI is the index of the bytecode in the method, 0 to 65535, or a pseudo index from -1 to -6
+	// (jdk.vm.ci.code.BytecodeFrame).
+	BCI int32
 }
 
-// A Context is the place of a count, frame 0, and the calls that led there: each further
-// frame is the caller of its predecessor, at the bytecode of the call. The last frame is
-// the compiled method, which the others are inlined into; in [Samples] it is the bottom
-// of the stack.
-type Context []Frame
-
-// leaf returns the place that the count is about.
-func (c Context) leaf() Frame { return c[0] }
-
-// append appends the context in the notation of files since 0.4.0.
-func (c Context) append(dst []byte) []byte {
+// appendContext appends the context in the notation of files since 0.4.0: "5:0<3:2<1:3".
+func appendContext(dst []byte, c []Frame) []byte {
 	for i, f := range c {
 		if i > 0 {
 			dst = append(dst, '<')
@@ -77,9 +48,6 @@ func (c Context) append(dst []byte) []byte {
 	}
 	return dst
 }
-
-// String returns the context in the notation of files since 0.4.0: "5:0<3:2<1:3".
-func (c Context) String() string { return string(c.append(nil)) }
 
 // parseFrames appends the frames in text to dst. If it fails, want is not empty: it
 // describes what is expected at offset at.
@@ -108,7 +76,7 @@ func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at i
 			return dst, at, "a bytecode index of at most 2147483647"
 		}
 		at += n
-		f := Frame{MethodID(method), BCI(bci)}
+		f := Frame{MethodID(method), int32(bci)}
 		if negative {
 			f.BCI = -f.BCI
 		}

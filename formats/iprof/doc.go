@@ -4,11 +4,11 @@
 //
 // # First calls
 //
-// [Read] reads a file into a [Profile]; [Write] writes it back, byte for byte like the
-// tools. A [Merger] merges profiles; [Prune] makes them smaller and
-// [Renumber] comparable. [Check] reports errors in a file. [Section.All] iterates over the
-// counts of one kind with their contexts. [Profile.View] returns the format-neutral view,
-// with sums by function and edge, for exports and comparisons.
+// [Read] reads a file into a [Profile]; [Write] writes it back, byte for byte like the tools.
+// A [Merger] merges profiles, [Prune] makes them smaller, and [Renumber] makes them comparable.
+// [Check] reports errors in a file. [Section.All] iterates over the counts of one kind with their
+// contexts. [Profile.View] returns the format-neutral view, with sums by function and edge, for
+// exports and comparisons.
 //
 // # Versions
 //

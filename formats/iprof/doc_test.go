@@ -14,7 +14,7 @@ import (
 
 func TestDocumentMinimalFile(t *testing.T) {
 	p := read(t, []byte("{\n  \"version\": \"1.0.0\",\n  \"types\": [],\n  \"methods\": []\n}\n"))
-	if p.Version != version100 || len(p.Types)+len(p.Methods)+p.Entries() != 0 {
+	if p.Version != version100 || len(p.Types)+len(p.Methods)+p.entries() != 0 {
 		t.Errorf("read as %+v", p)
 	}
 }
@@ -41,8 +41,8 @@ func TestDocumentFib(t *testing.T) {
 			t.Errorf("method %d is %s, want %s", id, ref, want)
 		}
 	}
-	if ref, _ := p.Ref(19547); ref.Class != "Fib" || ref.Descriptor() != "([Ljava/lang/String;)V" {
-		t.Errorf("main is %s in %s", ref.Descriptor(), ref.Class)
+	if ref, _ := p.Ref(19547); ref.Class != "Fib" || !slices.Equal(ref.Parameters, []string{"[Ljava.lang.String;"}) || ref.Return != "void" {
+		t.Errorf("main is %+v", ref)
 	}
 
 	type entry struct {
@@ -50,7 +50,7 @@ func TestDocumentFib(t *testing.T) {
 		Records []int64
 	}
 	entries := func(k Kind) (out []entry) {
-		for c, r := range p.Section(k).All() {
+		for c, r := range p.Sections[k].All() {
 			out = append(out, entry{p.FormatContext(c), r})
 		}
 		return out
@@ -71,23 +71,23 @@ func TestDocumentFib(t *testing.T) {
 		}
 	}
 
-	locks := p.Section(Monitors)
-	if locks.Len() != 1 || locks.Context(0).String() != "0:0" || !slices.Equal(locks.Records(0), []int64{
+	locks := &p.Sections[Monitors]
+	if locks.Len() != 1 || contextText(locks.Context(0)) != "0:0" || !slices.Equal(locks.Records(0), []int64{
 		9, 4, 10, 1, 579, 9, 619, 10, 1213, 1, 1972, 1, 2284, 2, 2337, 1, 2612, 2, 3474, 3, 3654, 61, 3807, 3, 3820, 7, 4060, 2, 4127, 3, 4725, 6,
 	}) {
 		t.Errorf("monitors: %v", locks.Records(0))
 	}
-	stacks := p.Section(Samples)
+	stacks := &p.Sections[Samples]
 	if stacks.Len() != 2 || stacks.Total() != 11 || stacks.Records(0)[0] != 10 || stacks.Records(1)[0] != 1 ||
-		stacks.Context(0).String() != "11823:38<12811:1<12810:33<12855:25<19551:17<19547:9<19529:10<6305:105<5998:67<5941:0<5903:50<2684:23<2685:1" ||
-		stacks.Context(1).String() != "22500:23<22353:65<22210:15<22187:246<22032:20<22030:1<22027:22<11795:68<11793:12<43854:2" {
+		contextText(stacks.Context(0)) != "11823:38<12811:1<12810:33<12855:25<19551:17<19547:9<19529:10<6305:105<5998:67<5941:0<5903:50<2684:23<2685:1" ||
+		contextText(stacks.Context(1)) != "22500:23<22353:65<22210:15<22187:246<22032:20<22030:1<22027:22<11795:68<11793:12<43854:2" {
 		t.Error("the stacks are not those of the document")
 	}
 }
 
 func TestDocumentEvenOdd(t *testing.T) {
 	p := readFixture(t, "even-odd.iprof")
-	s := p.Section(CallCounts)
+	s := &p.Sections[CallCounts]
 	var got []string
 	for c := range s.All() {
 		got = append(got, p.FormatContext(c))
@@ -107,8 +107,8 @@ func TestDocumentEvenOdd(t *testing.T) {
 		t.Error(diff)
 	}
 	for i, text := range map[int]string{0: "1:0", 1: "2:0<1:3", 4: "5:0<3:2<2:2<1:3", 6: "5:0<4:2", 7: "5:0"} {
-		if c, err := parseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || s.Context(i).String() != text {
-			t.Errorf("context %d is %s, want %s (%v)", i, s.Context(i), text, err)
+		if c, err := parseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || contextText(s.Context(i)) != text {
+			t.Errorf("context %d is %v, want %s (%v)", i, s.Context(i), text, err)
 		}
 	}
 	// The call graph of the document, with "2:9<1:3" and "1:3" as callers.

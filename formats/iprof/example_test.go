@@ -23,10 +23,10 @@ func read(name string) *iprof.Profile {
 // Print what a recording says of one program.
 func Example() {
 	p := read("fib.iprof")
-	for ctx, count := range p.Section(iprof.CallCounts).Counts() {
-		fmt.Println(count, "calls:", p.FormatContext(ctx))
+	for ctx, records := range p.Sections[iprof.CallCounts].All() { // one count
+		fmt.Println(records[0], "calls:", p.FormatContext(ctx))
 	}
-	for ctx, records := range p.Section(iprof.Conditionals).All() { // target, index and count of each outcome
+	for ctx, records := range p.Sections[iprof.Conditionals].All() { // target, index and count of each outcome
 		fmt.Println("branch at", p.FormatContext(ctx), records)
 	}
 	// Output:
@@ -40,7 +40,7 @@ func Example() {
 func ExampleMerger() {
 	m := iprof.NewMerger(iprof.MergeOptions{})
 	for _, name := range []string{"small.iprof", "twin-x3.iprof"} {
-		if _, err := m.AddProfile(name, read(name), 1); err != nil {
+		if _, err := m.AddProfile(name, read(name), iprof.Weights{}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func ExampleMerger() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%d types and %d methods dropped\n", len(sum.Types)-len(p.Types), len(sum.Methods)-len(p.Methods))
-	calls := p.Section(iprof.CallCounts)
+	calls := &p.Sections[iprof.CallCounts]
 	for _, i := range calls.Largest(calls.Len())[2:] {
 		ref, _ := p.Ref(calls.Context(i)[0].Method)
 		fmt.Println(calls.Count(i), ref)
@@ -68,7 +68,8 @@ func ExampleCheck() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range iprof.Check("truncated.iprof", data).Findings {
+	_, findings := iprof.Check("truncated.iprof", data)
+	for _, f := range findings {
 		fmt.Println(f)
 	}
 	// Output:

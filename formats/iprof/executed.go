@@ -2,13 +2,13 @@ package iprof
 
 import "github.com/profuse-pgo/profuse/internal/saturate"
 
-// executed returns the bytecodes that certainly ran, with the least number of times that
-// each ran. The result lacks most bytecodes, because a profile has no data on them.
+// executed returns the bytecodes that certainly ran, and how many times each ran at least.
+// The result lacks most bytecodes, because a profile has no data on them.
 //
 // Data comes from entries of methods (call counts), inlined calls (call counts of the
 // callee), conditionals and their targets, virtual calls and type checks. A bytecode that
-// contexts or stacks only pass through ran at least once. If a bytecode has several
-// numbers, which count the same, the largest is used.
+// contexts or stacks only pass through ran at least once. If several kinds of data count
+// the same bytecode, the largest number is used.
 func (p *Profile) executed() map[Frame]int64 {
 	out := make(map[Frame]int64)
 	atLeast := func(f Frame, n int64) {
@@ -19,40 +19,40 @@ func (p *Profile) executed() map[Frame]int64 {
 	// sums are the sums over all contexts from one kind of data.
 	sums := make(map[Frame]int64)
 	add := func(f Frame, n int64) { sums[f], _ = saturate.AddSigned(sums[f], max(n, 0)) }
-	take := func() {
+	keepLargest := func() {
 		for f, n := range sums {
 			atLeast(f, n)
 		}
 		clear(sums)
 	}
-	for _, k := range Kinds() {
+	for k := range NumKinds {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.Section(k).Counts() {
+		for ctx, n := range p.Sections[k].counts() {
 			if n <= 0 {
 				continue
 			}
 			if k != Samples {
-				add(ctx.leaf(), n)
+				add(ctx[0], n)
 			}
 			for _, f := range ctx {
 				atLeast(f, 1)
 			}
 		}
-		take()
+		keepLargest()
 	}
-	for ctx, n := range p.Section(CallCounts).Counts() {
+	for ctx, n := range p.Sections[CallCounts].counts() {
 		if len(ctx) > 1 {
 			add(ctx[1], n)
 		}
 	}
-	take()
-	for ctx, records := range p.Section(Conditionals).All() {
+	keepLargest()
+	for ctx, records := range p.Sections[Conditionals].All() {
 		for b := range branchesIn(records) {
-			add(Frame{ctx.leaf().Method, b.Target}, b.Count)
+			add(Frame{ctx[0].Method, b.Target}, b.Count)
 		}
 	}
-	take()
+	keepLargest()
 	return out
 }

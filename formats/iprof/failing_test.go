@@ -98,9 +98,9 @@ func TestOldVersionWithChecks(t *testing.T) {
 	if got := read(t, encode(t, p, WriteOptions{})).Version; got != version100 {
 		t.Errorf("written as %s", got)
 	}
-	must(t, p.Section(TypeChecks).add(Context{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
+	must(t, p.Sections[TypeChecks].add([]Frame{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
 	q := read(t, encode(t, p, WriteOptions{}))
-	if q.Version != version110 || q.Section(TypeChecks).Len() != 1 {
-		t.Errorf("written as %s with %d checks", q.Version, q.Section(TypeChecks).Len())
+	if q.Version != version110 || q.Sections[TypeChecks].Len() != 1 {
+		t.Errorf("written as %s with %d checks", q.Version, q.Sections[TypeChecks].Len())
 	}
 }

@@ -24,8 +24,8 @@ func fixtures(t testing.TB) map[string][]byte {
 	twin := shuffled(rand.New(rand.NewPCG(7, 7)), small, 3)
 	checks := smallProfile()
 	checks.Version = version110
-	must(t, checks.Section(TypeChecks).add(Context{{4, 7}}, 9, 12, 11, 3))
-	must(t, checks.Section(TypeChecks).add(Context{{4, 7}, {2, 5}}, 12, 1))
+	must(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}}, 9, 12, 11, 3))
+	must(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}, {2, 5}}, 12, 1))
 	recorded := encode(t, small, WriteOptions{})
 	return map[string][]byte{
 		"fib.iprof":       encode(t, fibProfile(t), WriteOptions{}),
@@ -116,7 +116,7 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 }
 
 // appProfile is what a recording of testdata/iprof/app would be if the compiler
-// inlined all that main calls. The bytecode indexes are those of its classes.
+// inlined all that main calls. The bytecode indexes come from its classes.
 func appProfile() *Profile {
 	p := newProfile(version100)
 	for i, prim := range primitives {
@@ -166,7 +166,7 @@ func appProfile() *Profile {
 }
 
 // parseContext parses "5:0<3:2<1:3".
-func parseContext(s string) (Context, error) {
+func parseContext(s string) ([]Frame, error) {
 	c, at, want := parseFrames(nil, []byte(s), '<')
 	if want != "" {
 		return nil, fmt.Errorf("context %q: want %s at position %d", s, want, at)
@@ -174,9 +174,11 @@ func parseContext(s string) (Context, error) {
 	return c, nil
 }
 
+func contextText(c []Frame) string { return string(appendContext(nil, c)) }
+
 // add appends an entry. It refuses what a file cannot have: a context without frames,
 // and records of a wrong number.
-func (s *Section) add(ctx Context, records ...int64) error {
+func (s *Section) add(ctx []Frame, records ...int64) error {
 	at := flaw.In(s.kind.Key()).InRecord(len(s.ends))
 	switch {
 	case len(ctx) == 0:
@@ -192,7 +194,7 @@ func (s *Section) add(ctx Context, records ...int64) error {
 func addTo(p *Profile, k Kind, ctx string, records ...int64) {
 	c, err := parseContext(ctx)
 	if err == nil {
-		err = p.Section(k).add(c, records...)
+		err = p.Sections[k].add(c, records...)
 	}
 	if err != nil {
 		panic(err)
@@ -273,7 +275,7 @@ func fibProfile(t testing.TB) *Profile {
 	add := func(k Kind, ctx string, records ...int64) {
 		c, err := parseContext(ctx)
 		must(t, err)
-		must(t, p.Section(k).add(c, records...))
+		must(t, p.Sections[k].add(c, records...))
 		for _, f := range c {
 			if _, ok := methods[f.Method]; !ok && k != Monitors {
 				methods[f.Method] = Method{Name: fmt.Sprintf("method%d", f.Method), Signature: []TypeID{9, 8}}
@@ -313,14 +315,14 @@ func evenOddProfile(t testing.TB) *Profile {
 	for i, ctx := range []string{"1:0", "2:0<1:3", "3:0<2:9<1:3", "5:0<3:2<2:9<1:3", "5:0<3:2<2:2<1:3", "4:0", "5:0<4:2", "5:0"} {
 		c, err := parseContext(ctx)
 		must(t, err)
-		must(t, p.Section(CallCounts).add(c, int64(i+1)))
+		must(t, p.Sections[CallCounts].add(c, int64(i+1)))
 	}
 	p.reindex()
 	return p
 }
 
 // shuffled returns p with other ids and everything in another order, and with
-// counts multiplied: the meaning is that of p, counted several times.
+// counts multiplied: it means p, counted several times.
 func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	q := newProfile(p.Version)
 	types := rng.Perm(2 * len(p.Types))
@@ -341,8 +343,8 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	}
 	rng.Shuffle(len(q.Types), func(i, j int) { q.Types[i], q.Types[j] = q.Types[j], q.Types[i] })
 	rng.Shuffle(len(q.Methods), func(i, j int) { q.Methods[i], q.Methods[j] = q.Methods[j], q.Methods[i] })
-	for _, k := range Kinds() {
-		s := p.Section(k)
+	for k := range NumKinds {
+		s := &p.Sections[k]
 		for _, i := range rng.Perm(s.Len()) {
 			ctx, records := slices.Clone(s.Context(i)), slices.Clone(s.Records(i))
 			for j := range ctx {
@@ -360,7 +362,7 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 			if k.hasTypes() { // types are in order of their ids, usually
 				records = sortRecords(records, k, new(Added))
 			}
-			if err := q.Section(k).add(ctx, records...); err != nil {
+			if err := q.Sections[k].add(ctx, records...); err != nil {
 				panic(err)
 			}
 		}
@@ -391,13 +393,13 @@ func oldText(p *Profile) []byte {
 	list := func(records []int64) string { return strings.ReplaceAll(fmt.Sprint(records), " ", ", ") }
 	for _, k := range []Kind{CallCounts, Conditionals, VirtualInvokes} {
 		fmt.Fprintf(&b, "\n  ],\n  %q: [", kinds[k].old)
-		for i := range p.Section(k).Len() {
+		for i := range p.Sections[k].Len() {
 			sep(i)
 			fmt.Fprintf(&b, `{ "methodBciList": %q, "records": %s }`,
-				strings.ReplaceAll(p.Section(k).Context(i).String(), "<", ","), list(p.Section(k).Records(i)))
+				strings.ReplaceAll(contextText(p.Sections[k].Context(i)), "<", ","), list(p.Sections[k].Records(i)))
 		}
 	}
-	fmt.Fprintf(&b, "\n  ],\n  \"monitorsProfile\": {\n    \"records\": %s\n  }\n}\n", list(p.Section(Monitors).Records(0)))
+	fmt.Fprintf(&b, "\n  ],\n  \"monitorsProfile\": {\n    \"records\": %s\n  }\n}\n", list(p.Sections[Monitors].Records(0)))
 	return []byte(b.String())
 }
 
@@ -449,37 +451,37 @@ func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from)
 // randomEntries gives p about n entries in all.
 func randomEntries(rng *rand.Rand, p *Profile, n int) {
 	frame := func(bci int) Frame {
-		f := Frame{p.Methods[rng.IntN(len(p.Methods))].ID, BCI(rng.IntN(300))}
+		f := Frame{p.Methods[rng.IntN(len(p.Methods))].ID, int32(rng.IntN(300))}
 		if bci >= 0 {
-			f.BCI = BCI(bci)
+			f.BCI = int32(bci)
 		} else if rng.IntN(50) == 0 {
-			f.BCI = -1 - BCI(rng.IntN(6))
+			f.BCI = -1 - int32(rng.IntN(6))
 		}
 		return f
 	}
 	count := func() int64 { return int64(rng.Uint64() >> (20 + rng.IntN(43))) }
 	share := [NumKinds]int{CallCounts: 55, Conditionals: 35, VirtualInvokes: 4, Samples: 4, TypeChecks: 2}
-	for _, k := range Kinds() {
+	for k := range NumKinds {
 		if k == Monitors {
 			var records []int64
 			for _, i := range rng.Perm(len(p.Types))[:min(5, len(p.Types))] {
 				records = append(records, int64(p.Types[i].ID), count())
 			}
-			_ = p.Section(k).add(Context{{}}, sortRecords(records, k, new(Added))...)
+			_ = p.Sections[k].add([]Frame{{}}, sortRecords(records, k, new(Added))...)
 			continue
 		}
 		if k == TypeChecks && p.Version.compare(version110) < 0 {
 			continue
 		}
 		var seen contextIndex
-		s := p.Section(k)
-		seen = newContextIndex(func(e uint32) Context { return s.Context(int(e)) })
+		s := &p.Sections[k]
+		seen = newContextIndex(func(e uint32) []Frame { return s.Context(int(e)) })
 		for range (n*share[k] + 99) / 100 {
 			leaf := -1
 			if k == CallCounts {
 				leaf = 0
 			}
-			ctx := Context{frame(leaf)}
+			ctx := []Frame{frame(leaf)}
 			depth := 3
 			if k == Samples {
 				depth = 25

@@ -52,8 +52,8 @@ func TestTruncation(t *testing.T) {
 			default:
 				checkError(t, data[:n], err)
 			}
-			rep := Check("f", data[:n])
-			if rep.worst() != Broken {
+			rep := checkOf("f", data[:n])
+			if rep.worst() != broken {
 				t.Errorf("%s cut at %d: found %v", name, n, rep.Findings)
 			}
 			if p, err := Read("f", data[:n], ReaderOptions{Salvage: true}); err == nil {
@@ -159,7 +159,7 @@ func TestMemory(t *testing.T) {
 		"lines":      strings.Repeat("\n", size) + minimal(`,"samplingProfiles":[`+strings.Repeat("1,\n", size/3)+"1]"),
 	} {
 		before := allocated()
-		rep := Check("f", []byte(text))
+		rep := checkOf("f", []byte(text))
 		if p := rep.Profile; p != nil {
 			_, _ = Renumber(p)
 		}

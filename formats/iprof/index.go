@@ -9,18 +9,18 @@ import (
 // A contextIndex finds entries by their context. It is a hash table with open addressing
 // that holds numbers of entries only; its owner holds the contexts.
 type contextIndex struct {
-	at    func(entry uint32) Context
+	at    func(entry uint32) []Frame
 	slots []uint32 // entry + 1; 0 is free
 	used  int
 	seed  uint64 // random, so that no file can force collisions
 }
 
-func newContextIndex(at func(entry uint32) Context) contextIndex {
+func newContextIndex(at func(entry uint32) []Frame) contextIndex {
 	return contextIndex{at: at, seed: rand.Uint64() | 1}
 }
 
 // find returns the entry with the context, or the slot to put it in.
-func (x *contextIndex) find(c Context) (entry uint32, slot int, ok bool) {
+func (x *contextIndex) find(c []Frame) (entry uint32, slot int, ok bool) {
 	if len(x.slots) == 0 {
 		return 0, 0, false
 	}
@@ -56,7 +56,7 @@ func (x *contextIndex) grow() {
 	}
 }
 
-func (x *contextIndex) hash(c Context) uint32 {
+func (x *contextIndex) hash(c []Frame) uint32 {
 	h := x.seed
 	for _, f := range c {
 		hi, lo := bits.Mul64(h^(uint64(uint32(f.Method))<<32|uint64(uint32(f.BCI))), 0x9e3779b97f4a7c15)

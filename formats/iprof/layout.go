@@ -25,11 +25,11 @@ import "fmt"
 //	"conditionalPoints", "invokePoints": likewise
 //	"monitorsProfile":   {"records": [TYPE, COUNT, …]}
 
-// A Kind is one of the sections that hold counts.
+// A Kind is one of the sections that hold counts. [Profile.Sections] has one for each.
 type Kind int
 
 const (
-	// CallCounts are the numbers of entries of methods. Records are [count]; the
+	// CallCounts say how many times methods were entered. Records are [count]; the
 	// first frame has BCI 0.
 	CallCounts Kind = iota
 	// Conditionals are the counts of the outcomes of branches and switches.
@@ -47,22 +47,22 @@ const (
 	// Records are (type, count)*.
 	TypeChecks
 
-	NumKinds = 6 // how many kinds there are
+	NumKinds // the number of kinds
 )
 
 // kinds describes each Kind.
 var kinds = [NumKinds]struct {
-	name  string
+	name  string // of the stack set in a view
 	key   string // since 0.4.0, as tools write it
 	old   string // in 0.2.0
 	arity int
 }{
-	CallCounts:     {"call counts", "callCountProfiles", "hotnessPoints", 1},
-	Conditionals:   {"conditionals", "conditionalProfiles", "conditionalPoints", 3},
-	VirtualInvokes: {"virtual invokes", "virtualInvokeProfiles", "invokePoints", 2},
-	Monitors:       {"monitors", "monitorProfiles", "monitorsProfile", 2},
+	CallCounts:     {"calls", "callCountProfiles", "hotnessPoints", 1},
+	Conditionals:   {"branches", "conditionalProfiles", "conditionalPoints", 3},
+	VirtualInvokes: {"receivers", "virtualInvokeProfiles", "invokePoints", 2},
+	Monitors:       {"locks", "monitorProfiles", "monitorsProfile", 2},
 	Samples:        {"samples", "samplingProfiles", "", 1},
-	TypeChecks:     {"type checks", "instanceOfProfiles", "", 2},
+	TypeChecks:     {"type_checks", "instanceOfProfiles", "", 2},
 }
 
 // schemaTypeChecks is the spelling of TypeChecks' key in the JSON schema of 1.1.0 and
@@ -87,7 +87,8 @@ const (
 // monitorContext is the context of the one entry of Monitors.
 const monitorContext = "0:0"
 
-// String returns the name of the counts, "call counts".
+// String returns the name of the kind, which is also the name of its stack set in a view: "calls",
+// "branches", "receivers", "locks", "samples", "type_checks".
 func (k Kind) String() string {
 	if k < 0 || k >= NumKinds {
 		return fmt.Sprintf("kind %d", int(k))
@@ -103,11 +104,6 @@ func (k Kind) Arity() int { return kinds[k].arity }
 
 // hasTypes reports whether records are pairs of a type's id and a count.
 func (k Kind) hasTypes() bool { return kinds[k].arity == 2 }
-
-// Kinds returns all kinds in the order in which files of 1.1.0 hold them.
-func Kinds() [NumKinds]Kind {
-	return [NumKinds]Kind{CallCounts, Conditionals, VirtualInvokes, Monitors, Samples, TypeChecks}
-}
 
 // kindOfKey returns the kind of the section with the given key, in any of its
 // spellings since 0.4.0.

@@ -35,11 +35,12 @@ type Added struct {
 // A Merger merges profiles. It does no I/O and holds one accumulator, however many
 // inputs there are.
 //
-// Types are identified by name, methods by name and the names of all types of their
+// Types are identified by name, methods by name and the names of all types in their
 // signature, entries by kind and context; ids are translated. The counts of equal entries
 // are added, per type where they have types. Conditionals with the same targets and
-// indexes in the same order are added record by record; of others the Merger takes the
-// union by target, index and rank among records that agree in these, sorted by index.
+// indexes in the same order are added record by record. For other conditionals, the result
+// has the union of the records, sorted by index; records with equal target and index are
+// added in their order.
 //
 // The result has the canonical form of [Merger.Profile] and is equal for any order and
 // grouping of the inputs.
@@ -47,9 +48,13 @@ type Added struct {
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a Merger with the same options, and [Merger.Merge] them into the first.
 type Merger struct {
+	// Added sums up the results of AddProfile. It includes the reshaped conditionals and saturated
+	// counts of Mergers that were merged into this one. How many these are depends on which Merger
+	// got which input; whether there are any does not.
+	Added Added
+
 	opt      MergeOptions
 	checks   bool // the result has the section TypeChecks
-	added    Added
 	types    typeTable
 	methods  methodTable
 	sections [NumKinds]sums
@@ -72,52 +77,38 @@ func NewMerger(opt MergeOptions) *Merger {
 
 // Merge adds the inputs of another Merger to m and leaves the other unusable.
 func (m *Merger) Merge(o *Merger) error {
-	if _, err := m.AddProfile("", o.Profile(), 1); err != nil {
+	if _, err := m.AddProfile("", o.Profile(), Weights{}); err != nil {
 		return err
 	}
-	m.added.Reshaped += o.added.Reshaped
-	m.added.Saturated += o.added.Saturated
+	m.Added.Reshaped += o.Added.Reshaped
+	m.Added.Saturated += o.Added.Saturated
 	return nil
 }
 
-// AddProfile merges p with the given weight, at least 1. name is used in errors
-// and warnings. A profile that is refused leaves no trace: one that is of
+// AddProfile adds p, multiplied by the weights; the zero value adds p once. name is used
+// in errors and warnings. A profile that is refused leaves no trace: one that is of
 // another major version (unsupported), whose recording was not resolved
 // (corrupt), with negative counts (corrupt), or with what [MergeOptions] could
 // drop (unresolved: corrupt, unknown: unsupported).
-func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (Added, error) {
-	if weight == 0 {
-		return Added{}, flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
-	}
-	return m.AddScaled(name, p, Weights{Weight{weight, 1}, Weight{weight, 1}})
-}
-
-// AddScaled is [Merger.AddProfile] with weights that are fractions, or not the
-// same for counters and samples; the zero value adds p once.
-func (m *Merger) AddScaled(name string, p *Profile, w Weights) (Added, error) {
+func (m *Merger) AddProfile(name string, p *Profile, w Weights) (Added, error) {
 	if err := m.Accepts(name, p); err != nil {
 		return Added{}, err
 	}
 	in := m.translate(p)
 	var added Added
-	for k := range p.sections {
+	for k := range p.Sections {
 		if err := m.addSection(&in, Kind(k), w.of(Kind(k)), &added); err != nil {
 			return added, flaw.InFile(err, name)
 		}
 	}
 	m.checks = m.checks || p.has(TypeChecks) || p.Version.compare(version110) >= 0
-	m.added.Entries += added.Entries
-	m.added.Skipped += added.Skipped
-	m.added.Reshaped += added.Reshaped
-	m.added.Saturated += added.Saturated
+	m.Added.Entries += added.Entries
+	m.Added.Skipped += added.Skipped
+	m.Added.Reshaped += added.Reshaped
+	m.Added.Saturated += added.Saturated
 	m.report(name, p, added)
 	return added, nil
 }
-
-// Added sums up what AddProfile and AddScaled returned. Of Mergers merged into m the numbers of
-// conditionals and counts are in it; they say how the inputs were dealt to
-// Mergers, too, and only whether they are 0 does not.
-func (m *Merger) Added() Added { return m.added }
 
 // Accepts returns the error that AddProfile would refuse p with; nil if it would not.
 func (m *Merger) Accepts(name string, p *Profile) error { return flaw.InFile(m.acceptable(p), name) }
@@ -171,8 +162,8 @@ func (m *Merger) acceptable(p *Profile) error {
 			}
 		}
 	}
-	for k := range p.sections {
-		s := &p.sections[k]
+	for k := range p.Sections {
+		s := &p.Sections[k]
 		arity := s.kind.Arity()
 		for i := arity - 1; i < len(s.records); i += arity {
 			if s.records[i] < 0 {
@@ -194,7 +185,7 @@ func (m *Merger) acceptable(p *Profile) error {
 const recordAgain = "one whose ids were translated to names when the program ended; record again"
 
 func notResolved(p *Profile) string {
-	return fmt.Sprintf("not resolved: instead of names there is a placeholder, so nothing says which methods its %d entries are about", p.Entries())
+	return fmt.Sprintf("not resolved: instead of names there is a placeholder, so nothing says which methods its %d entries are about", p.entries())
 }
 
 // resolved reports whether the signature has enough types and the table has
@@ -248,7 +239,7 @@ type input struct {
 	methods []uint32
 }
 
-// translate adds the tables of p to those of m.
+// translate adds the tables of p to the tables of m.
 func (m *Merger) translate(p *Profile) input {
 	in := input{p: p, types: make([]uint32, len(p.Types)), methods: make([]uint32, len(p.Methods))}
 	for i := range p.Types {

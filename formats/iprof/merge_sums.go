@@ -32,7 +32,7 @@ type sumEntry struct {
 	records, recordCount uint32
 }
 
-func (s *sums) context(i uint32) Context {
+func (s *sums) context(i uint32) []Frame {
 	e := &s.entries[i]
 	return s.frames[e.frames : e.frames+e.frameCount]
 }
@@ -41,9 +41,9 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 	return s.records[e.records : e.records+e.recordCount]
 }
 
-// find returns the entry with the context, and adds one without records if there is
+// findOrAdd returns the entry with the context, and adds one without records if there is
 // none.
-func (s *sums) find(c Context) (e *sumEntry, isNew bool, err error) {
+func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
 		return &s.entries[s.next-1], false, nil
@@ -84,7 +84,7 @@ func tooMuch(k Kind) error {
 
 // addSection adds the entries of one kind.
 func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
-	from, to := &in.p.sections[k], &m.sections[k]
+	from, to := &in.p.Sections[k], &m.sections[k]
 	for i := range from.ends {
 		ctx, ok := m.translateContext(in, k, from.Context(i))
 		if !ok {
@@ -96,7 +96,7 @@ func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 			added.Skipped++
 			continue
 		}
-		if err := to.add(ctx, records, added); err != nil {
+		if err := to.addEntry(ctx, records, added); err != nil {
 			return err
 		}
 		added.Entries++
@@ -104,9 +104,9 @@ func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 	return nil
 }
 
-// add adds an entry. It may sort records.
-func (s *sums) add(ctx Context, records []int64, added *Added) error {
-	e, isNew, err := s.find(ctx)
+// addEntry adds an entry. It may sort records.
+func (s *sums) addEntry(ctx []Frame, records []int64, added *Added) error {
+	e, isNew, err := s.findOrAdd(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (a *Added) sum(x, y int64) int64 {
 
 // translateContext returns the context in the Merger's numbers; the result is
 // reused.
-func (m *Merger) translateContext(in *input, k Kind, c Context) (Context, bool) {
+func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) {
 	if k == Monitors {
 		return append(m.scratch.frames[:0], Frame{}), true
 	}
@@ -220,8 +220,8 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	return append(append(dst, a...), b...)
 }
 
-// compareRecords compares records without their counts. Of one index, the records
-// without a target of their own come last.
+// compareRecords compares records without their counts. Among records with one index,
+// those without a target come last.
 func compareRecords(a, b []int64, k Kind) int {
 	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])

@@ -27,7 +27,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, p := range profiles {
-		_, err := m.AddProfile(fmt.Sprint(i), p, 1)
+		_, err := m.AddProfile(fmt.Sprint(i), p, Weights{})
 		must(t, err)
 	}
 	return m.Profile()
@@ -36,7 +36,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	_, err := m.AddScaled("", p, Weights{Weight{w, 1}, Weight{w, 1}})
+	_, err := m.AddProfile("", p, Weights{Weight{w, 1}, Weight{w, 1}})
 	must(t, err)
 	return m.Profile()
 }
@@ -62,8 +62,8 @@ func sameContent(a, b *Profile) bool {
 	}) {
 		return false
 	}
-	for k := range a.sections {
-		s, t := &a.sections[k], &b.sections[k]
+	for k := range a.Sections {
+		s, t := &a.Sections[k], &b.Sections[k]
 		if !slices.Equal(s.frames, t.frames) || !slices.Equal(s.records, t.records) || !slices.Equal(s.ends, t.ends) {
 			return false
 		}
@@ -81,7 +81,7 @@ func checkTwin(t *testing.T, name string, p *Profile) {
 	if !equal(t, p, shuffled(rand.New(rand.NewPCG(3, 4)), p, 1)) {
 		t.Errorf("%s: its shuffled twin is not equal", name)
 	}
-	if equal(t, p, twin) && p.Entries() > 0 {
+	if equal(t, p, twin) && p.entries() > 0 {
 		t.Errorf("%s: three times the counts is equal", name)
 	}
 	times4 := merge(t, p, twin)
@@ -103,8 +103,8 @@ func checkTwin(t *testing.T, name string, p *Profile) {
 		}
 	}
 	double := mergeProfiles(t, p, p)
-	for _, k := range Kinds() {
-		a, b := once.Section(k), double.Section(k)
+	for k := range NumKinds {
+		a, b := &once.Sections[k], &double.Sections[k]
 		if a.Len() != b.Len() {
 			t.Fatalf("%s: %s has %d entries, twice %d", name, k, a.Len(), b.Len())
 		}
@@ -139,8 +139,8 @@ func relatives(rng *rand.Rand, n int) []*Profile {
 	var out []*Profile
 	for range n {
 		p := base.derive()
-		for _, k := range Kinds() {
-			s := base.Section(k)
+		for k := range NumKinds {
+			s := &base.Sections[k]
 			for i := range s.Len() {
 				if rng.IntN(3) == 0 {
 					continue
@@ -158,9 +158,9 @@ func relatives(rng *rand.Rand, n int) []*Profile {
 				case rng.IntN(20) == 0:
 					records[arity-1] = math.MaxInt64 - int64(rng.IntN(3))
 				}
-				must2(p.Section(k).add(s.Context(i), records...))
+				must2(p.Sections[k].add(s.Context(i), records...))
 				if rng.IntN(30) == 0 { // the same context twice
-					must2(p.Section(k).add(s.Context(i), records...))
+					must2(p.Sections[k].add(s.Context(i), records...))
 				}
 			}
 		}
@@ -189,14 +189,14 @@ func TestMergeLaws(t *testing.T) {
 		first := NewMerger(MergeOptions{})
 		second := NewMerger(first.opt)
 		for i, p := range order {
-			_, err := []*Merger{first, second}[i%2].AddProfile("", p, 1)
+			_, err := []*Merger{first, second}[i%2].AddProfile("", p, Weights{})
 			must(t, err)
 		}
 		must(t, first.Merge(second))
 		if got := encode(t, first.Profile(), WriteOptions{}); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: forks give\n%s\nwant\n%s", seed, got, want)
 		}
-		if rep := Check("merged", want); rep.worst() == Broken {
+		if rep := checkOf("merged", want); rep.worst() == broken {
 			t.Fatalf("seed %d: %v", seed, rep.Findings)
 		}
 	}
@@ -219,7 +219,7 @@ func TestMergeConditionals(t *testing.T) {
 	} {
 		in := p(tc.a, tc.b)
 		for range 2 {
-			if got := fmt.Sprint(mergeProfiles(t, in...).Section(Conditionals).Records(0)); got != tc.want {
+			if got := fmt.Sprint(mergeProfiles(t, in...).Sections[Conditionals].Records(0)); got != tc.want {
 				t.Errorf("%s with %s: %s, want %s", tc.a, tc.b, got, tc.want)
 			}
 			slices.Reverse(in)
@@ -230,7 +230,7 @@ func TestMergeConditionals(t *testing.T) {
 	m.opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.String()) }
 	in := p("9,1,5,7,0,9223372036854775807", "7,0,1,9,1,1")
 	for i, want := range []Added{{Entries: 1}, {Entries: 1, Reshaped: 1, Saturated: 1}} {
-		if added, err := m.AddProfile("f", in[i], 1); err != nil || added != want {
+		if added, err := m.AddProfile("f", in[i], Weights{}); err != nil || added != want {
 			t.Errorf("input %d: added %+v, want %+v (%v)", i, added, want, err)
 		}
 	}
@@ -257,10 +257,10 @@ func TestMergeRefuses(t *testing.T) {
 		{"signature", `{"version":"1.0.0","types":[{"id":0,"name":"void"}],"methods":[{"id":1,"name":"m","signature":[0]}]}`, MergeOptions{}, profile.ErrCorrupt, Added{}},
 	} {
 		m := NewMerger(tc.opt)
-		_, err := m.AddProfile("good", good, 1)
+		_, err := m.AddProfile("good", good, Weights{})
 		must(t, err)
 		before := encode(t, m.Profile(), WriteOptions{})
-		added, err := m.AddProfile("f", read(t, []byte(tc.text)), 1)
+		added, err := m.AddProfile("f", read(t, []byte(tc.text)), Weights{})
 		if !errors.Is(err, tc.want) || added != tc.added {
 			t.Errorf("%s: %+v, %v", tc.name, added, err)
 		}
@@ -268,7 +268,7 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("%s left a trace", tc.name)
 		}
 	}
-	_, err := NewMerger(MergeOptions{}).AddProfile("f", readFixture(t, "unresolved.iprof"), 1)
+	_, err := NewMerger(MergeOptions{}).AddProfile("f", readFixture(t, "unresolved.iprof"), Weights{})
 	if want := "f: recording is not resolved: instead of names there is a placeholder, so nothing says which methods its 4 entries are about, " +
 		"want one whose ids were translated to names when the program ended; record again: corrupt profile"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -277,11 +277,11 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestMergeVersions(t *testing.T) {
 	small, old, four, checks := readFixture(t, "small.iprof"), readFixture(t, "small-0.2.iprof"), readFixture(t, "small-0.4.iprof"), readFixture(t, "checks.iprof")
-	if p := mergeProfiles(t, old, four, small); p.Version != version100 || p.Section(CallCounts).Total() != 3*small.Section(CallCounts).Total() {
+	if p := mergeProfiles(t, old, four, small); p.Version != version100 || p.Sections[CallCounts].Total() != 3*small.Sections[CallCounts].Total() {
 		t.Errorf("0.2, 0.4 and 1.0 give %s", p.Version)
 	}
 	p := mergeProfiles(t, old, checks)
-	if p.Version != version110 || !p.has(TypeChecks) || p.Section(TypeChecks).Total() != checks.Section(TypeChecks).Total() {
+	if p.Version != version110 || !p.has(TypeChecks) || p.Sections[TypeChecks].Total() != checks.Sections[TypeChecks].Total() {
 		t.Errorf("0.2 and 1.1 give %s", p.Version)
 	}
 	if p := NewMerger(MergeOptions{}).Profile(); string(encode(t, p, WriteOptions{})) !=

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/internal/program/classfile"
 )
 
-// A MethodRef is a method by the names of its types, which is what identifies
-// it across files. Class loaders are not recorded: classes of one name are one.
+// A MethodRef identifies a method across files, by the names of its types. Files do not
+// record class loaders, so classes with the same name are one class.
 type MethodRef struct {
 	Class      string // declaring type, as Class.getName returns it
 	Name       string
@@ -64,7 +62,7 @@ func (p *Profile) MethodName(id MethodID) string {
 
 // FormatContext returns the context with names instead of ids:
 // "Fib.fibonacci:34<Fib.main:9".
-func (p *Profile) FormatContext(c Context) string {
+func (p *Profile) FormatContext(c []Frame) string {
 	var b strings.Builder
 	for i, f := range c {
 		if i > 0 {
@@ -77,9 +75,6 @@ func (p *Profile) FormatContext(c Context) string {
 	return b.String()
 }
 
-// Qualified returns "pkg.Class.name".
-func (r MethodRef) Qualified() string { return r.Class + "." + r.Name }
-
 // String returns the method in Java notation, with its return type first:
 // "int pkg.Class.name(int, java.lang.String[])".
 func (r MethodRef) String() string {
@@ -87,13 +82,7 @@ func (r MethodRef) String() string {
 	for i, p := range r.Parameters {
 		params[i] = sourceType(p)
 	}
-	return sourceType(r.Return) + " " + r.Qualified() + "(" + strings.Join(params, ", ") + ")"
-}
-
-// Descriptor returns the method's descriptor in class files (JVMS 4.3.3):
-// "(I[Ljava/lang/String;)I".
-func (r MethodRef) Descriptor() string {
-	return classfile.Descriptor(r.Parameters, r.Return)
+	return sourceType(r.Return) + " " + r.Class + "." + r.Name + "(" + strings.Join(params, ", ") + ")"
 }
 
 // primitives are the primitive types in the order in which most files number them from

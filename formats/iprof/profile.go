@@ -15,13 +15,16 @@ type Method struct {
 	Signature []TypeID
 }
 
-// A Member is a key with a value that this package does not interpret.
+// A Member is a key with a value that this package does not interpret: a member of an entry, or of
+// the top-level object.
 type Member struct {
-	Key string
-	Raw []byte // JSON text of the value, as in the file
+	Section string // top-level key of the entry; "" for a top-level member
+	Entry   int    // index of the entry in its table or section
+	Key     string
+	Raw     []byte // JSON text of the value, as in the file
 }
 
-// A Profile is an iprof file in memory. Ids are those of the file. It is safe for
+// A Profile is an iprof file in memory, with the ids of the file. It is safe for
 // concurrent use while it is not changed.
 type Profile struct {
 	Version Version
@@ -34,19 +37,14 @@ type Profile struct {
 	// Unknown are the top-level members of no known version.
 	Unknown []Member
 	// Extra are the unknown members of entries.
-	Extra []ExtraMember
+	Extra []Member
 
-	sections  [NumKinds]Section
+	// Sections are the entries of each kind; a missing section is empty.
+	Sections [NumKinds]Section
+
 	checksKey string // the spelling of TypeChecks' key with the entries
 	typeIndex idIndex
 	methIndex idIndex
-}
-
-// An ExtraMember is an unknown member of an entry.
-type ExtraMember struct {
-	Section string // key at the top of the file
-	Entry   int    // index in the table or section
-	Member
 }
 
 // newProfile returns an empty profile of the given version.
@@ -57,13 +55,10 @@ func newProfile(v Version) *Profile {
 }
 
 func (p *Profile) init() {
-	for k := range p.sections {
-		p.sections[k].kind = Kind(k)
+	for k := range p.Sections {
+		p.Sections[k].kind = Kind(k)
 	}
 }
-
-// Section returns the entries of one kind; a missing section is empty.
-func (p *Profile) Section(k Kind) *Section { return &p.sections[k] }
 
 // has reports whether the file has the section, empty or not.
 func (p *Profile) has(k Kind) bool {
@@ -72,7 +67,7 @@ func (p *Profile) has(k Kind) bool {
 			return true
 		}
 	}
-	return p.sections[k].Len() > 0
+	return p.Sections[k].Len() > 0
 }
 
 // order returns the keys to write.
@@ -86,7 +81,7 @@ func (p *Profile) order() []string {
 // usualOrder returns the order in which the tool of a version writes its keys.
 func usualOrder(v Version) []string {
 	keys := []string{keyVersion, keyTypes, keyMethods}
-	for _, k := range Kinds() {
+	for k := range NumKinds {
 		if k != TypeChecks || v.compare(version110) >= 0 {
 			keys = append(keys, k.Key())
 		}
@@ -94,11 +89,11 @@ func usualOrder(v Version) []string {
 	return keys
 }
 
-// Entries returns the number of entries in all sections.
-func (p *Profile) Entries() int {
+// entries returns the number of entries in all sections.
+func (p *Profile) entries() int {
 	n := 0
-	for k := range p.sections {
-		n += p.sections[k].Len()
+	for k := range p.Sections {
+		n += p.Sections[k].Len()
 	}
 	return n
 }
@@ -119,9 +114,8 @@ func (p *Profile) methodOf(id MethodID) *Method {
 	return nil
 }
 
-// reindex has to be called after Types or Methods were changed, before
-// anything looks ids up. Reading and the functions of this package do it
-// themselves.
+// reindex indexes Types and Methods by id. It must be called after they were changed,
+// before anything looks up ids.
 func (p *Profile) reindex() {
 	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
@@ -139,7 +133,7 @@ func (p *Profile) Placeholder() bool {
 // sections.
 func (p *Profile) derive() *Profile {
 	q := *p
-	q.sections = [NumKinds]Section{}
+	q.Sections = [NumKinds]Section{}
 	q.init()
 	return &q
 }
@@ -151,7 +145,7 @@ type idIndex struct {
 	sparse map[int32]uint32 // index, where ids lie too far apart
 }
 
-// newIDIndex indexes n entries. Of entries with one id the first counts.
+// newIDIndex indexes n entries. If several entries have one id, the first counts.
 func newIDIndex(n int, id func(i int) int32) idIndex {
 	var x idIndex
 	if n == 0 {

@@ -14,7 +14,7 @@ type PruneOptions struct {
 	// KeepContext, if not nil, selects the contexts of the entries to keep, and
 	// KeepLock the types of Monitors, which has no contexts. Neither selects types
 	// in the records of other sections.
-	KeepContext func(Context) bool
+	KeepContext func([]Frame) bool
 	KeepLock    func(TypeID) bool
 	// KeepUnused keeps unused types and methods.
 	KeepUnused bool
@@ -47,10 +47,10 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, error) {
 	if opt.DropUnknown {
 		q.Unknown, q.Extra = nil, nil
 	}
-	for k := range p.sections {
+	for k := range p.Sections {
 		if slices.Contains(opt.Drop, Kind(k)) {
 			q.selectExtra(Kind(k), nil)
-		} else if err := q.pruneSection(&p.sections[k], opt); err != nil {
+		} else if err := q.pruneSection(&p.Sections[k], opt); err != nil {
 			return nil, err
 		}
 	}
@@ -64,12 +64,12 @@ func Prune(p *Profile, opt PruneOptions) (*Profile, error) {
 // selectEntries returns p with the entries that KeepContext and KeepLock accept.
 func selectEntries(p *Profile, opt PruneOptions) *Profile {
 	q := p.derive()
-	for k := range p.sections {
-		from := &p.sections[k]
-		q.sections[k] = *from
+	for k := range p.Sections {
+		from := &p.Sections[k]
+		q.Sections[k] = *from
 		switch {
 		case Kind(k) == Monitors && opt.KeepLock != nil:
-			q.sections[k] = selectLocks(from, opt.KeepLock)
+			q.Sections[k] = selectLocks(from, opt.KeepLock)
 		case Kind(k) != Monitors && opt.KeepContext != nil:
 			keep := make([]bool, from.Len())
 			for i := range keep {
@@ -113,10 +113,10 @@ func unknownRefused(p *Profile, matters bool) error {
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 
-// pruneSection fills a section with what the options keep of it.
+// pruneSection fills p's section with the entries of s that the options keep.
 func (p *Profile) pruneSection(s *Section, opt PruneOptions) error {
 	if s.kind == Monitors {
-		p.sections[Monitors] = *s
+		p.Sections[Monitors] = *s
 		return nil
 	}
 	if opt.MaxFrames > 0 {
@@ -144,7 +144,7 @@ func (p *Profile) pruneSection(s *Section, opt PruneOptions) error {
 
 // keepEntries fills a section with the entries for which keep is true.
 func (p *Profile) keepEntries(s *Section, keep []bool) {
-	to := &p.sections[s.kind]
+	to := &p.Sections[s.kind]
 	*to = Section{kind: s.kind}
 	for i := range keep {
 		if keep[i] {
@@ -162,7 +162,7 @@ func cutContexts(s *Section, n int) (*Section, error) {
 	var records []int64
 	for ctx, r := range s.All() {
 		records = append(records[:0], r...)
-		if err := sum.add(ctx[:min(n, len(ctx))], records, &added); err != nil {
+		if err := sum.addEntry(ctx[:min(n, len(ctx))], records, &added); err != nil {
 			return nil, err
 		}
 	}
@@ -190,8 +190,8 @@ func (s *Section) Largest(n int) []int {
 func (p *Profile) dropUnused() {
 	methods := make([]bool, len(p.Methods))
 	types := make([]bool, len(p.Types))
-	for k := range p.sections {
-		s := &p.sections[k]
+	for k := range p.Sections {
+		s := &p.Sections[k]
 		if s.kind != Monitors {
 			for _, f := range s.frames {
 				if i := p.methIndex.find(int32(f.Method)); i >= 0 {
@@ -256,7 +256,7 @@ func (p *Profile) remapExtra(section string, keep []bool) {
 			n++
 		}
 	}
-	var out []ExtraMember
+	var out []Member
 	for _, x := range p.Extra {
 		if x.Section == section {
 			if x.Entry >= len(keep) || !keep[x.Entry] {

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -25,8 +24,8 @@ func names(p *Profile) (types, methods string) {
 }
 
 func lens(p *Profile) (n [NumKinds]int) {
-	for _, k := range Kinds() {
-		n[k] = p.Section(k).Len()
+	for k := range NumKinds {
+		n[k] = p.Sections[k].Len()
 	}
 	return n
 }
@@ -46,15 +45,15 @@ func TestPruneUnused(t *testing.T) {
 	if len(p.Types)-len(q.Types) != 7 || len(p.Methods)-len(q.Methods) != 2 || lens(q) != lens(p) {
 		t.Errorf("%d types, %d methods, entries %v", len(q.Types), len(q.Methods), lens(q))
 	}
-	for _, k := range Kinds() {
-		if !slices.Equal(p.Section(k).frames, q.Section(k).frames) || !slices.Equal(p.Section(k).records, q.Section(k).records) {
+	for k := range NumKinds {
+		if !slices.Equal(p.Sections[k].frames, q.Sections[k].frames) || !slices.Equal(p.Sections[k].records, q.Sections[k].records) {
 			t.Errorf("%s changed", k)
 		}
 	}
 	if bytes.Equal(encode(t, p, WriteOptions{}), encode(t, q, WriteOptions{})) || !bytes.Equal(encode(t, p, WriteOptions{}), fixture(t, "small.iprof")) {
 		t.Error("the original changed, or nothing did")
 	}
-	if rep := Check("q", encode(t, q, WriteOptions{})); len(rep.Findings) > 0 {
+	if rep := checkOf("q", encode(t, q, WriteOptions{})); len(rep.Findings) > 0 {
 		t.Errorf("%v", rep.Findings)
 	}
 	again, err := Prune(q, PruneOptions{})
@@ -81,7 +80,7 @@ func TestPruneEntries(t *testing.T) {
 		if got := lens(q); got != tc.want {
 			t.Errorf("%s: %v entries, want %v", tc.name, got, tc.want)
 		}
-		if rep := Check(tc.name, encode(t, q, WriteOptions{})); slices.Contains([]Severity{Suspect, Broken}, rep.worst()) {
+		if rep := checkOf(tc.name, encode(t, q, WriteOptions{})); slices.Contains([]string{suspect, broken}, rep.worst()) {
 			t.Errorf("%s: %v", tc.name, rep.Findings)
 		}
 	}
@@ -91,20 +90,20 @@ func TestPruneEntries(t *testing.T) {
 		t.Error("tables changed")
 	}
 	for i, ctx := range []string{"1:0", "2:0", "4:0", "3:0"} {
-		if got := q.Section(CallCounts).Context(i).String(); got != ctx {
+		if got := contextText(q.Sections[CallCounts].Context(i)); got != ctx {
 			t.Errorf("context %d is %s, want %s", i, got, ctx)
 		}
 	}
-	if got := q.Section(CallCounts).Count(2); got != 1<<40+24491824436273 {
+	if got := q.Sections[CallCounts].Count(2); got != 1<<40+24491824436273 {
 		t.Errorf("pick was called %d times", got)
 	}
-	if q.Section(CallCounts).Total() != p.Section(CallCounts).Total() || q.Section(Conditionals).Total() != p.Section(Conditionals).Total() {
+	if q.Sections[CallCounts].Total() != p.Sections[CallCounts].Total() || q.Sections[Conditionals].Total() != p.Sections[Conditionals].Total() {
 		t.Error("cutting contexts changes totals")
 	}
 	top, err := Prune(p, PruneOptions{Top: 1})
 	must(t, err)
-	if top.Section(CallCounts).Context(0).String() != "4:0" {
-		t.Errorf("the hottest is %s", top.Section(CallCounts).Context(0))
+	if contextText(top.Sections[CallCounts].Context(0)) != "4:0" {
+		t.Errorf("the hottest is %v", top.Sections[CallCounts].Context(0))
 	}
 }
 
@@ -120,7 +119,7 @@ func TestPruneKeepsExtraMembers(t *testing.T) {
 	}
 	q, err = Prune(p, PruneOptions{DropUnknown: true})
 	must(t, err)
-	if len(q.Extra) != 0 || q.Section(Samples).Len() != 3 {
+	if len(q.Extra) != 0 || q.Sections[Samples].Len() != 3 {
 		t.Errorf("%+v", q.Extra)
 	}
 }
@@ -137,7 +136,7 @@ func TestNames(t *testing.T) {
 		{"[Ljava.lang.String;", "[Ljava/lang/String;", "java.lang.String[]"},
 		{"a.B$$Lambda/0x12", "La/B$$Lambda.0x12;", "a.B$$Lambda/0x12"},
 	} {
-		if got := (MethodRef{Return: tc.name}).Descriptor(); got != "()"+tc.descriptor {
+		if got := classfile.Descriptor(nil, tc.name); got != "()"+tc.descriptor {
 			t.Errorf("descriptor of %s is %s", tc.name, got)
 		}
 		if got := sourceType(tc.name); got != tc.source {
@@ -146,22 +145,15 @@ func TestNames(t *testing.T) {
 	}
 	p := readFixture(t, "small.iprof")
 	ref, ok := p.Ref(4)
-	if !ok || ref.String() != "java.lang.Object app.Main.pick(int, long)" || ref.Descriptor() != "(IJ)Ljava/lang/Object;" || ref.Qualified() != "app.Main.pick" {
-		t.Errorf("method 4 is %s %s", ref, ref.Descriptor())
+	if !ok || ref.String() != "java.lang.Object app.Main.pick(int, long)" || classfile.Descriptor(ref.Parameters, ref.Return) != "(IJ)Ljava/lang/Object;" {
+		t.Errorf("method 4 is %s", ref)
 	}
 	if _, ok := p.Ref(99); ok || p.MethodName(99) != "method 99" || p.TypeName(99) != "type 99" || p.typeOf(99) != nil {
 		t.Error("method 99 has a name")
 	}
 }
 
-func TestBCI(t *testing.T) {
-	var got []string
-	for b := BCI(-7); b <= 1; b++ {
-		got = append(got, b.String())
-	}
-	if diff := cmp.Diff(strings.Fields("-7 INVALID_FRAMESTATE_BCI UNKNOWN_BCI AFTER_EXCEPTION_BCI AFTER_BCI BEFORE_BCI UNWIND_BCI 0 1"), got); diff != "" {
-		t.Error(diff)
-	}
+func TestParseContext(t *testing.T) {
 	for _, bad := range []string{"", "1", "1:", ":0", "1:-", "1:0<", "1:0,1:0", "2147483648:0", "1:2147483648", "a:0", "1:0 ", "-1:0"} {
 		if c, err := parseContext(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
@@ -173,7 +165,7 @@ func TestBCI(t *testing.T) {
 func TestSelect(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	q, err := Prune(p, PruneOptions{
-		KeepContext: func(c Context) bool { return c[0].Method == 4 },
+		KeepContext: func(c []Frame) bool { return c[0].Method == 4 },
 		KeepLock:    func(id TypeID) bool { return id == 11 },
 		KeepUnused:  true,
 	})
@@ -181,7 +173,7 @@ func TestSelect(t *testing.T) {
 	if got, want := lens(q), [NumKinds]int{2, 3, 0, 1, 1, 0}; got != want {
 		t.Errorf("%v entries, want %v", got, want)
 	}
-	if got := fmt.Sprint(q.Section(Monitors).Records(0)); got != "[11 1]" {
+	if got := fmt.Sprint(q.Sections[Monitors].Records(0)); got != "[11 1]" {
 		t.Errorf("monitors %s", got)
 	}
 }

@@ -28,7 +28,7 @@ const maxSize = math.MaxUint32
 // the first members.
 func Detect(data []byte) bool {
 	s := newScanner(data)
-	if !s.take('{') { // most files are of other formats
+	if !s.consume('{') { // most files are of other formats
 		return false
 	}
 	key, ok := detectKey(&s, data, 2) // one letter at least
@@ -93,10 +93,10 @@ type decoder struct {
 
 	// tolerate is called with up to maxViolations violations of the schema, which
 	// are then skipped; if it is nil, a violation is a failure.
-	tolerate   func(error)
-	violations int
-	keepPlaces bool
-	places     places // of the entries, if keepPlaces
+	tolerate      func(error)
+	violations    int
+	keepPositions bool
+	positions     positions // of the entries, if keepPositions
 
 	keys        map[string]bool // top-level keys so far
 	tables      [2]bool         // types, methods: complete
@@ -105,13 +105,13 @@ type decoder struct {
 	generalOnly bool // skip the fast path, for tests
 }
 
-// places are the positions of entries in the text.
-type places struct {
-	types, methods []place
-	entries        [NumKinds][]place
+// positions are where entries begin in the text.
+type positions struct {
+	types, methods []position
+	entries        [NumKinds][]position
 }
 
-type place struct {
+type position struct {
 	offset uint32
 	record uint32 // index in the file, where entries may have been left out
 }
@@ -151,8 +151,8 @@ func (d *decoder) read() error {
 
 // salvage drops incomplete entries.
 func (d *decoder) salvage() {
-	for k := range d.p.sections {
-		s := &d.p.sections[k]
+	for k := range d.p.Sections {
+		s := &d.p.Sections[k]
 		s.truncate(len(s.ends))
 	}
 }
@@ -252,7 +252,7 @@ func (d *decoder) member(key string, at int) {
 		d.entries(kind, key)
 	default:
 		if raw := d.skip("value"); d.err == nil {
-			d.p.Unknown = append(d.p.Unknown, Member{key, append([]byte(nil), raw...)})
+			d.p.Unknown = append(d.p.Unknown, Member{Key: key, Raw: append([]byte(nil), raw...)})
 		}
 	}
 }

@@ -17,19 +17,19 @@ func (d *decoder) types() {
 		return
 	}
 	d.p.Types = make([]Type, 0, d.expect(tableEndTypes).entries)
-	d.elements(keyTypes, d.fastType, d.oneType, &d.places.types)
+	d.elements(keyTypes, d.fastType, d.oneType, &d.positions.types)
 	d.tables[0] = d.err == nil
 }
 
 // elements reads the entries of a table or section, each with the fast path or, if that
 // gives up, the general one. Both report whether they have added an entry. If places are
-// wanted, elements adds those of the entries to list.
-func (d *decoder) elements(key string, fast, general func() bool, list *[]place) {
+// wanted, elements adds the place of each entry to list.
+func (d *decoder) elements(key string, fast, general func() bool, list *[]position) {
 	for first := true; d.more(first, ']', key); first = false {
 		d.record++
 		start := d.offset()
-		if (fast() || general()) && d.keepPlaces {
-			*list = append(*list, place{uint32(start), uint32(d.record)})
+		if (fast() || general()) && d.keepPositions {
+			*list = append(*list, position{uint32(start), uint32(d.record)})
 		}
 		d.lastStart, d.lastEnd = start, d.pos
 	}
@@ -86,7 +86,7 @@ func (e *entryReader) extra(text []byte, index int) {
 		section = kind.Key()
 	}
 	if raw := e.skip("value"); e.err == nil {
-		e.p.Extra = append(e.p.Extra, ExtraMember{section, index, Member{key, append([]byte(nil), raw...)}})
+		e.p.Extra = append(e.p.Extra, Member{section, index, key, append([]byte(nil), raw...)})
 	}
 }
 
@@ -159,7 +159,7 @@ func (d *decoder) methods() {
 		return
 	}
 	d.p.Methods = make([]Method, 0, d.expect(tableEndMethods).entries)
-	d.elements(keyMethods, d.fastMethod, d.oneMethod, &d.places.methods)
+	d.elements(keyMethods, d.fastMethod, d.oneMethod, &d.positions.methods)
 	d.tables[1] = d.err == nil
 }
 
@@ -222,12 +222,12 @@ func (d *decoder) signatureRoom(start int) int {
 
 // entries reads a section.
 func (d *decoder) entries(kind Kind, key string) {
-	s, list := &d.p.sections[kind], &d.places.entries[kind]
+	s, list := &d.p.Sections[kind], &d.positions.entries[kind]
 	at := d.offset()
 	if d.old && kind == Monitors {
 		d.record = 0
-		if d.oneEntry(s, hasRecords) && d.keepPlaces {
-			*list = append(*list, place{offset: uint32(at)})
+		if d.oneEntry(s, hasRecords) && d.keepPositions {
+			*list = append(*list, position{offset: uint32(at)})
 		}
 		return
 	}
@@ -251,8 +251,8 @@ func (d *decoder) entries(kind Kind, key string) {
 	d.elements(key, fast, general, list)
 }
 
-// oneEntry reads an entry with the given members; an entry without a context is that of
-// Monitors.
+// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has
+// no context.
 func (d *decoder) oneEntry(s *Section, members uint) bool {
 	e, ok := d.entry()
 	if !ok {

@@ -181,7 +181,7 @@ func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 		if negative {
 			bci = -bci
 		}
-		frames = append(frames, Frame{MethodID(method), BCI(bci)})
+		frames = append(frames, Frame{MethodID(method), int32(bci)})
 		switch text[q] {
 		case '<':
 			p = q + 1

@@ -169,7 +169,7 @@ func TestReadVersions(t *testing.T) {
 	for _, name := range []string{"small-0.2.iprof", "small-0.4.iprof", "indented.iprof"} {
 		p := readFixture(t, name)
 		if name == "small-0.2.iprof" { // it has no samples
-			p.sections[Samples] = want.sections[Samples]
+			p.Sections[Samples] = want.Sections[Samples]
 		}
 		if !sameTables(p, want) {
 			t.Errorf("%s differs from small.iprof", name)
@@ -235,8 +235,8 @@ func TestSalvage(t *testing.T) {
 		}
 	}})
 	must(t, err)
-	if warned != 1 || p.Section(CallCounts).Len() != 4 {
-		t.Errorf("%d warnings, %d entries, want 1 and 4", warned, p.Section(CallCounts).Len())
+	if warned != 1 || p.Sections[CallCounts].Len() != 4 {
+		t.Errorf("%d warnings, %d entries, want 1 and 4", warned, p.Sections[CallCounts].Len())
 	}
 	if _, err := Read("f", data[:300], ReaderOptions{Salvage: true}); !errors.Is(err, profile.ErrTruncated) {
 		t.Errorf("salvaged with a table cut short: %v", err)
@@ -340,8 +340,8 @@ func TestSamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := read(t, data)
 			got := counts{
-				len(p.Types), len(p.Methods), p.Section(CallCounts).Len(), p.Section(Conditionals).Len(),
-				p.Section(VirtualInvokes).Len(), p.Section(Monitors).Len(), p.Section(Samples).Len(),
+				len(p.Types), len(p.Methods), p.Sections[CallCounts].Len(), p.Sections[Conditionals].Len(),
+				p.Sections[VirtualInvokes].Len(), p.Sections[Monitors].Len(), p.Sections[Samples].Len(),
 			}
 			if got != want[name] {
 				t.Errorf("%+v, want %+v", got, want[name])
@@ -353,18 +353,18 @@ func TestSamples(t *testing.T) {
 			if !sameTables(read(t, out), p) {
 				t.Error("it differs after writing")
 			}
-			rep := Check(name, data)
+			rep := checkOf(name, data)
 			if strings.Contains(name, "unresolved") {
-				if rep.worst() != Broken || rep.Findings[0].Rule != ruleUnresolved {
+				if rep.worst() != broken || rep.Findings[0].Rule != ruleUnresolved {
 					t.Error(rep.Findings)
 				}
-				_, err := NewMerger(MergeOptions{}).AddProfile(name, p, 1)
+				_, err := NewMerger(MergeOptions{}).AddProfile(name, p, Weights{})
 				if !errors.Is(err, profile.ErrCorrupt) {
 					t.Errorf("merged: %v", err)
 				}
 				return
 			}
-			if slices.Contains([]Severity{Suspect, Broken}, rep.worst()) {
+			if slices.Contains([]string{suspect, broken}, rep.worst()) {
 				t.Error(rep.Findings)
 			}
 			if len(p.Methods) > 1000 {

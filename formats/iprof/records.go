@@ -6,7 +6,7 @@ import "iter"
 // switch with a common target have one record with the target and the count of all, and
 // one with unknownBCI and count 0 for each case beyond the first, all with one index.
 type branch struct {
-	Target BCI
+	Target int32
 	Index  int32 // position of the outcome in the compiler; not unique
 	Count  int64
 }
@@ -15,7 +15,7 @@ type branch struct {
 func branchesIn(records []int64) iter.Seq[branch] {
 	return func(yield func(branch) bool) {
 		for ; len(records) >= 3; records = records[3:] {
-			if !yield(branch{BCI(records[0]), int32(records[1]), records[2]}) {
+			if !yield(branch{int32(records[0]), int32(records[1]), records[2]}) {
 				return
 			}
 		}

@@ -22,21 +22,28 @@ func refused(t *testing.T, what string, err error, class error, section string, 
 
 func TestKindString(t *testing.T) {
 	p := newProfile(version110)
-	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Section(Samples).kind != Samples {
+	if s := Kind(9).String() + Kind(-1).String(); s != "kind 9kind -1" || p.Sections[Samples].kind != Samples {
 		t.Error(s)
+	}
+	names := make(map[string]bool)
+	for k := range NumKinds {
+		names[k.String()] = k.String() != ""
+	}
+	if len(names) != int(NumKinds) || !names[Samples.String()] {
+		t.Errorf("names %v", names)
 	}
 }
 
-// TestRefusedMerges: each reason leaves no trace and is told with its place.
+// TestRefusedMerges: a refused profile leaves no trace, and the error names the place.
 func TestRefusedMerges(t *testing.T) {
 	good := func() *Profile { return readFixture(t, "small.iprof") }
 	negative := good()
-	must(t, negative.Section(Samples).add(Context{{1, 0}}, -1))
-	last := negative.Section(Samples).Len() - 1
+	must(t, negative.Sections[Samples].add([]Frame{{1, 0}}, -1))
+	last := negative.Sections[Samples].Len() - 1
 	noMethod := good()
-	must(t, noMethod.Section(CallCounts).add(Context{{1, 0}, {999, 3}}, 1))
+	must(t, noMethod.Sections[CallCounts].add([]Frame{{1, 0}, {999, 3}}, 1))
 	noType := good()
-	must(t, noType.Section(TypeChecks).add(Context{{1, 0}}, 999, 1))
+	must(t, noType.Sections[TypeChecks].add([]Frame{{1, 0}}, 999, 1))
 	signature := good()
 	signature.Methods[2].Signature = signature.Methods[2].Signature[:1]
 	later := good()
@@ -55,14 +62,14 @@ func TestRefusedMerges(t *testing.T) {
 		{"unknown members", readFixture(t, "future.iprof"), profile.ErrUnsupported, readFixture(t, "future.iprof").Unknown[0].Key, -1, "section", "unknown"},
 		{"short signature", signature, profile.ErrCorrupt, "methods", 2, "signature", "["},
 		{"negative count", negative, profile.ErrCorrupt, Samples.Key(), last, "count", "-1"},
-		{"unknown method", noMethod, profile.ErrCorrupt, CallCounts.Key(), noMethod.Section(CallCounts).Len() - 1, "method 999", "not in the table"},
+		{"unknown method", noMethod, profile.ErrCorrupt, CallCounts.Key(), noMethod.Sections[CallCounts].Len() - 1, "method 999", "not in the table"},
 		{"unknown type", noType, profile.ErrCorrupt, TypeChecks.Key(), 0, "type 999", "not in the table"},
 	} {
 		m := NewMerger(MergeOptions{})
-		_, err := m.AddProfile("f", tc.p, 1)
+		_, err := m.AddProfile("f", tc.p, Weights{})
 		refused(t, tc.what, err, tc.class, tc.section, tc.record, tc.field, tc.found)
 		refused(t, tc.what, m.Accepts("f", tc.p), tc.class, tc.section, tc.record, tc.field, tc.found)
-		if m.Added() != (Added{}) || m.Profile().Entries() != 0 {
+		if m.Added != (Added{}) || m.Profile().entries() != 0 {
 			t.Errorf("%s left a trace", tc.what)
 		}
 		if _, err := Renumber(tc.p); err == nil {
@@ -83,10 +90,10 @@ func TestMergeWarns(t *testing.T) {
 	}}
 	m := NewMerger(opt)
 	p := readFixture(t, "future.iprof")
-	must(t, p.Section(CallCounts).add(Context{{999, 0}}, 1))
-	first := p.Section(CallCounts).Context(0)
-	must(t, p.Section(CallCounts).add(append(Context{}, first...), math.MaxInt64))
-	added, err := m.AddProfile("f", p, 1)
+	must(t, p.Sections[CallCounts].add([]Frame{{999, 0}}, 1))
+	first := p.Sections[CallCounts].Context(0)
+	must(t, p.Sections[CallCounts].add(append([]Frame{}, first...), math.MaxInt64))
+	added, err := m.AddProfile("f", p, Weights{})
 	must(t, err)
 	if added.Skipped != 1 || added.Saturated != 1 {
 		t.Errorf("%+v", added)
@@ -100,16 +107,15 @@ func TestMergeWarns(t *testing.T) {
 		t.Errorf("%q\nwant %q", warned, want)
 	}
 	fork := NewMerger(m.opt)
-	_, err = fork.AddProfile("g", p, 1)
+	_, err = fork.AddProfile("g", p, Weights{})
 	must(t, err)
 	must(t, m.Merge(fork))
-	if sum := m.Added(); sum.Skipped != 1 || sum.Saturated < 2 || sum.Entries < added.Entries {
+	if sum := m.Added; sum.Skipped != 1 || sum.Saturated < 2 || sum.Entries < added.Entries {
 		t.Errorf("%+v", sum)
 	}
 }
 
-// TestViewLines: methods have the lines that a source gives, and bytecodes that
-// ran those of their places.
+// TestViewLines: methods and bytecodes that ran have the lines that a source gives.
 func TestViewLines(t *testing.T) {
 	p := readFixture(t, "fib.iprof")
 	v := p.View("fib.iprof", ViewOptions{Source: func(ref MethodRef) (Source, bool) {

@@ -130,8 +130,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take consumes c, after white space, if it comes next.
-func (s *scanner) take(c byte) bool {
+// consume consumes c, after white space, if it comes next.
+func (s *scanner) consume(c byte) bool {
 	if s.peek() == c && s.pos < len(s.data) {
 		s.pos++
 		return true
@@ -141,7 +141,7 @@ func (s *scanner) take(c byte) bool {
 
 // need consumes c or fails.
 func (s *scanner) need(c byte, field string) bool {
-	if s.take(c) {
+	if s.consume(c) {
 		return true
 	}
 	s.syntax(field, strconv.QuoteRune(rune(c)))
@@ -154,10 +154,10 @@ func (s *scanner) more(first bool, end byte, field string) bool {
 	if s.err != nil {
 		return false
 	}
-	if s.take(end) {
+	if s.consume(end) {
 		return false
 	}
-	if first || s.take(',') {
+	if first || s.consume(',') {
 		return true
 	}
 	s.syntax(field, fmt.Sprintf("',' or %q", end))
@@ -413,7 +413,7 @@ func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 		}
 		s.pos++
 		end := c + 2 // in ASCII, of both kinds
-		if s.take(end) {
+		if s.consume(end) {
 			return true
 		}
 		*open = append(*open, end)

@@ -218,9 +218,9 @@ func plain(p *Profile) *plainJSON {
 		}
 		out.methods = append(out.methods, plainMethod{int64(m.ID), m.Name, sig})
 	}
-	for _, k := range Kinds() {
-		for ctx, records := range p.Section(k).All() {
-			out.entries[k] = append(out.entries[k], plainEntry{ctx.String(), append([]int64{}, records...)})
+	for k := range NumKinds {
+		for ctx, records := range p.Sections[k].All() {
+			out.entries[k] = append(out.entries[k], plainEntry{contextText(ctx), append([]int64{}, records...)})
 		}
 	}
 	for _, u := range p.Unknown {
@@ -235,7 +235,7 @@ func plain(p *Profile) *plainJSON {
 func checkRead(t *testing.T, data []byte) {
 	t.Helper()
 	p, err := Read("f", data, ReaderOptions{})
-	rep := Check("f", data)
+	rep := checkOf("f", data)
 	general := newDecoder("f", data, ReaderOptions{})
 	general.generalOnly = true
 	generalErr := flaw.InFile(general.read(), "f")
@@ -244,7 +244,7 @@ func checkRead(t *testing.T, data []byte) {
 	}
 	if err != nil {
 		checkError(t, data, err)
-		if rep.worst() != Broken {
+		if rep.worst() != broken {
 			t.Errorf("%q: refused with %v, but found %v", data, err, rep.Findings)
 		}
 		return
@@ -275,7 +275,7 @@ func checkRead(t *testing.T, data []byte) {
 				if err != nil {
 					t.Fatalf("%q: context %q read", data, entries[i].Ctx)
 				}
-				entries[i].Ctx = c.String()
+				entries[i].Ctx = contextText(c)
 			}
 		}
 		if got := plain(p); !reflect.DeepEqual(reference, got) {

@@ -28,7 +28,7 @@ type entryEnd struct {
 func (s *Section) Len() int { return len(s.ends) }
 
 // Context returns the context of entry i, which must not be modified.
-func (s *Section) Context(i int) Context {
+func (s *Section) Context(i int) []Frame {
 	start := uint32(0)
 	if i > 0 {
 		start = s.ends[i-1].frames
@@ -49,8 +49,8 @@ func (s *Section) Records(i int) []int64 {
 }
 
 // All iterates over contexts and records.
-func (s *Section) All() iter.Seq2[Context, []int64] {
-	return func(yield func(Context, []int64) bool) {
+func (s *Section) All() iter.Seq2[[]Frame, []int64] {
+	return func(yield func([]Frame, []int64) bool) {
 		for i := range s.ends {
 			if !yield(s.Context(i), s.Records(i)) {
 				return
@@ -59,9 +59,9 @@ func (s *Section) All() iter.Seq2[Context, []int64] {
 	}
 }
 
-// Counts iterates over contexts and the sums of the counts of their records.
-func (s *Section) Counts() iter.Seq2[Context, int64] {
-	return func(yield func(Context, int64) bool) {
+// counts iterates over contexts and the sums of the counts of their records.
+func (s *Section) counts() iter.Seq2[[]Frame, int64] {
+	return func(yield func([]Frame, int64) bool) {
 		for i := range s.ends {
 			if !yield(s.Context(i), s.Count(i)) {
 				return
@@ -81,7 +81,7 @@ func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 
 // append appends an entry. The numbers of frames and records fit 32 bits, because a file
 // has at most maxSize bytes.
-func (s *Section) append(ctx Context, records []int64) {
+func (s *Section) append(ctx []Frame, records []int64) {
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)
 	s.end()

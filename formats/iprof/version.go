@@ -41,8 +41,8 @@ func (v Version) known() bool {
 // from 1.0.0 on.
 func (v Version) Writable() bool { return v.known() && v.compare(version040) >= 0 }
 
-// Holds reports whether the version has a section for the entries of a kind.
-func (v Version) Holds(k Kind) bool { return k != TypeChecks || v.compare(version110) >= 0 }
+// holds reports whether the version has a section for the entries of a kind.
+func (v Version) holds(k Kind) bool { return k != TypeChecks || v.compare(version110) >= 0 }
 
 // supported reports whether a file of version v can be read: unknown minor
 // versions can, unknown major versions cannot.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
@@ -20,7 +21,7 @@ type ViewOptions struct {
 	Source func(MethodRef) (source Source, ok bool)
 }
 
-// A Source is the place of a method in the sources.
+// A Source is the source file and the lines of a method.
 type Source struct {
 	File      string // path below a source folder, "java/util/Map.java"
 	StartLine int    // 0 if unknown
@@ -33,9 +34,9 @@ type Source struct {
 //
 // Functions are the methods of the table, in its order. Their calls are the sum of their
 // call counts, inlined calls included; their signature is the descriptor. The view has
-// those of the following stack sets that are not empty. All but samples are partial: they
-// end at the compiled method. Each branch, receiver type and checked type at a place is a
-// stack of its own, with a label; a lock is a stack of one frame, that of its type.
+// the following stack sets, without empty ones. All but samples are partial: they end at
+// the compiled method. Each branch, receiver type and checked type at a bytecode is a
+// separate stack with a label. A lock is a stack of one frame, the type.
 //
 //	samples      Samples
 //	calls        CallCounts
@@ -51,20 +52,20 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
 	v.features = profile.Features{Bytecodes: true}
 	counted := false
-	for _, k := range Kinds() {
-		counted = counted || k != Samples && p.sections[k].Total() > 0
+	for k := range NumKinds {
+		counted = counted || k != Samples && p.Sections[k].Total() > 0
 	}
 	if counted {
 		v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
 	}
-	if p.sections[Samples].Len() > 0 {
+	if p.Sections[Samples].Len() > 0 {
 		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
 	}
-	if p.sections[CallCounts].Len() > 0 {
+	if p.Sections[CallCounts].Len() > 0 {
 		v.features.Calls = true
 	}
 	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
-		if p.sections[k].Len() > 0 {
+		if p.Sections[k].Len() > 0 {
 			v.features.Edges = true
 		}
 	}
@@ -109,7 +110,7 @@ func (v *view) resolve() []viewMethod {
 			to.symbol.Name = v.p.MethodName(m.ID)
 			continue
 		}
-		to.symbol.Name, to.symbol.Signature = ref.Qualified(), ref.Descriptor()
+		to.symbol.Name, to.symbol.Signature = ref.Class+"."+ref.Name, classfile.Descriptor(ref.Parameters, ref.Return)
 		if v.opt.Source == nil {
 			continue
 		}
@@ -135,7 +136,7 @@ func (v *view) method(id MethodID) viewMethod {
 	return viewMethod{symbol: profile.Symbol{Name: v.p.MethodName(id)}}
 }
 
-func (m *viewMethod) lineAt(bci BCI) int32 {
+func (m *viewMethod) lineAt(bci int32) int32 {
 	if m.line == nil || bci < 0 {
 		return 0
 	}
@@ -173,16 +174,16 @@ func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile
 	}
 }
 
-// functionCounts returns the number of calls of each method in the table, and whether it
-// or code inlined into it has a count.
+// functionCounts returns the number of calls of each method in the table, and whether the
+// method, or code inlined into it, has a count.
 func (v *view) functionCounts() (calls []uint64, covered []bool) {
 	p := v.p
 	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))
-	for _, k := range Kinds() {
+	for k := range NumKinds {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.sections[k].Counts() {
+		for ctx, n := range p.Sections[k].counts() {
 			if n <= 0 {
 				continue
 			}
@@ -205,38 +206,26 @@ func (v *view) functionCounts() (calls []uint64, covered []bool) {
 // viewSets describes the stack sets, in the order of the view.
 var viewSets = [...]struct {
 	kind        Kind
-	name        string
 	description string
 }{
-	{Samples, "samples", "a sampled stack of a thread"},
-	{CallCounts, "calls", "calls of a method, where it was compiled or inlined"},
-	{Conditionals, "branches", "how often a branch went one way"},
-	{VirtualInvokes, "receivers", "calls on objects of one type"},
-	{TypeChecks, "type_checks", "checks of objects of one type"},
-	{Monitors, "locks", "locks taken of objects of one type, in the whole program"},
-}
-
-// SetName returns the name of the kind's stack set: "samples", "calls", "branches",
-// "receivers", "type_checks", "locks".
-func (k Kind) SetName() string {
-	for _, s := range viewSets {
-		if s.kind == k {
-			return s.name
-		}
-	}
-	return ""
+	{Samples, "a sampled stack of a thread"},
+	{CallCounts, "calls of a method, where it was compiled or inlined"},
+	{Conditionals, "how often a branch went one way"},
+	{VirtualInvokes, "calls on objects of one type"},
+	{TypeChecks, "checks of objects of one type"},
+	{Monitors, "locks taken of objects of one type, in the whole program"},
 }
 
 func (v *view) Stacks() []profile.StackSet {
 	var sets []profile.StackSet
 	for _, s := range viewSets {
-		section := &v.p.sections[s.kind]
+		section := &v.p.Sections[s.kind]
 		if len(section.records) == 0 {
 			continue
 		}
 		sets = append(sets, profile.StackSet{
-			Name: s.name, Description: s.description, Partial: s.kind != Samples && s.kind != Monitors,
-			Values:       []profile.ValueType{{Name: s.name, Unit: profile.Count}},
+			Name: s.kind.String(), Description: s.description, Partial: s.kind != Samples && s.kind != Monitors,
+			Values:       []profile.ValueType{{Name: s.kind.String(), Unit: profile.Count}},
 			ReusedStacks: func(yield func(*profile.Stack) bool) { v.stacks(section, yield) },
 		})
 	}
@@ -262,7 +251,7 @@ func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 			count := records[arity-1]
 			switch s.kind {
 			case Conditionals:
-				if BCI(records[0]) == unknownBCI && count == 0 {
+				if int32(records[0]) == unknownBCI && count == 0 {
 					continue // another record has its count
 				}
 				stack.Labels[0] = profile.Label{Key: profile.LabelBranch, Value: fmt.Sprintf("%d@%d", records[1], records[0])}
@@ -317,21 +306,20 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 
 // edgeCounts returns the edges with their counts.
 //
-// The calls are the first two frames of the contexts of call counts. Their counts say how
-// often the call was made from there as far as the callee was inlined: the callers of
-// other methods are unknown.
+// Calls come from the first two frames of the contexts of call counts: they count inlined
+// calls. The callers of methods that were not inlined are unknown.
 func (v *view) edgeCounts() map[viewEdge]int64 {
 	counts := make(map[viewEdge]int64)
 	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }
-	for ctx, n := range v.p.Section(CallCounts).Counts() {
+	for ctx, n := range v.p.Sections[CallCounts].counts() {
 		if len(ctx) > 1 {
-			add(viewEdge{profile.Call, ctx[1], int32(ctx.leaf().Method)}, n)
+			add(viewEdge{profile.Call, ctx[1], int32(ctx[0].Method)}, n)
 		}
 	}
 	for kind, edge := range map[Kind]profile.EdgeKind{VirtualInvokes: profile.Receiver, TypeChecks: profile.TypeCheck} {
-		for ctx, records := range v.p.Section(kind).All() {
+		for ctx, records := range v.p.Sections[kind].All() {
 			for t := range typeCountsIn(records) {
-				add(viewEdge{edge, ctx.leaf(), int32(t.Type)}, t.Count)
+				add(viewEdge{edge, ctx[0], int32(t.Type)}, t.Count)
 			}
 		}
 	}

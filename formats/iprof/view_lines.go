@@ -17,7 +17,7 @@ func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		calls, covered := v.functionCounts()
 		methods := v.methods()
-		more := func(m *viewMethod, bci BCI, count uint64) bool {
+		more := func(m *viewMethod, bci int32, count uint64) bool {
 			line := m.lineAt(bci)
 			return line <= 0 || m.symbol.StartLine <= 0 ||
 				yield(profile.Line{Function: m.symbol, File: m.symbol.File, Number: uint32(line), Count: count})

@@ -142,20 +142,13 @@ func TestViewOfOdd(t *testing.T) {
 	if diff := cmp.Diff([]string{"iprof version 1.0.0, written by GraalVM native-image omits []", "bytecode_indexes"}, empty); diff != "" {
 		t.Error(diff)
 	}
-	names := make(map[string]bool)
-	for _, k := range Kinds() {
-		if names[k.SetName()] || k.SetName() == "" {
-			t.Errorf("%v: set %q", k, k.SetName())
-		}
-		names[k.SetName()] = true
-	}
 }
 
 // TestViewAllocates: walking costs nothing per step.
 func TestViewAllocates(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	samples := p.Section(Samples)
-	ctx := append(Context(nil), samples.Context(0)...)
+	samples := &p.Sections[Samples]
+	ctx := append([]Frame(nil), samples.Context(0)...)
 	for range 10_000 {
 		must(t, samples.add(ctx, 1))
 	}
@@ -170,7 +163,7 @@ func TestViewAllocates(t *testing.T) {
 }
 
 // TestCompareTwins: a renumbered twin, all counts times three, has the same
-// shares in every set, but for functions of which only is known that they ran.
+// shares in every set, except for functions that ran without a count.
 func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})

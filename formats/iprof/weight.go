@@ -1,7 +1,7 @@
 package iprof
 
-// A Weight is the fraction Num/Den that a merge multiplies the counts of an input with.
-// Products are rounded, halves up. The zero value is 1.
+// A Weight is a fraction by which a merge multiplies the counts of an input. Products are
+// rounded, halves up. The zero value is 1.
 type Weight struct {
 	Num, Den uint64 // both 0 for 1; otherwise a Den of 0 counts as 1
 }

@@ -14,13 +14,13 @@ import (
 
 // WriteOptions adjust [Write]. The zero value writes what the tools write.
 type WriteOptions struct {
-	// Version is the version to write; the zero value means that of the profile or,
-	// if that cannot be written, the lowest from 1.0.0 on that can hold it.
+	// Version is the version to write. The zero value means the version of the
+	// profile or, if that cannot be written, the lowest from 1.0.0 on that can hold it.
 	Version Version
 	// Lines writes one line per entry, for version control.
 	Lines bool
-	// Indent, if not empty, is one level of indentation, and each number is on a
-	// line of its own, as json.Indent does. Lines does not matter then.
+	// Indent, if not empty, is one level of indentation. The result is like
+	// json.Indent, whatever Lines is.
 	Indent string
 	// Warn, if not nil, is called for data that the version cannot hold and that
 	// is dropped.
@@ -74,7 +74,7 @@ type printer struct {
 	scratch []byte // an entry, before it is indented
 	err     error
 
-	extra []ExtraMember // of the entries still to come
+	extra []Member // of the entries still to come
 }
 
 func (pr *printer) flush() error {
@@ -99,7 +99,7 @@ func (pr *printer) line(depth int) {
 }
 
 func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
-	extras := make(map[string][]ExtraMember)
+	extras := make(map[string][]Member)
 	for _, x := range p.Extra {
 		extras[x.Section] = append(extras[x.Section], x)
 	}
@@ -154,11 +154,11 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 		}
 		m := topMember{key: key}
 		if k, ok := kindOfKey(key); ok {
-			m.section = &p.sections[k]
+			m.section = &p.Sections[k]
 			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
 				m.section = empty // the entries go under the other spelling
 			}
-			if !v.Holds(k) && v != p.Version {
+			if !v.holds(k) && v != p.Version {
 				if warn != nil && m.section.Len() > 0 {
 					warn(profile.Warning{Err: lost(key, m.section.Len(), v)})
 				}
@@ -182,8 +182,8 @@ func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
 	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
 		add(key)
 	}
-	for _, k := range Kinds() {
-		if key := k.Key(); !sections[k] && p.sections[k].Len() > 0 {
+	for k := range NumKinds {
+		if key := k.Key(); !sections[k] && p.Sections[k].Len() > 0 {
 			if k == TypeChecks && p.checksKey != "" {
 				key = p.checksKey
 			}
@@ -272,7 +272,7 @@ func (p *Profile) appendMethod(b []byte, i int) []byte {
 
 func (s *Section) appendEntry(b []byte, i int) []byte {
 	b = append(b, `{"ctx":"`...)
-	b = s.Context(i).append(b)
+	b = appendContext(b, s.Context(i))
 	b = append(b, `","records":[`...)
 	b = appendInts(b, s.Records(i))
 	return append(b, `]}`...)

@@ -21,16 +21,16 @@ type binaryReader struct {
 	data []byte
 	opt  *ReaderOptions
 	mask uint32
-	// lines is the greatest line of samples and of frames: LLVM's binary reader accepts
-	// smaller ones than its text reader.
+	// lines is the greatest allowed line of samples and frames. LLVM's binary reader accepts only
+	// lines up to maxLine.
 	lines uint64
 
-	inflated uint64 // bytes of all sections so far
-	isRest   bool   // the profile is one of a restSection
+	inflated  uint64 // bytes of all sections so far
+	inPartial bool   // the profile comes from a partialSection
 
 	names    []Name
 	contexts [][]Frame
-	ids      bool // some name table has GUIDs: names of later ones become GUIDs, too
+	ids      bool // a name table had GUIDs; names in later tables become bare GUIDs
 	vtables  bool // each body ends with virtual tables
 
 	functions slab.Slab[Function]
@@ -41,16 +41,15 @@ type binaryReader struct {
 
 	doubts  doubts
 	used    []bool           // by index of a name, whether the file uses it
-	index   uint64           // of the last name or context that was read
-	offsets []functionOffset // of the next section of profiles
-	starts  []functionOffset // of the functions of this one
+	index   uint64           // of the last name or context read
+	offsets []functionOffset // recorded offsets of the next profile section
+	starts  []functionOffset // actual offsets in the current profile section
 }
 
-// newBinaryReader returns a reader of a format. The other two binary formats do not say which bits of
-// discriminators they have.
+// newBinaryReader returns a reader of one of the binary formats.
 func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryReader {
 	r := &binaryReader{builder: newBuilder(), data: data, opt: opt, mask: math.MaxUint32, lines: math.MaxUint32}
-	if format != FormatExtended { // which says itself what discriminators it has
+	if format != FormatExtended { // FormatExtended records the kind of its discriminators
 		r.mask = opt.mask()
 	}
 	if opt.Lenient {
@@ -59,8 +58,8 @@ func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryRead
 	return r
 }
 
-// read reads a file from its magic number on. None of the formats has a checksum: what can be compared
-// within the file is, see doubts.
+// read reads the file. The formats have no checksum of the file, so the reader compares redundant data:
+// see doubts.
 func (r *binaryReader) read(format Format) (*Profile, error) {
 	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
@@ -82,19 +81,19 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	}
 	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
-		r.doubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+		r.addDoubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
 	}
 	r.p.odd = r.doubts.errors()
 	return r.p, c.Err()
 }
 
-// cursor returns a reader of bytes that begin at an offset of the file, or of an inflated section.
+// cursor returns a cursor over data, which begins at offset base of the file or inflated section.
 func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.Cursor {
 	return cursor.New(section, base, data, le)
 }
 
-// readSummary reads a summary (readSummary, readSummaryEntry). Compilers believe it when they ask what
-// is hot; it is not computed from the functions.
+// readSummary reads a summary (readSummary, readSummaryEntry). Compilers trust it to find hot code, so
+// it is not recomputed from the functions.
 func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	c.Section = summarySection.String()
 	s := &Summary{
@@ -130,14 +129,13 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	for len(r.names) < n {
 		own, after, _ := strings.Cut(text, "\x00")
 		name := NameOf(own)
-		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by what they were made of.
-		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].text >= own {
-			r.doubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
+		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
+			r.addDoubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
 			inOrder = false
 		}
-		// A file with a table of GUIDs has GUIDs alone from there on.
 		if r.ids {
-			name.text = ""
+			name.Text = ""
 		}
 		r.names, text = append(r.names, name), after
 		c.Skip(uint64(len(own)+1), "name")
@@ -145,15 +143,15 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	r.nameFunctions(c, inOrder)
 }
 
-// nameFunctions tells the packer, if there is one, the names of the functions that follow. inOrder
-// says that they are in their order, each once.
+// nameFunctions passes r.names to the packer, if there is one. inOrder says that the names are sorted,
+// each once.
 func (r *binaryReader) nameFunctions(c *cursor.Cursor, inOrder bool) {
 	if r.packer != nil && c.Err() == nil {
 		r.packer.setNames(r.names, r.used, inOrder)
 	}
 }
 
-// readIDs reads a table of GUIDs, each in eight bytes if fixed is set.
+// readIDs reads a table of GUIDs: u64 if fixed is set, ULEB128 otherwise.
 func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 	c.Section = nameSection.String()
 	least := 1
@@ -164,9 +162,9 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 	r.names, r.used = make([]Name, n), make([]bool, n)
 	for i := range r.names {
 		if fixed {
-			r.names[i].id = c.U64("name")
+			r.names[i].ID = c.U64("name")
 		} else {
-			r.names[i].id = c.ULEB("name")
+			r.names[i].ID = c.ULEB("name")
 		}
 	}
 	r.nameFunctions(c, false)
@@ -189,15 +187,15 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 			return
 		}
 		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
-			r.doubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
+			r.addDoubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
 		}
 		r.contexts[i] = frames
 	}
 	c.Record = -1
 }
 
-// count reads how many elements follow, each of at least least bytes. LLVM notices that
-// they do not fit once it has read those that do, and may refuse one of these first.
+// count reads the number of elements that follow, each of at least least bytes. A lenient reader does
+// not check that they fit the file, because LLVM reports the first bad element instead.
 func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
 	n := r.upTo(c, math.MaxUint32, field)
 	if r.opt.Lenient {
@@ -206,7 +204,7 @@ func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
 	return c.Count(n, least, field)
 }
 
-// upTo reads a number that may be limited to fewer bits than 64.
+// upTo reads a number, at most limit.
 func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64 {
 	at := c.Offset()
 	n := c.ULEB(field)
@@ -217,24 +215,24 @@ func (r *binaryReader) upTo(c *cursor.Cursor, limit uint64, field string) uint64
 	return n
 }
 
-// location reads a line, relative to the function's first one, and a discriminator.
+// location reads a line, at most limit, and a discriminator.
 func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
 	at, discriminator := c.Offset(), c.ULEB("discriminator")
 	if discriminator > math.MaxUint32 { // LLVM takes the low half
-		r.doubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+		r.addDoubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
 	}
 	return Location{uint32(line), uint32(discriminator)}
 }
 
-// sampleLocation reads a location of samples, which comes after the last one, whose word it
-// sets. The profile of a producer with flow-sensitive discriminators may be wanted with fewer bits
-// of them.
+// sampleLocation reads the location of a sample. last is the word of the greatest location so far in
+// this body, or -1; locations should ascend. The result has the discriminator bits that the options
+// ask for.
 func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int64) Location {
 	offset := c.Offset()
 	at := r.location(c, limit)
 	if word := int64(at.word()); word <= *last {
-		r.doubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+		r.addDoubt(locationOrder, c, offset, "location", at, "locations in order, each once")
 	} else {
 		*last = word
 	}
@@ -257,9 +255,9 @@ func (r *binaryReader) name(c *cursor.Cursor) Name {
 	return Name{}
 }
 
-// subject reads the name of a function or, in a context-sensitive profile, the context.
+// subject reads the name of a function or, in a context-sensitive profile, its context.
 func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
-	if !r.p.Kind.Has(ContextSensitive) {
+	if !r.p.Kind.ContextSensitive {
 		return r.name(c), nil
 	}
 	at := c.Offset()
@@ -297,7 +295,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		r.compareOffsets(c)
 		return
 	}
-	known, last := uint64(math.MaxUint64), uint64(0) // total and index of the function before
+	known, last := uint64(math.MaxUint64), uint64(0) // total and index of the previous function
 	for i := 0; c.Len() > 0 && c.Err() == nil; i++ {
 		c.Record = i
 		at := c.Offset()
@@ -310,11 +308,11 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		subject, before := r.index, len(r.p.Functions)
 		r.starts = append(r.starts, functionOffset{subject, start})
 		f := r.function(name, context)
-		// A function that the file has twice is added up.
-		add(&f.Head, head, 1)
+		// If the file has a function twice, its samples are added up, as in LLVM.
+		addCount(&f.Head, head, 1)
 		r.readBody(c, f, 1)
 		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
-			r.doubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+			r.addDoubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
 		}
 		known, last = f.Total, subject
 	}
@@ -322,7 +320,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	r.compareOffsets(c)
 }
 
-// failDepth fails at functions that are inlined too deep.
+// failDepth fails because functions are inlined too deep.
 func failDepth(c *cursor.Cursor) {
 	c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
 		Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
@@ -333,7 +331,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		failDepth(c)
 		return
 	}
-	add(&f.Total, c.ULEB("total samples"), 1)
+	addCount(&f.Total, c.ULEB("total samples"), 1)
 	n := r.count(c, 4, "number of samples")
 	if f.Body == nil {
 		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
@@ -355,7 +353,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
 		if word < last || word == last && r.index <= index {
-			r.doubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+			r.addDoubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
 		}
 		last, index = word, r.index
 		f.Callsites = append(f.Callsites, Callsite{at, callee})
@@ -370,7 +368,8 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	}
 }
 
-// readTargets reads names and counts, in the order of these or else of names.
+// readTargets reads names and counts, which should be sorted by descending count or, without byCount,
+// by name.
 func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 	n := r.count(c, 2, "number of targets")
 	if n == 0 {
@@ -386,7 +385,7 @@ func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 			count = 0
 		}
 		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
-			r.doubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+			r.addDoubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
 		}
 		known, last = count, r.index
 	}
@@ -399,7 +398,6 @@ func (r *binaryReader) readCompact(c *cursor.Cursor) {
 	r.readIDs(c, false)
 	c.Section = "header"
 	at := c.Offset()
-	// Whoever wants some functions only begins at the end of the file; this reader wants all.
 	end := c.U64("offset of the function offsets")
 	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
 		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).

@@ -10,16 +10,16 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// A packedProfile is what the binary formats are written of.
+// A packedProfile is a profile with packed functions, from which the binary formats are written.
 type packedProfile struct {
 	kind      Kind
 	symbols   []string
 	names     *nameTable
 	functions []packedFunction
-	order     func() *mapOrder // of the functions in LLVM's map of them; nil for their own
+	order     func() *mapOrder // LLVM's map order of functions; nil if it is their own order
 
-	surveyed *survey  // nil as long as it is not needed
-	summary  *Summary // ... the same
+	surveyed *survey  // computed when needed
+	summary  *Summary // computed when needed
 }
 
 // pack packs the functions of a profile.
@@ -41,20 +41,19 @@ func (p *Profile) pack() *packedProfile {
 // A binaryWriter writes functions with indexes for names and contexts.
 type binaryWriter struct {
 	*packedProfile
-	sorted   []int    // functions in the order of files
-	used     []uint32 // numbers of the names that the file has, in their order
-	ranks    []uint32 // by number, indexes of names in the file
-	contexts []uint32 // by function, indexes of contexts in the file; nil without contexts
+	sorted   []int    // indexes of functions in file order
+	used     []uint32 // numbers of the names in the file, sorted by name
+	ranks    []uint32 // index in the file's name table by name number
+	contexts []uint32 // index in the context table by function; nil without contexts
 	vtables  bool
 	list     []packedTarget
 	calls    []packedCall
 }
 
-// newBinaryWriter numbers the names that the file needs, in their order.
+// newBinaryWriter returns a writer with the sorted name table of the file.
 func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 	w := &binaryWriter{packedProfile: p, vtables: vtables, sorted: p.sorted()}
 	written := ofFunction
-	// Without virtual tables their names would be in the table for nothing; LLVM leaves them out, too.
 	if vtables {
 		written |= ofVTable
 	}
@@ -72,7 +71,7 @@ func newBinaryWriter(p *packedProfile, vtables bool) *binaryWriter {
 	return w
 }
 
-// sorted returns the indexes of the functions in the order of files.
+// sorted returns the indexes of the functions in file order.
 func (p *packedProfile) sorted() []int {
 	sorted, totals := make([]int, len(p.functions)), make([]uint64, len(p.functions))
 	for i := range p.functions {
@@ -87,16 +86,12 @@ func (p *packedProfile) sorted() []int {
 	return sorted
 }
 
-// compare orders functions by name or context.
+// compare orders functions i and j by name or context.
 func (p *packedProfile) compare(i, j int) int {
-	a, b := &p.functions[i], &p.functions[j]
-	if a.context == nil && b.context == nil {
-		return p.names.compare(a.name, b.name)
-	}
-	return compareSubjects(p.names.names[a.name], a.context, p.names.names[b.name], b.context)
+	return p.names.compareFunctions(&p.functions[i], &p.functions[j])
 }
 
-// inMapOrder yields the indexes of the functions in the order of LLVM's map of them.
+// inMapOrder yields the indexes of the functions in the order of LLVM's hash map.
 func (p *packedProfile) inMapOrder() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if p.order == nil {
@@ -107,7 +102,7 @@ func (p *packedProfile) inMapOrder() iter.Seq[int] {
 			}
 			return
 		}
-		p.order().all()(func(place uint32) bool { return yield(int(place)) })
+		p.order().all()(func(i uint32) bool { return yield(int(i)) })
 	}
 }
 
@@ -116,7 +111,7 @@ func appendMagic(dst []byte, magic uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, magic), version)
 }
 
-// appendSummary appends a summary, the cutoffs in millionths (writeSummary).
+// appendSummary appends a summary (writeSummary).
 func appendSummary(dst []byte, s *Summary) []byte {
 	for _, n := range []uint64{s.Total, s.MaxCount, s.MaxHead, s.NumCounts, s.NumFunctions, uint64(len(s.Cutoffs))} {
 		dst = cursor.AppendULEB(dst, n)
@@ -127,13 +122,13 @@ func appendSummary(dst []byte, s *Summary) []byte {
 	return dst
 }
 
-// appendNames appends the name table; GUIDs as u64.
+// appendNames appends the name table; with ids, GUIDs as u64 instead of strings.
 func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
 	dst = cursor.AppendULEB(dst, uint64(len(w.used)))
 	for _, number := range w.used {
 		n := w.names.names[number]
 		if ids {
-			dst = le.AppendUint64(dst, n.id)
+			dst = le.AppendUint64(dst, n.ID)
 		} else {
 			dst = append(append(dst, n.String()...), 0)
 		}
@@ -141,12 +136,12 @@ func (w *binaryWriter) appendNames(dst []byte, ids bool) []byte {
 	return dst
 }
 
-// hasUniqueSuffix reports whether a name is that of an internal function made unique.
+// hasUniqueSuffix reports whether a name of the file has the uniqueSuffix.
 func (w *binaryWriter) hasUniqueSuffix() bool {
-	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].text, uniqueSuffix) })
+	return slices.ContainsFunc(w.used, func(n uint32) bool { return strings.Contains(w.names.names[n].Text, uniqueSuffix) })
 }
 
-// subject returns the index of a function's context, or else of its name.
+// subject returns the index of a function's context or, without contexts, of its name.
 func (w *binaryWriter) subject(i int) uint64 {
 	if w.contexts != nil {
 		return uint64(w.contexts[i])
@@ -154,29 +149,28 @@ func (w *binaryWriter) subject(i int) uint64 {
 	return uint64(w.ranks[w.functions[i].name])
 }
 
-// appendLocationOf appends the line in the upper half of a word and the discriminator in the lower one.
-func appendLocationOf(dst []byte, word uint64) []byte {
+// appendLocationWord appends the line and the discriminator of a [Location.word].
+func appendLocationWord(dst []byte, word uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
 
-// appendFunction appends a function of the profile.
+// appendFunction appends function i.
 func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
 	f := &w.functions[i]
 	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
 }
 
 // appendBody appends a packed body in the form of files (writeBody): without checksum and attributes,
-// which are in the metadata, and with the numbers of samples and callsites, which are known only after
-// them.
+// which go into the metadata, and with the numbers of samples and callsites in front of these.
 func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	u := unpacker{b: body}
 	dst = cursor.AppendULEB(dst, u.num())
 	u.skip()
 	u.skip()
 	begin, n := len(dst), 0
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		n++
-		dst = cursor.AppendULEB(appendLocationOf(dst, p.word), u.num())
+		dst = cursor.AppendULEB(appendLocationWord(dst, p.word), u.num())
 		if p.listed {
 			dst = w.appendList(dst, &u, p, packedTarget.byCount)
 		} else {
@@ -188,7 +182,7 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
 	for i := first; i < len(w.calls); i++ {
 		c := &w.calls[i]
-		dst = cursor.AppendULEB(appendLocationOf(dst, c.word), c.name)
+		dst = cursor.AppendULEB(appendLocationWord(dst, c.word), c.name)
 		dst = w.appendBody(dst, c.body)
 	}
 	w.calls = w.calls[:first]
@@ -196,14 +190,14 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 		return dst
 	}
 	begin, n = len(dst), 0
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		n++
-		dst = w.appendList(appendLocationOf(dst, p.word), &u, p, packedTarget.compare)
+		dst = w.appendList(appendLocationWord(dst, p.word), &u, p, packedTarget.compare)
 	}
 	return insertULEB(dst, begin, uint64(n))
 }
 
-// insertULEB inserts a number.
+// insertULEB inserts a number at an offset.
 func insertULEB(dst []byte, at int, n uint64) []byte {
 	if n < 0x80 {
 		dst = append(dst, 0)
@@ -214,8 +208,8 @@ func insertULEB(dst []byte, at int, n uint64) []byte {
 	return slices.Insert(dst, at, cursor.AppendULEB(nil, n)...)
 }
 
-// gatherCalls appends the callsites of a function to w.calls, in the order of files and with the
-// indexes of names in the file. It returns how many there are.
+// gatherCalls appends the callsites of a function to w.calls and returns their number. They are in file
+// order, and their names are indexes in the file's name table.
 func (w *binaryWriter) gatherCalls(u *unpacker) int {
 	first := len(w.calls)
 	sorted := true
@@ -232,7 +226,7 @@ func (w *binaryWriter) gatherCalls(u *unpacker) int {
 	return len(w.calls) - first
 }
 
-// byCount orders targets as files have them.
+// byCount orders targets by descending count, then by name.
 func (t packedTarget) byCount(o packedTarget) int {
 	if t.count != o.count {
 		return cmp.Compare(o.count, t.count)
@@ -240,8 +234,8 @@ func (t packedTarget) byCount(o packedTarget) int {
 	return t.compare(o)
 }
 
-// appendList appends the list of a place in an order of indexes and counts.
-func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order func(a, b packedTarget) int) []byte {
+// appendList appends the list of a location, with indexes in the file's name table, sorted by order.
+func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedLocation, order func(a, b packedTarget) int) []byte {
 	w.list = u.list(w.list[:0], p)
 	for i := range w.list {
 		w.list[i].name = uint64(w.ranks[w.list[i].name])
@@ -253,33 +247,32 @@ func (w *binaryWriter) appendList(dst []byte, u *unpacker, p packedPlace, order 
 	return appendList(dst, w.list)
 }
 
-// writeBinary writes the first binary format, which has no place for contexts, checksums and symbols.
+// writeBinary writes the first binary format, which cannot hold contexts, checksums and symbols.
 func (p *packedProfile) writeBinary(out io.Writer) error {
 	w := newBinaryWriter(p, false)
 	dst := appendSummary(appendMagic(nil, magicBinary), w.summarize())
 	dst = w.appendNames(dst, false)
-	var rest chunks
+	var functions chunks
 	for _, i := range w.sorted {
-		rest.end(w.appendFunction(rest.begin(), i))
+		functions.end(w.appendFunction(functions.begin(), i))
 	}
 	_, err := out.Write(dst)
-	return rest.writeTo(out, err)
+	return functions.writeTo(out, err)
 }
 
-// chunks are bytes that are appended to and never moved.
+// chunks are bytes that are appended to without moving large blocks. Append to begin() and pass the
+// result to end.
 type chunks struct {
 	full [][]byte
 	last []byte
-	size int // of all
+	size int // total
 }
 
-// chunk is the size of a full part, in bytes.
+// chunk is the least size of a full chunk, in bytes.
 const chunk = 1 << 20
 
-// whole returns chunks of bytes that are complete.
 func whole(b []byte) chunks { return chunks{last: b, size: len(b)} }
 
-// begin returns what to append to; end ends that.
 func (c *chunks) begin() []byte { return c.last }
 
 func (c *chunks) end(last []byte) {
@@ -289,7 +282,7 @@ func (c *chunks) end(last []byte) {
 	}
 }
 
-// writeTo writes all, unless there was an error.
+// writeTo writes everything, unless err is set.
 func (c *chunks) writeTo(out io.Writer, err error) error {
 	for _, b := range append(c.full, c.last) {
 		if err == nil {

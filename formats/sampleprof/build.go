@@ -4,20 +4,18 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"sort"
 
 	"github.com/profuse-pgo/profuse/internal/addup"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// tidy sorts the samples, callsites and virtual tables of a function, which may have been
-// appended in any order, and adds up those of one place. It reports whether a count
-// saturated.
+// tidy sorts the samples, callsites and virtual tables of a function, and adds up entries for
+// the same location (and callee). It reports whether a count saturated.
 func (f *Function) tidy() (overflow bool) {
 	if !inOrder(f.Body) {
-		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.Compare(b.Location) }, func(to, s *Sample) {
-			overflow = add(&to.Count, s.Count, 1) || overflow
+		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.compare(b.Location) }, func(to, s *Sample) {
+			overflow = addCount(&to.Count, s.Count, 1) || overflow
 			to.Targets = append(to.Targets, s.Targets...)
 		})
 	}
@@ -26,7 +24,7 @@ func (f *Function) tidy() (overflow bool) {
 			overflow = joinTargets(&f.Body[i].Targets, byCount) || overflow
 		}
 	}
-	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.Compare(b.Location) }, func(to, v *VTableUses) {
+	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.compare(b.Location) }, func(to, v *VTableUses) {
 		to.VTables = append(to.VTables, v.VTables...)
 	})
 	for i := range f.VTables {
@@ -41,7 +39,7 @@ func (f *Function) tidy() (overflow bool) {
 	return overflow
 }
 
-// inOrder reports whether samples are sorted and each of another place, as in most files.
+// inOrder reports whether samples are sorted, each location once, as in most files.
 func inOrder(body []Sample) bool {
 	for i := 1; i < len(body); i++ {
 		if body[i-1].word() >= body[i].word() {
@@ -51,28 +49,28 @@ func inOrder(body []Sample) bool {
 	return true
 }
 
-// absorb appends what another function of the same place has, for tidy to add up.
+// absorb appends the samples of another copy of the function; tidy then adds them up.
 func (f *Function) absorb(o *Function) (overflow bool) {
 	f.Body, f.Callsites, f.VTables = append(f.Body, o.Body...), append(f.Callsites, o.Callsites...), append(f.VTables, o.VTables...)
 	if o.Checksum != 0 || o.Attributes != 0 {
 		f.Checksum, f.Attributes = cmp.Or(o.Checksum, f.Checksum), o.Attributes
 	}
-	return add(&f.Total, o.Total, 1)
+	return addCount(&f.Total, o.Total, 1)
 }
 
-// joinTargets adds up the targets of one name and puts them into an order.
+// joinTargets adds up targets with the same name and sorts the list by order.
 func joinTargets(targets *[]Target, order func(a, b Target) int) (overflow bool) {
 	if fewInOrder(*targets, order) {
 		return false
 	}
 	*targets = addup.Equal(*targets, (*Target).compare, func(to, t *Target) {
-		overflow = add(&to.Count, t.Count, 1) || overflow
+		overflow = addCount(&to.Count, t.Count, 1) || overflow
 	})
 	sortFew(*targets, order)
 	return overflow
 }
 
-// fewInOrder reports whether a list is short and in order, with each name once, as most are.
+// fewInOrder reports whether a list is short and in order, each name once, as most lists are.
 func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 	const few = 8
 	for i := 1; i < len(targets); i++ {
@@ -80,7 +78,7 @@ func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 			return false
 		}
 		for j := range i {
-			if targets[j].Name.id == targets[i].Name.id {
+			if targets[j].Name.ID == targets[i].Name.ID {
 				return false
 			}
 		}
@@ -88,98 +86,96 @@ func fewInOrder(targets []Target, order func(a, b Target) int) bool {
 	return true
 }
 
-// byCount orders targets of calls: by descending count, then by name.
+// byCount orders targets by descending count, then by name.
 func byCount(a, b Target) int {
 	if a.Count != b.Count {
 		return cmp.Compare(b.Count, a.Count)
 	}
-	return a.Name.Compare(b.Name)
+	return a.Name.compare(b.Name)
 }
 
-func byName(a, b Target) int { return a.Name.Compare(b.Name) }
+func byName(a, b Target) int { return a.Name.compare(b.Name) }
 
 func (t *Target) compare(o *Target) int { return t.Name.byID(o.Name) }
 
 func (c *Callsite) compare(o *Callsite) int {
-	if d := c.Location.Compare(o.Location); d != 0 {
+	if d := c.Location.compare(o.Location); d != 0 {
 		return d
 	}
-	return c.Callee.Name.Compare(o.Callee.Name)
+	return c.Callee.Name.compare(o.Callee.Name)
 }
 
-// callee returns the function of a name that is inlined at a location, or nil.
+// callee returns the function with the given name that is inlined at a location, or nil.
 func (f *Function) callee(at Location, name Name) *Function {
 	want := Callsite{at, &Function{Name: name}}
-	i, found := sort.Find(len(f.Callsites), func(i int) int { return want.compare(&f.Callsites[i]) })
+	i, found := slices.BinarySearchFunc(f.Callsites, want, func(a, b Callsite) int { return a.compare(&b) })
 	if !found {
 		return nil
 	}
 	return f.Callsites[i].Callee
 }
 
-// add adds weight·count to sum as LLVM does and reports whether it saturated.
-func add(sum *uint64, count, weight uint64) (overflow bool) {
+// addCount adds weight·count to sum, saturating, and reports whether it saturated.
+func addCount(sum *uint64, count, weight uint64) (overflow bool) {
 	*sum, overflow = saturate.AddScaled(*sum, count, weight)
 	return overflow
 }
 
-// A functionMap has functions by key, in the order of LLVM's map of them. It shows where
-// LLVM breaks no ties, and in the metadata of files.
+// A functionMap finds functions by key and iterates in the order of LLVM's hash map. That order
+// shows in the output of LLVM's tools where they break no ties, and in the metadata of files.
 type functionMap struct {
-	order  llvmorder.Unordered
-	places []*Function
+	order     llvmorder.Unordered
+	functions []*Function
 }
 
-// get returns the function with the key of f, which it adds if there is none.
+// get returns the function with the key of f; if there is none, it adds f.
 func (m *functionMap) get(f *Function) (known *Function, added bool) {
-	place, added := m.order.Insert(f.key())
-	if place >= len(m.places) {
-		m.places = append(m.places, make([]*Function, place+1-len(m.places))...)
+	i, added := m.order.Insert(f.key())
+	if i >= len(m.functions) {
+		m.functions = append(m.functions, make([]*Function, i+1-len(m.functions))...)
 	}
 	if added {
-		m.places[place] = f
+		m.functions[i] = f
 	}
-	return m.places[place], added
+	return m.functions[i], added
 }
 
-// find returns the function with a key, or nil.
+// find returns the function with the given key, or nil.
 func (m *functionMap) find(key uint64) *Function {
-	if place, ok := m.order.Find(key); ok {
-		return m.places[place]
+	if i, ok := m.order.Find(key); ok {
+		return m.functions[i]
 	}
 	return nil
 }
 
-// all yields the functions in the order of the map. The one that was yielded may be
-// removed.
+// all yields the functions in map order. The loop may remove the function that it is at.
 func (m *functionMap) all() iter.Seq[*Function] {
 	return func(yield func(*Function) bool) {
-		for place := range m.order.All() {
-			if !yield(m.places[place]) {
+		for i := range m.order.All() {
+			if !yield(m.functions[i]) {
 				return
 			}
 		}
 	}
 }
 
-// remove removes the function with a key.
 func (m *functionMap) remove(key uint64) {
-	if place, ok := m.order.Find(key); ok {
-		m.places[place] = nil
+	if i, ok := m.order.Find(key); ok {
+		m.functions[i] = nil
 		m.order.Remove(key)
 	}
 }
 
-// clone returns a map of the same functions, to remove some.
+// clone returns a copy of the map that shares the functions.
 func (m *functionMap) clone() *functionMap {
-	return &functionMap{m.order.Clone(), slices.Clone(m.places)}
+	return &functionMap{m.order.Clone(), slices.Clone(m.functions)}
 }
 
 func (m *functionMap) slice() []*Function {
 	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
 }
 
-// mapOf puts functions into a map, in their order.
+// mapOf returns a map of the functions, inserted in their order.
 func mapOf(functions []*Function) *functionMap {
 	m := new(functionMap)
 	for _, f := range functions {
@@ -188,7 +184,7 @@ func mapOf(functions []*Function) *functionMap {
 	return m
 }
 
-// A builder collects the functions of a profile that is being read.
+// A builder collects the functions of a profile while it is read.
 type builder struct {
 	p     *Profile
 	known functionMap
@@ -196,7 +192,7 @@ type builder struct {
 
 func newBuilder() builder { return builder{p: new(Profile)} }
 
-// tidy tidies all functions, and reports whether a count saturated.
+// tidy tidies all functions. It reports whether a count saturated.
 func (b *builder) tidy() (overflow bool) {
 	for _, f := range b.p.Functions {
 		overflow = f.tidy() || overflow
@@ -204,8 +200,7 @@ func (b *builder) tidy() (overflow bool) {
 	return overflow
 }
 
-// finish tidies all functions and brings them into the order of files. It reports whether a count
-// saturated.
+// finish tidies all functions and sorts them in file order. It reports whether a count saturated.
 func (b *builder) finish() (overflow bool) {
 	overflow = b.tidy()
 	if !slices.IsSortedFunc(b.p.Functions, inFileOrder) {
@@ -214,7 +209,7 @@ func (b *builder) finish() (overflow bool) {
 	return overflow
 }
 
-// function returns the function of a name or context, which it adds if it is new.
+// function returns the function with the given name or context; it adds one if there is none.
 func (b *builder) function(name Name, context []Frame) *Function {
 	f, added := b.known.get(&Function{Name: name, Context: context})
 	if added {

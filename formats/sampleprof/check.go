@@ -6,8 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Check returns what looks wrong with a profile that was read, as errors about it. No
-// producer is known to write such profiles, but the format does not forbid them.
+// Check returns an error for everything suspicious in a profile that was read: what the format
+// does not forbid but no known producer writes.
 func (p *Profile) Check() (findings []error) {
 	findings = append(findings, p.odd...)
 	if s := p.Summary; s != nil {
@@ -25,22 +25,22 @@ func (p *Profile) Check() (findings []error) {
 	return findings
 }
 
-// checkTotals compares the totals of functions with the sums of their samples and of what is inlined
-// into them. How they relate depends on the producer: with probes they are equal; by lines, where
-// the count of a location is the greatest of its instructions, a total is not less than the sum.
-// Where it is so in all functions but one, that is doubtful.
+// checkTotals compares the total of each function with the sum of its samples and inlined
+// functions. The relation depends on the producer: with probes they are equal; by lines, where the
+// count of a location is the greatest count of its instructions, the total is not less than the
+// sum. If a single function breaks the relation, that function is suspicious.
 func (p *Profile) checkTotals() []error {
-	const least = 50 // functions that show how totals and samples relate
+	const least = 50 // functions from which the relation is clear
 	var differ, less []error
 	n := 0
 	for i, f := range p.Functions {
 		f.walk(func(g *Function) bool {
 			var sum uint64
 			for j := range g.Body {
-				add(&sum, g.Body[j].Count, 1)
+				addCount(&sum, g.Body[j].Count, 1)
 			}
 			for _, c := range g.Callsites {
-				add(&sum, c.Callee.Total, 1)
+				addCount(&sum, c.Callee.Total, 1)
 			}
 			if n++; g.Total == sum || len(differ) > 1 && len(less) > 1 {
 				return true

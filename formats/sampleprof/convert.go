@@ -11,23 +11,50 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// ColdContexts says what becomes of the contexts of a profile whose total is below the cold
-// threshold of its summary.
-type ColdContexts struct {
-	// Merge adds them to the context of their last Frames frames.
-	Merge  bool
-	Frames int
-	// Trim drops them; with Merge, those that stay below the threshold, unless their
-	// shortened context exists.
-	Trim bool
+// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does
+// nothing.
+type ConvertOptions struct {
+	// Divisor divides all counts and rounds halves up; 0 counts as 1. Counts that become 0 stay in
+	// the profile. To merge with fractional weights, multiply the weights by a common denominator
+	// and divide the sum by it.
+	Divisor uint64
+	// MergeCold adds up cold contexts that have their last ColdFrames frames in common. Contexts are
+	// cold if their total is below the cold threshold of the summary (SampleContextTrimmer).
+	MergeCold  bool
+	ColdFrames int
+	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With
+	// MergeCold, it drops merged contexts that are still cold and that the profile does not have
+	// already.
+	TrimCold bool
+	// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the
+	// contexts of a function, and turns each inlined function into a separate function and a call
+	// with the count [Function.EntryCount].
+	Flatten bool
+	// Nest replaces contexts by inlining (ProfileConverter::convertCSProfiles): a function in a
+	// context becomes inlined into its caller if the profile has the context of the caller, and a
+	// separate function otherwise.
+	Nest bool
 }
 
-// TrimColdContexts changes the cold contexts of a profile (SampleContextTrimmer). Of a profile
-// without contexts, Trim drops the cold functions and Merge does nothing.
-func (p *Profile) TrimColdContexts(opt ColdContexts) {
-	if !opt.Merge && !opt.Trim || opt.Merge && !p.Kind.Has(ContextSensitive) {
-		return
+// Convert changes the counts, the contexts and the inlining of a profile.
+func (p *Profile) Convert(opt ConvertOptions) {
+	if opt.Divisor > 1 {
+		p.divide(opt.Divisor)
 	}
+	// A profile without contexts has nothing to merge; LLVM then does not trim either.
+	if (opt.MergeCold || opt.TrimCold) && (!opt.MergeCold || p.Kind.ContextSensitive) {
+		p.trimCold(opt)
+	}
+	if opt.Flatten {
+		p.flatten()
+	}
+	if opt.Nest && p.Kind.ContextSensitive {
+		p.nest()
+	}
+}
+
+// trimCold merges and drops cold contexts.
+func (p *Profile) trimCold(opt ConvertOptions) {
 	threshold, _ := p.Summarize().Cutoffs.Cold()
 	m := p.toMap()
 	var merged functionMap
@@ -35,51 +62,45 @@ func (p *Profile) TrimColdContexts(opt ColdContexts) {
 		if f.Total >= threshold {
 			continue
 		}
-		if opt.Merge {
-			short := f.Context[max(0, len(f.Context)-opt.Frames):]
+		if opt.MergeCold {
+			short := f.Context[max(0, len(f.Context)-opt.ColdFrames):]
 			to, _ := merged.get(&Function{Name: f.Name, Context: short})
-			to.add(f)
+			to.addSamples(f)
 		}
 		m.remove(f.key())
 	}
 	for f := range merged.all() {
-		if opt.Trim && f.Total < threshold && m.find(f.key()) == nil {
+		if opt.TrimCold && f.Total < threshold && m.find(f.key()) == nil {
 			continue
 		}
-		m.add(f)
+		m.addFunction(f)
 	}
 	p.setFunctions(m)
 }
 
-// Flatten makes a profile without contexts and without inlined functions
-// (ProfileConverter::flattenProfile). The contexts of a function are added up. An inlined function
-// becomes one of its own; at its place there is a call of it, with its [Function.EntryCount].
-func (p *Profile) Flatten() {
+// flatten removes contexts and inlining.
+func (p *Profile) flatten() {
 	var flat functionMap
 	for _, f := range p.InMapOrder() {
-		if p.Kind.Has(ContextSensitive) {
+		if p.Kind.ContextSensitive {
 			to, _ := flat.get(&Function{Name: f.Name})
-			to.add(f)
+			to.addSamples(f)
 		} else {
 			flat.flatten(f)
 		}
 	}
-	if !p.Kind.Has(ContextSensitive) {
+	if !p.Kind.ContextSensitive {
 		for f := range flat.all() {
 			f.tidy()
 			f.Head = f.EntryCount()
 		}
 	}
-	p.Kind &^= ContextSensitive
+	p.Kind.ContextSensitive = false
 	p.setFunctions(&flat)
 }
 
-// Divide divides all counts, and rounds halves up. Sums of profiles with fractional weights are
-// made so: of the weights times a common denominator, and divided by that. What comes to 0 stays.
-func (p *Profile) Divide(by uint64) {
-	if by <= 1 {
-		return
-	}
+// divide divides all counts and rounds halves up.
+func (p *Profile) divide(by uint64) {
 	divide := func(n *uint64) { *n = saturate.Div(*n, by) }
 	divideAll := func(targets []Target) {
 		for i := range targets {
@@ -94,7 +115,7 @@ func (p *Profile) Divide(by uint64) {
 			for i := range g.Body {
 				divide(&g.Body[i].Count)
 				divideAll(g.Body[i].Targets)
-				sortFew(g.Body[i].Targets, byCount) // more may have the same count now
+				sortFew(g.Body[i].Targets, byCount) // rounding makes some counts equal
 			}
 			for i := range g.VTables {
 				divideAll(g.VTables[i].VTables)
@@ -106,9 +127,9 @@ func (p *Profile) Divide(by uint64) {
 	p.setFunctions(m)
 }
 
-// flatten adds a function and what is inlined into it.
+// flatten adds a function and everything inlined into it.
 func (m *functionMap) flatten(f *Function) {
-	to := m.find(f.Name.id)
+	to := m.find(f.Name.ID)
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Head: f.Head, VTables: f.VTables, Checksum: f.Checksum, Attributes: f.Attributes})
 	}
@@ -120,23 +141,18 @@ func (m *functionMap) flatten(f *Function) {
 		total = total - min(total, c.Callee.Total) + entries
 		m.flatten(c.Callee)
 	}
-	add(&to.Total, total, 1)
+	addCount(&to.Total, total, 1)
 }
 
-// A contextNode is a context of a profile, or the beginning of some.
+// A contextNode is a context, or the common beginning of contexts.
 type contextNode struct {
-	children map[uint64]*contextNode // by callee and place
+	children map[uint64]*contextNode // by callee and location of the call
 	at       Location                // of the call in the caller
 	function *Function               // nil if the profile has no such context
 }
 
-// Nest makes a profile without contexts of a context-sensitive one: a function in a context
-// is inlined into its caller where the profile has the caller's context, and otherwise a function of
-// its own (ProfileConverter::convertCSProfiles).
-func (p *Profile) Nest() {
-	if !p.Kind.Has(ContextSensitive) {
-		return
-	}
+// nest replaces contexts by inlining.
+func (p *Profile) nest() {
 	m := p.toMap()
 	root := &contextNode{}
 	for f := range m.all() {
@@ -156,7 +172,7 @@ func (p *Profile) Nest() {
 		node.function = f
 	}
 	m.nest(root)
-	p.Kind &^= ContextSensitive
+	p.Kind.ContextSensitive = false
 	p.setFunctions(m)
 }
 
@@ -165,7 +181,7 @@ func (m *functionMap) nest(node *contextNode) {
 	caller := node.function
 	for _, key := range slices.Sorted(maps.Keys(node.children)) {
 		child := node.children[key]
-		// The innermost functions move first, with all that is inlined into them.
+		// Innermost functions move first, together with everything inlined into them.
 		m.nest(child)
 		f := child.function
 		if f == nil {
@@ -174,24 +190,24 @@ func (m *functionMap) nest(node *contextNode) {
 		old := f.key()
 		f.Context = nil
 		if caller == nil {
-			m.add(f)
+			m.addFunction(f)
 		} else {
 			caller.Callsites = append(caller.Callsites, Callsite{child.at, f})
-			add(&caller.Total, f.Total, 1)
-			// The call that becomes inlined code no longer counts as a call.
+			addCount(&caller.Total, f.Total, 1)
+			// A call that is now inlined no longer counts as a call.
 			caller.Total -= min(caller.Total, caller.removeCall(child.at, f.Name))
 		}
 		m.remove(old)
 	}
-	if caller != nil { // of two functions of a name at a place the first stands
+	if caller != nil { // of two functions with one name at one location, the first stays
 		caller.Callsites = addup.Equal(caller.Callsites, (*Callsite).compare, func(_, _ *Callsite) {})
 	}
 }
 
-// removeCall removes the calls of a function at a location, and as many samples. It returns how
-// many that were.
+// removeCall removes the calls of a function at a location, and the same number of samples there. It
+// returns that number.
 func (f *Function) removeCall(at Location, name Name) (count uint64) {
-	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.Compare(at) })
+	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.compare(at) })
 	if !found {
 		return 0
 	}
@@ -207,8 +223,8 @@ func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	return count
 }
 
-// encodeWithin encodes the profile into at most limit bytes. While it takes more, it drops the
-// functions with the smallest totals (DefaultFunctionPruningStrategy).
+// encodeWithin encodes the profile into at most limit bytes. It drops the functions with the smallest
+// totals until they fit (DefaultFunctionPruningStrategy).
 func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
 	if len(p.Functions) == 0 { // as LLVM
 		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)
@@ -222,7 +238,7 @@ func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, erro
 			return out, err
 		}
 		n := len(left.Functions)
-		// The rule of LLVM: the number of functions goes with the square of the size.
+		// LLVM's rule: the number of functions to keep falls with the square of the excess.
 		share := float64(limit) / float64(len(out))
 		keep := min(int(math.Round(float64(n)*share*share)), n-1)
 		if keep <= 0 {

@@ -2,8 +2,9 @@
 // CSSPGO collect by sampling a running program, and which clang -fprofile-sample-use reads.
 //
 // [Read] reads all five encodings: text, binary, extensible binary, the compact binary of
-// LLVM 8 to 16, and the gcov format for GCC. A [Profile] is free of encodings;
-// [Profile.Write] writes the first three, with the bytes of llvm-profdata 22. A [Merger] adds profiles up:
+// LLVM 8 to 16, and the gcov format for GCC. A [Profile] is independent of the encoding.
+// [Profile.Write] writes the first three encodings, with the bytes of llvm-profdata 22. A [Merger]
+// adds profiles up:
 //
 //	m := sampleprof.NewMerger(sampleprof.MergeOptions{})
 //	for _, name := range names {
@@ -14,16 +15,14 @@
 //	}
 //	err := m.Finish().Write(w, sampleprof.WriteOptions{})
 //
-// [Merged.WritePartial] writes sums that can be added up later, in any tree, as if all profiles had been
-// added at once.
+// With [WriteOptions.Partial], [Merged.Write] writes partial sums: however inputs are grouped into
+// them, the sum of the partial sums is the sum of all inputs.
 //
-// [Profile.Flatten], [Profile.Nest] and [Profile.TrimColdContexts] change the contexts
-// and inlined functions of a profile.
+// [Profile.Convert] changes contexts and inlining.
 //
 // # Limits
 //
-// Functions may be inlined into each other 1,000 levels deep, and contexts have at most as
-// many frames. Compressed sections inflate to at most
-// 8 MiB together, or twenty times the size of the file up to 32 MiB, or six times its size.
-// Format versions other than 103 are refused.
+// Functions may be inlined 1,000 levels deep, and contexts may have 1,000 frames. The compressed
+// sections of a file together inflate to at most 8 MiB, or twenty times the file size up to 32 MiB,
+// or six times the file size, whichever is greatest. Format versions other than 103 are refused.
 package sampleprof

@@ -8,14 +8,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Doubts are what a reader accepts but no known tool writes: a profile with some may have been
-// damaged. They are errors, and in the order in which they were found.
+// doubts are errors about what a reader accepts but no known tool writes, in the order of the file:
+// the file may be damaged.
 type doubts struct {
 	kinds [numDoubts]int // how often each was found
 	list  []doubt
 }
 
-// A doubtKind is what is doubtful.
+// A doubtKind says what is doubtful.
 type doubtKind int
 
 const (
@@ -33,18 +33,18 @@ type doubt struct {
 	err  error
 }
 
-// maxDisorder is how often an order may be wrong until it seems to be that of the writer: LLVM
-// before release 5 sorted nothing.
+// maxDisorder is how many times an order may be violated before the writer is taken for one that
+// does not sort: LLVM before release 5 sorted nothing.
 const maxDisorder = 2
 
-// add adds a doubt, at most one more of a kind than tell damage from another writer.
+// add adds a doubt. It keeps at most maxDisorder of a kind.
 func (d *doubts) add(kind doubtKind, err error) {
 	if d.kinds[kind]++; d.kinds[kind] <= maxDisorder {
 		d.list = append(d.list, doubt{kind, err})
 	}
 }
 
-// errors returns the doubts that do not show another writer.
+// errors returns the doubts, without orders that the writer evidently does not keep.
 func (d *doubts) errors() (errs []error) {
 	for _, x := range d.list {
 		if x.kind == otherDoubt || d.kinds[x.kind] <= maxDisorder {
@@ -54,17 +54,17 @@ func (d *doubts) errors() (errs []error) {
 	return errs
 }
 
-// doubt adds a doubt about what was read at an offset.
-func (r *binaryReader) doubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
+// addDoubt adds a doubt about the value read at an offset.
+func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
 	if c.Err() == nil && !r.opt.Lenient {
 		r.doubts.add(kind, c.At(at).Field(field).Got(got).Want(want).Corrupt())
 	}
 }
 
-// A functionOffset is where a function lies in its section.
+// A functionOffset is the offset of a function in its section.
 type functionOffset struct{ subject, offset uint64 }
 
-// readOffsets reads the offsets of functions in the next section of profiles.
+// readOffsets reads the offsets of the functions in the next profile section.
 func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	n := c.Count(c.ULEB("number of functions"), 2, "number of functions")
 	r.offsets = make([]functionOffset, 0, n)
@@ -73,34 +73,36 @@ func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	}
 }
 
-// compareOffsets compares the offsets of functions with where they are. Compilers read by them.
+// compareOffsets compares the recorded offsets of functions with the actual ones. Compilers find
+// functions by the recorded offsets.
 func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	if r.offsets == nil {
 		return
 	}
 	slices.SortFunc(r.offsets, func(a, b functionOffset) int { return cmp.Compare(a.offset, b.offset) })
 	if !slices.Equal(r.offsets, r.starts) {
-		r.doubt(otherDoubt, c, -1, "function offsets", "other functions or places", "those of the functions in the section")
+		r.addDoubt(otherDoubt, c, -1, "function offsets", "other functions or offsets", "the functions and offsets in the section")
 	}
 	r.offsets, r.starts = nil, nil
 }
 
-// compareSections looks for bytes of the file that belong to no section, or to two.
+// compareSections checks that each byte of the file belongs to exactly one section, and that types
+// and flags are known.
 func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	sections = slices.Clone(sections)
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size)) })
 	end := uint64(c.Offset())
 	for _, s := range sections {
 		if s.offset != end {
-			r.doubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
+			r.addDoubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
 		}
 		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
-			r.doubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
+			r.addDoubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
 		}
 		end = s.offset + s.size
 	}
 	if end != uint64(len(r.data)) {
-		r.doubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
+		r.addDoubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
 	}
 }
 
@@ -120,11 +122,11 @@ func (s *section) knownFlags() uint64 {
 	return common
 }
 
-// totals are those numbers of a summary that can be added up while functions are read.
+// totals are the numbers of a summary that can be summed while functions are read.
 type totals struct{ samples, maxCount, maxHead, counts, functions uint64 }
 
-// doubt compares a summary with the totals.
-func (t *totals) doubt(s *Summary) error {
+// compare returns an error if the summary contradicts the totals.
+func (t *totals) compare(s *Summary) error {
 	if s == nil || *t == (totals{s.Total, s.MaxCount, s.MaxHead, s.NumCounts, s.NumFunctions}) {
 		return nil
 	}
@@ -137,7 +139,7 @@ func summaryDoubt(s *Summary, functions, samples, counts, most uint64) error {
 		Wantf("%d, %d, %d and %d, as the functions have", functions, samples, counts, most).Corrupt()
 }
 
-// totals adds up the functions of a profile without contexts.
+// totals sums up the functions of a profile without contexts.
 func (p *Profile) totals() (t totals) {
 	t.functions = uint64(len(p.Functions))
 	for _, f := range p.Functions {

@@ -21,8 +21,8 @@ func Example() {
 	if _, err := m.AddProfile("app.prof", p, 2); err != nil {
 		log.Fatal(err)
 	}
-	sum := m.Profile()
-	sum.Flatten()
+	sum := m.Finish().Profile()
+	sum.Convert(sampleprof.ConvertOptions{Flatten: true})
 	if err := sum.Write(os.Stdout, sampleprof.WriteOptions{Format: sampleprof.FormatText}); err != nil {
 		log.Fatal(err)
 	}

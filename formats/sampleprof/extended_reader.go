@@ -32,12 +32,12 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 			return
 		}
 		from := r.cursor(s.kind.String(), int64(s.offset), r.data[s.offset:s.offset+s.size])
-		// Offsets within a compressed section, in errors too, are those of the inflated bytes.
+		// Offsets within a compressed section, also in errors, count inflated bytes.
 		if s.flags&flagCompressed != 0 {
 			from = r.inflate(from)
 		}
 		r.readSection(from, &s)
-		// LLVM, too, wants each section read to its end ("Malformed sample profile data").
+		// LLVM also refuses bytes after the end of the contents.
 		if from.Err() == nil && from.Len() > 0 {
 			from.Fail(from.At(from.Offset()).Field(s.kind.String()).Gotf("%d bytes more", from.Len()).
 				Want("the end of the section").Corrupt())
@@ -47,7 +47,7 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 	r.compareSections(c, sections)
 }
 
-// readSectionTable reads the table (readSecHdrTable), whose order is that of reading.
+// readSectionTable reads the section table, in reading order (readSecHdrTable).
 func readSectionTable(c *cursor.Cursor) []section {
 	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
 	for i := range sections {
@@ -56,30 +56,25 @@ func readSectionTable(c *cursor.Cursor) []section {
 	return sections
 }
 
-// readSection reads a section to its end. It skips one of an unknown type.
+// readSection reads a section. It skips sections of unknown types.
 func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	p := r.p
 	has := func(flag uint64) bool { return s.flags&flag != 0 }
-	set := func(flag uint64, kind Kind) {
-		if has(flag) {
-			p.Kind |= kind
-		}
-	}
+	set := func(kind *bool, flag uint64) { *kind = *kind || has(flag) }
 	switch s.kind {
 	case summarySection:
 		r.readSummary(c)
-		set(flagPartial, Partial)
-		set(flagContexts, ContextSensitive)
-		set(flagPreInlined, PreInlined)
-		set(flagFlowSensitive, FlowDiscriminators)
-		r.vtables = r.vtables || has(flagVTables)
-		// Fewer bits of discriminators are what an earlier pass of the compiler has
-		// (--fs-discriminator-pass).
-		if p.Kind.Has(FlowDiscriminators) && r.opt.DiscriminatorBits > 0 {
+		set(&p.Kind.Partial, flagPartial)
+		set(&p.Kind.ContextSensitive, flagContexts)
+		set(&p.Kind.PreInlined, flagPreInlined)
+		set(&p.Kind.FlowDiscriminators, flagFlowSensitive)
+		set(&r.vtables, flagVTables)
+		// Fewer bits select the discriminators of an earlier compiler pass (--fs-discriminator-pass).
+		if p.Kind.FlowDiscriminators && r.opt.DiscriminatorBits > 0 {
 			r.mask = 1<<r.opt.DiscriminatorBits - 1
 		}
 	case nameSection:
-		r.ids = r.ids || has(flagMD5)
+		set(&r.ids, flagMD5)
 		if has(flagMD5) || has(flagFixed) {
 			r.readIDs(c, has(flagFixed))
 		} else {
@@ -90,27 +85,13 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	case profileSection:
 		r.readFunctions(c)
 	case metadataSection:
-		// The metadata name callsites, which must be in order to be found.
-		r.tidy()
-		set(flagProbes, ProbeBased)
-		n := 0
-		for c.Len() > 0 && c.Err() == nil {
-			name, context := r.subject(c)
-			f := r.known.find((&Function{Name: name, Context: context}).key())
-			if f == nil {
-				r.doubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
-			}
-			r.readMetadata(c, f, has(flagProbes), has(flagAttributes), 1)
-			n++
-		}
-		if n != len(r.p.Functions) {
-			r.doubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
-		}
+		set(&p.Kind.ProbeBased, flagProbes)
+		r.readAllMetadata(c, s.flags)
 	case symbolSection:
 		r.readSymbols(c)
-	case restSection:
-		r.readRest(c)
-	case offsetSection: // for who reads only some functions
+	case partialSection:
+		r.readPartial(c)
+	case offsetSection: // for readers of single functions
 		if !r.opt.Lenient {
 			r.readOffsets(c)
 			return
@@ -121,26 +102,44 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	}
 }
 
-// readMetadata reads the metadata of a function, which is nil if the profile does not have it,
-// and of what is inlined into it.
-func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, attributes bool, depth int) {
+// readAllMetadata reads a metadata section.
+func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
+	// Metadata refer to callsites, which can be found only if they are sorted.
+	r.tidy()
+	n := 0
+	for ; c.Len() > 0 && c.Err() == nil; n++ {
+		name, context := r.subject(c)
+		f := r.known.find(keyOf(name, context))
+		if f == nil {
+			r.addDoubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+		}
+		r.readMetadata(c, f, flags, 1)
+	}
+	if n != len(r.p.Functions) {
+		r.addDoubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
+	}
+}
+
+// readMetadata reads the metadata of a function and of everything inlined into it. f is nil if the
+// profile lacks the function.
+func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64, depth int) {
 	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
 		return
 	}
 	if f == nil {
 		f = new(Function)
 	}
-	if checksums {
+	if flags&flagProbes != 0 {
 		f.Checksum = c.ULEB("checksum")
 	}
-	if attributes {
+	if flags&flagAttributes != 0 {
 		at := c.Offset()
 		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
 		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
-			r.doubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+			r.addDoubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
 		}
 	}
-	if r.p.Kind.Has(ContextSensitive) {
+	if r.p.Kind.ContextSensitive {
 		return
 	}
 	n := r.count(c, 3, "number of callsites")
@@ -156,12 +155,12 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, checksums, at
 			callee = &Function{Name: name}
 			f.Callsites = append(f.Callsites, Callsite{at, callee}) // as LLVM does
 		}
-		r.readMetadata(c, callee, checksums, attributes, depth+1)
+		r.readMetadata(c, callee, flags, depth+1)
 	}
 }
 
-// readSymbols reads the list of all functions of the program that was profiled, those without samples
-// too. It has no count: it ends where the section ends.
+// readSymbols reads the list of all functions of the profiled program, with and without samples. The
+// list ends with the section.
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
 	text, ok := strings.CutSuffix(text, "\x00")
@@ -175,7 +174,7 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	symbols := strings.Split(text, "\x00")
 	for i := range symbols[1:] {
 		if symbols[i] >= symbols[i+1] {
-			r.doubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+			r.addDoubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
 		}
 	}
 	r.p.addSymbols(symbols...)

@@ -13,29 +13,26 @@ type extendedWriter struct {
 	opt *WriteOptions
 }
 
-// A content is a section to be written. The order of contents is that of the file; place is
-// that in the section table.
+// A content is a section to be written. Contents are in file order; index is the index in the section
+// table.
 type content struct {
 	section
-	place int
+	index int
 	bytes chunks
-	rest  []int // functions whose bytes are made again when they are written
+	later []int // functions after bytes, encoded again when written
 }
 
-// withAttributes are the kinds of profiles whose attributes are written.
-const withAttributes = ContextSensitive | PreInlined
-
-// keptBytes is how many bytes of functions are kept once their offsets are known. It bounds the
-// memory of writing a large profile, for the time of making the others twice.
+// keptBytes bounds the encoded functions kept until they are written. Functions beyond it are encoded
+// twice: first for their offsets, then to be written.
 const keptBytes = 32 << 20
 
-// writeExtended writes the header with the offsets of all sections first, so all sections are known
-// before; functions beyond keptBytes are made again when their turn comes.
+// writeExtended writes an extensible binary file. The header holds the offsets of all sections, so it
+// encodes everything before it writes anything.
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
-	if opt.rest != nil {
-		contents = append(contents, content{section: section{kind: restSection}, place: len(contents), bytes: whole(opt.rest)})
+	if opt.partialData != nil {
+		contents = append(contents, content{section: section{kind: partialSection}, index: len(contents), bytes: whole(opt.partialData)})
 	}
 	table := make([]section, len(contents))
 	head := le.AppendUint64(appendMagic(nil, magicExtended), uint64(len(contents)))
@@ -49,7 +46,7 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 		}
 		c.offset, c.size = offset, uint64(c.bytes.size)
 		offset += c.size
-		table[c.place] = c.section
+		table[c.index] = c.section
 	}
 	for _, s := range table {
 		for _, n := range []uint64{uint64(s.kind), s.flags, s.offset, s.size} {
@@ -59,28 +56,28 @@ func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	_, err := out.Write(head)
 	for _, c := range contents {
 		err = c.bytes.writeTo(out, err)
-		var rest []byte
-		for n, i := range c.rest {
-			if rest = w.appendFunction(rest, i); err == nil && (len(rest) >= chunk || n == len(c.rest)-1) {
-				_, err = out.Write(rest)
-				rest = rest[:0]
+		var b []byte
+		for n, i := range c.later {
+			if b = w.appendFunction(b, i); err == nil && (len(b) >= chunk || n == len(c.later)-1) {
+				_, err = out.Write(b)
+				b = b[:0]
 			}
 		}
 	}
 	return err
 }
 
-// contents returns all sections, with their places in the table:
+// contents returns all sections in file order:
 //
-//	read      summary, names, contexts, offsets, profiles, symbols, metadata
-//	written   summary, names, contexts, profiles, symbols, offsets, metadata
+//	table   summary, names, contexts, offsets, profiles, symbols, metadata
+//	file    summary, names, contexts, profiles, symbols, offsets, metadata
 //
-// The split layout has no contexts, and offsets and profiles twice: of the functions with
-// callsites, then of those without. There, the offsets are written next to the profiles.
+// The split layout has no contexts. It has offsets and profiles twice, for functions with and without
+// callsites; in the file, offsets follow their profiles.
 func (w *extendedWriter) contents() []content {
 	all := []content{
 		{section: section{kind: summarySection, flags: w.summaryFlags()}, bytes: whole(appendSummary(nil, w.summarize()))},
-		{section: section{kind: nameSection, flags: w.nameFlags()}, place: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
+		{section: section{kind: nameSection, flags: w.nameFlags()}, index: 1, bytes: whole(w.appendNames(nil, w.opt.MD5))},
 	}
 	if w.opt.Split {
 		inlines := func(i int) bool { return w.functions[i].inlines() }
@@ -94,23 +91,21 @@ func (w *extendedWriter) contents() []content {
 	return append(all, profiles, w.symbolList(5), offsets, w.metadata(6))
 }
 
-// summaryFlags are what readers know of the profile before they read it (SecProfSummaryFlags).
+// summaryFlags returns the flags of the summary section: the kind of the profile (SecProfSummaryFlags).
 func (w *extendedWriter) summaryFlags() (flags uint64) {
-	for kind, flag := range map[Kind]uint64{
-		Partial: flagPartial, ContextSensitive: flagContexts, PreInlined: flagPreInlined, FlowDiscriminators: flagFlowSensitive,
+	for flag, set := range map[uint64]bool{
+		flagPartial: w.kind.Partial, flagContexts: w.kind.ContextSensitive, flagPreInlined: w.kind.PreInlined,
+		flagFlowSensitive: w.kind.FlowDiscriminators, flagVTables: w.opt.VTables,
 	} {
-		if w.kind.Has(kind) {
+		if set {
 			flags |= flag
 		}
-	}
-	if w.opt.VTables {
-		flags |= flagVTables
 	}
 	return flags
 }
 
-// nameFlags are those of the name table (SecNameTableFlags). GUIDs have fixed length, so that readers
-// need not read the table to find one.
+// nameFlags returns the flags of the name table (SecNameTableFlags). GUIDs have a fixed length, so that
+// readers can find one by its index.
 func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
@@ -121,10 +116,10 @@ func (w *extendedWriter) nameFlags() uint64 {
 	return 0
 }
 
-// contextTable numbers the contexts, in their order, and returns the section with them.
-func (w *extendedWriter) contextTable(place int) content {
+// contextTable sets w.contexts and returns the section with the sorted contexts.
+func (w *extendedWriter) contextTable(index int) content {
 	var functions []int
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		functions = slices.Clone(w.sorted)
 		slices.SortFunc(functions, w.compare)
 		w.contexts = make([]uint32, len(w.functions))
@@ -135,17 +130,17 @@ func (w *extendedWriter) contextTable(place int) content {
 		context := w.functions[i].context
 		dst = cursor.AppendULEB(dst, uint64(len(context)))
 		for _, frame := range context {
-			dst = appendLocationOf(cursor.AppendULEB(dst, uint64(w.ranks[w.names.get(frame.Name)])), frame.word())
+			dst = appendLocationWord(cursor.AppendULEB(dst, uint64(w.ranks[w.names.numberOf(frame.Name)])), frame.word())
 		}
 	}
-	return content{section: section{kind: contextSection}, place: place, bytes: whole(dst)}
+	return content{section: section{kind: contextSection}, index: index, bytes: whole(dst)}
 }
 
-// profiles returns the section with functions, and that with their offsets, which is read
-// before it and has the given place.
-func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (profiles, offsets content) {
+// profiles returns the section with functions and the section with their offsets. In the table, offsets
+// come first, at the given index.
+func (w *extendedWriter) profiles(functions []int, index int, flags uint64) (profiles, offsets content) {
 	at := make([]uint64, len(w.functions))
-	profiles = content{section: section{kind: profileSection, flags: flags}, place: place + 1}
+	profiles = content{section: section{kind: profileSection, flags: flags}, index: index + 1}
 	dst := &profiles.bytes
 	var again []byte
 	for n, i := range functions {
@@ -154,13 +149,13 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 			dst.end(w.appendFunction(dst.begin(), i))
 			continue
 		}
-		if profiles.rest == nil {
-			profiles.rest = functions[n:]
+		if profiles.later == nil {
+			profiles.later = functions[n:]
 		}
 		again = w.appendFunction(again[:0], i)
 		dst.size += len(again)
 	}
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		flags |= flagOrdered
 		functions = slices.Clone(functions)
 		slices.SortFunc(functions, w.compare)
@@ -170,32 +165,30 @@ func (w *extendedWriter) profiles(functions []int, place int, flags uint64) (pro
 	for _, i := range functions {
 		table = cursor.AppendULEB(cursor.AppendULEB(table, w.subject(i)), at[i])
 	}
-	return profiles, content{section: section{kind: offsetSection, flags: flags}, place: place, bytes: whole(table)}
+	return profiles, content{section: section{kind: offsetSection, flags: flags}, index: index, bytes: whole(table)}
 }
 
-// symbolList returns the section with the symbol list.
-func (w *extendedWriter) symbolList(place int) content {
+func (w *extendedWriter) symbolList(index int) content {
 	var dst []byte
 	for _, name := range w.symbols {
 		dst = append(append(dst, name...), 0)
 	}
-	return content{section: section{kind: symbolSection}, place: place, bytes: whole(dst)}
+	return content{section: section{kind: symbolSection}, index: index, bytes: whole(dst)}
 }
 
 // metadata returns the section with checksums and attributes.
-func (w *extendedWriter) metadata(place int) content {
-	c := content{section: section{kind: metadataSection}, place: place}
-	if w.kind.Has(ProbeBased) {
+func (w *extendedWriter) metadata(index int) content {
+	c := content{section: section{kind: metadataSection}, index: index}
+	if w.kind.ProbeBased {
 		c.flags |= flagProbes
 	}
-	if w.kind&withAttributes != 0 || w.opt.partial && w.survey().attributes {
+	if w.kind.hasAttributes() || w.opt.Partial && w.survey().attributes {
 		c.flags |= flagAttributes
 	}
 	if c.flags == 0 {
 		return c
 	}
 	var dst []byte
-	// The order is that of LLVM's unordered map: it shows in the file, and so it has to be known.
 	for i := range w.inMapOrder() {
 		dst = w.appendMetadata(cursor.AppendULEB(dst, w.subject(i)), w.functions[i].body, c.flags)
 	}
@@ -203,8 +196,8 @@ func (w *extendedWriter) metadata(place int) content {
 	return c
 }
 
-// appendMetadata appends the metadata of a function and, unless there are contexts, of what is inlined
-// into it (writeFuncMetadata).
+// appendMetadata appends the metadata of a function and, without contexts, of everything inlined into
+// it (writeFuncMetadata).
 func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	u := unpacker{b: body}
 	u.skip()
@@ -215,7 +208,7 @@ func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	if flags&flagAttributes != 0 {
 		dst = cursor.AppendULEB(dst, attributes)
 	}
-	if w.kind.Has(ContextSensitive) {
+	if w.kind.ContextSensitive {
 		return dst
 	}
 	u.skipSamples()
@@ -223,7 +216,7 @@ func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	dst = cursor.AppendULEB(dst, uint64(w.gatherCalls(&u)))
 	for i := first; i < len(w.calls); i++ {
 		c := &w.calls[i]
-		dst = w.appendMetadata(cursor.AppendULEB(appendLocationOf(dst, c.word), c.name), c.body, flags)
+		dst = w.appendMetadata(cursor.AppendULEB(appendLocationWord(dst, c.word), c.name), c.body, flags)
 	}
 	w.calls = w.calls[:first]
 	return dst

@@ -10,61 +10,61 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Fit says how much of a profile fits a program. Samples are those at the locations of
-// functions, in all contexts and wherever they are inlined, each counted once.
+// A Fit says how much of a profile fits a program. It counts the samples of each location of each
+// function once, summed over all contexts and inlined copies.
 type Fit struct {
-	Functions        []FunctionFit // by stale samples, then samples, descending; then by name
-	Samples          uint64        // saturating, as all sums
+	Functions        []FunctionFit // by descending stale samples, descending samples, then name
+	Samples          uint64        // all sums saturate
 	Stale            uint64        // samples that do not fit
-	ProgramFunctions int           // inlined ones included
-	// What of the program could be compared with the profile, besides names: the checksums of
-	// functions, or the lines of code.
+	ProgramFunctions int           // including functions that are only inlined
+	// Checksums and Lines say what could be compared besides names: the checksums of functions, or
+	// lines of code.
 	Checksums, Lines bool
-	// Staleness holds what clang -mllvm -report-profile-staleness prints, for the whole program
-	// instead of one source file, and with functions of headers that the program has from
-	// elsewhere. It does not know the contexts of context-sensitive profiles.
+	// Staleness holds the numbers that clang -mllvm -report-profile-staleness prints, for the whole
+	// program instead of one source file, functions of headers included. It ignores the contexts of
+	// context-sensitive profiles.
 	Staleness struct {
-		Functions       int    // of the profile, not inlined, that the program has, renamed ones included
+		Functions       int    // profile functions, not inlined, that the program has, perhaps renamed
 		StaleFunctions  int    // ... with another checksum
 		Samples         uint64 // sum of the totals of Functions
-		StaleSamples    uint64 // ... of functions, also inlined ones, with another checksum
-		Calls           int    // places of calls in the profile
-		StaleCalls      int    // ... at which the program calls another function, or none
-		RecoveredStales int    // ... of which the matching of stale profiles finds the place
+		StaleSamples    uint64 // ... in functions with another checksum, inlined functions included
+		Calls           int    // locations of calls in the profile
+		StaleCalls      int    // ... where the program calls another function, or none
+		RecoveredStales int    // ... that the matching of stale profiles finds elsewhere
 	}
 }
 
-// A FunctionFit is how the function of a name fits.
+// A FunctionFit says how a function fits, all its contexts and inlined copies together.
 type FunctionFit struct {
-	Name    Name   // with its text, if profile or program have it
-	Changed bool   // its checksum is another one, at least in some context; or lines have no code
+	Name    Name   // with its text, if the profile or the program has it
+	Changed bool   // the checksum differs, in one context at least; or some lines have no code
 	Gone    bool   // the program has no such function, under this name or another
-	NewName string // under which the program has it; "" if it has it under its own
+	NewName string // its name in the program; "" if unchanged
 	Samples uint64 // of the function
 	Max     uint64 // greatest count of a location
-	// Stale are the samples that do not fit because of this function, those of functions inlined
+	// Stale are the samples that do not fit because of this function, samples of functions inlined
 	// into it included.
 	Stale      uint64
-	Locations  int // lines with samples, in profiles by line
+	Locations  int // lines with samples, in line-based profiles
 	StaleLines int // ... that have no code
-	// Calls are the places of calls that the profile knows; Aligned are those that the program
-	// has in the same order, so that the matching of stale profiles can find the lines or probes
-	// around them (clang -mllvm -salvage-stale-profile).
+	// Calls is the number of locations of calls in the profile. Aligned is how many of them the program
+	// has in the same order: the matching of stale profiles finds the lines or probes around these
+	// (clang -mllvm -salvage-stale-profile).
 	Calls, Aligned int
 }
 
-// Fit compares a profile with a program, usually a later build of what was profiled.
+// Fit compares a profile with a program, usually a later build of the profiled program.
 //
-// Functions are the same by their canonical names (FunctionSamples::getCanonicalFnName), or GUIDs. In
-// probe-based profiles a function has changed if the checksum of its control flow has. Of others the
-// program's debug information is asked whether the lines, counted from the beginning of the function,
-// and discriminators still have code: code that the optimizer removed has none, too.
+// It matches functions by their canonical names (FunctionSamples::getCanonicalFnName) or GUIDs. In a
+// probe-based profile, a function has changed if the checksum of its control flow differs. For other
+// profiles, the debug information of the program tells whether the lines and discriminators still have
+// code. Lines whose code the optimizer removed count as stale.
 //
-// Functions of other names are found as LLVM finds them (SampleProfileMatcher): functions that are
-// called at the corresponding place, and have the same checksum or call most of the same functions in the
-// same order; and those whose demangled name alone is the same.
+// Fit finds renamed functions by LLVM's rules (SampleProfileMatcher): functions that are called at the
+// corresponding location and have the same checksum or call mostly the same functions in the same
+// order; and functions with the same demangled name.
 //
-// It reads past damage in the debug information, which is the error then, along with a fit.
+// If the debug information is damaged, Fit returns both a result and an error.
 func (p *Profile) Fit(program *symbolize.File) (*Fit, error) {
 	facts, err := readProgram(program)
 	if facts == nil {
@@ -75,21 +75,21 @@ func (p *Profile) Fit(program *symbolize.File) (*Fit, error) {
 
 func (p *Profile) fit(program *programFacts) *Fit {
 	f := &fitter{
-		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.Has(FlowDiscriminators),
+		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.FlowDiscriminators,
 		fit: &Fit{
 			ProgramFunctions: program.count(),
-			Checksums:        program.probes && p.Kind.Has(ProbeBased), Lines: program.lines && !p.Kind.Has(ProbeBased),
+			Checksums:        program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
 		},
 	}
 	for _, fn := range p.Functions {
 		f.collect(fn)
 	}
 	m := newMatcher(f)
-	m.run()
+	m.matchAll()
 	for _, fn := range p.Functions {
-		f.judge(fn, nil)
+		f.addStale(fn, nil)
 		if f.fit.Checksums {
-			f.staleness(fn)
+			f.addStaleness(fn)
 		}
 	}
 	f.finish()
@@ -110,30 +110,29 @@ type fitter struct {
 	profile *Profile
 	program *programFacts
 	fit     *Fit
-	byID    map[uint64]*flatFunction // functions of the profile, by the program's ids
-	// Discriminators are not compared: flow-sensitive ones are of passes of the compiler.
+	byID    map[uint64]*flatFunction // functions of the profile, by id in the program
+	// byLine: discriminators are not compared. Flow-sensitive ones come from passes of the compiler, not
+	// from debug information.
 	byLine bool
 }
 
-// A flatFunction is what a profile knows of a function in all contexts and places.
+// A flatFunction sums up a function of the profile over all contexts and inlined copies.
 type flatFunction struct {
 	FunctionFit
 	id        uint64 // canonical
 	checksum  uint64 // the first that is not 0
 	in        *programFunction
 	newName   *programFunction
-	locations map[Location]bool       // whether they are stale, of those with samples
-	callees   map[Location]calleeList // with samples; without, if no callee has any
-	sampled   map[Location]bool       // whether callees have samples
+	locations map[Location]bool       // locations with samples; true if stale
+	callees   map[Location]calleeList // callees with samples; all callees if none has samples
+	sampled   map[Location]bool       // whether some callee has samples
 }
 
-// id returns the id by which the program knows a function, or else its GUID.
+// id returns the id of a function in the program; its GUID if the program lacks it.
 func (f *fitter) id(n Name) uint64 {
-	id := n.id
-	if text, ok := n.Text(); ok {
-		if canonical := guid.Canonical(text); canonical != text {
-			id = guid.Of(canonical)
-		}
+	id := n.ID
+	if canonical := guid.Canonical(n.Text); canonical != n.Text {
+		id = guid.Of(canonical)
 	}
 	if in := f.program.functions[id]; in != nil {
 		return in.id
@@ -141,7 +140,7 @@ func (f *fitter) id(n Name) uint64 {
 	return id
 }
 
-func (f *fitter) flat(n Name) *flatFunction {
+func (f *fitter) flatOf(n Name) *flatFunction {
 	id := f.id(n)
 	flat := f.byID[id]
 	if flat == nil {
@@ -150,7 +149,7 @@ func (f *fitter) flat(n Name) *flatFunction {
 			locations: make(map[Location]bool), callees: make(map[Location]calleeList), sampled: make(map[Location]bool),
 		}
 		flat.Name = n
-		if _, ok := n.Text(); !ok && flat.in != nil && flat.in.name != "" {
+		if n.isID() && flat.in != nil && flat.in.name != "" {
 			flat.Name = NameOf(flat.in.name)
 		}
 		if flat.in == nil {
@@ -161,14 +160,14 @@ func (f *fitter) flat(n Name) *flatFunction {
 	return flat
 }
 
-// collect notes what a function of the profile, and those inlined into it, have.
+// collect adds a function of the profile, and the functions inlined into it, to their flatFunctions.
 func (f *fitter) collect(fn *Function) {
 	for i := 1; i < len(fn.Context) && fn.Total > 0; i++ {
 		caller := fn.Context[i-1]
-		f.calls(caller.Name, caller.Location, fn.Context[i].Name, fn.Total)
+		f.addCall(caller.Name, caller.Location, fn.Context[i].Name, fn.Total)
 	}
 	fn.walk(func(g *Function) bool {
-		to := f.flat(g.Name)
+		to := f.flatOf(g.Name)
 		if to.checksum == 0 {
 			to.checksum = g.Checksum
 		}
@@ -180,29 +179,29 @@ func (f *fitter) collect(fn *Function) {
 				to.locations[s.Location] = f.isStale(to, s.Location)
 			}
 			for _, t := range s.Targets {
-				f.calls(g.Name, s.Location, t.Name, t.Count)
+				f.addCall(g.Name, s.Location, t.Name, t.Count)
 			}
 		}
 		for _, c := range g.Callsites {
-			f.calls(g.Name, c.Location, c.Callee.Name, c.Callee.Total)
+			f.addCall(g.Name, c.Location, c.Callee.Name, c.Callee.Total)
 		}
 		return true
 	})
 }
 
-// negativeLine is set in the offsets of lines before the beginning of their function, which LLVM
-// does not match.
+// negativeLine is set in the offsets of lines before the first line of the function. LLVM does not
+// match these.
 const negativeLine = 0x8000
 
-// calls notes a call. Callees without samples count only if none at the place has any.
-func (f *fitter) calls(caller Name, at Location, callee Name, count uint64) {
+// addCall records a call. Callees without samples count only if no callee at the location has any.
+func (f *fitter) addCall(caller Name, at Location, callee Name, count uint64) {
 	if at.Line&negativeLine != 0 {
 		return
 	}
 	if f.byLine {
 		at.Discriminator = 0
 	}
-	to := f.flat(caller)
+	to := f.flatOf(caller)
 	if count > 0 && !to.sampled[at] {
 		to.sampled[at] = true
 		to.callees[at] = nil
@@ -219,23 +218,23 @@ func (f *fitter) isStale(fn *flatFunction, at Location) bool {
 	if !f.fit.Lines || fn.in == nil || !fn.in.startLine {
 		return false
 	}
-	set := fn.in.lines
+	set := fn.in.locations
 	if f.byLine {
-		at.Discriminator, set = 0, fn.in.places
+		at.Discriminator, set = 0, fn.in.lines
 	}
 	_, ok := set[at]
 	return !ok
 }
 
-// hasChanged reports whether a function has another checksum than the program.
+// hasChanged reports whether the checksum of a function differs from the program.
 func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
 	return f.fit.Checksums && in != nil && len(in.hashes) > 0 && !slices.Contains(in.hashes, fn.Checksum)
 }
 
-// judge sums up the samples that do not fit. Those of functions that are inlined into one that does
-// not fit are lost with it; cause is the outermost such function, nil for none.
-func (f *fitter) judge(fn *Function, cause *flatFunction) {
-	flat := f.flat(fn.Name)
+// addStale sums up the samples that do not fit. If a function does not fit, the samples of everything
+// inlined into it are lost as well; cause is the outermost such function, or nil.
+func (f *fitter) addStale(fn *Function, cause *flatFunction) {
+	flat := f.flatOf(fn.Name)
 	changed := f.hasChanged(flat.in, fn)
 	flat.Changed = flat.Changed || changed
 	if cause == nil && (changed || flat.in == nil) {
@@ -254,14 +253,14 @@ func (f *fitter) judge(fn *Function, cause *flatFunction) {
 		}
 	}
 	for _, c := range fn.Callsites {
-		f.judge(c.Callee, cause)
+		f.addStale(c.Callee, cause)
 	}
 }
 
-// staleness adds a function to what LLVM counts of checksums
+// addStaleness adds a function to the numbers about checksums
 // (SampleProfileMatcher::countMismatchedFuncSamples).
-func (f *fitter) staleness(fn *Function) {
-	flat := f.flat(fn.Name)
+func (f *fitter) addStaleness(fn *Function) {
+	flat := f.flatOf(fn.Name)
 	in := flat.in
 	if in == nil {
 		in = flat.newName
@@ -291,7 +290,7 @@ func (f *fitter) staleness(fn *Function) {
 	})
 }
 
-// finish lists the functions.
+// finish completes and sorts the list of functions.
 func (f *fitter) finish() {
 	for flat := range maps.Values(f.byID) {
 		if f.fit.Lines && flat.in != nil && flat.in.startLine {
@@ -309,6 +308,6 @@ func (f *fitter) finish() {
 		f.fit.Functions = append(f.fit.Functions, flat.FunctionFit)
 	}
 	slices.SortFunc(f.fit.Functions, func(a, b FunctionFit) int {
-		return cmp.Or(cmp.Compare(b.Stale, a.Stale), cmp.Compare(b.Samples, a.Samples), a.Name.Compare(b.Name), cmp.Compare(a.Name.id, b.Name.id))
+		return cmp.Or(cmp.Compare(b.Stale, a.Stale), cmp.Compare(b.Samples, a.Samples), a.Name.compare(b.Name), cmp.Compare(a.Name.ID, b.Name.ID))
 	})
 }

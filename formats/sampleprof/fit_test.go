@@ -17,7 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// source returns a source of the fixtures.
+// source returns the path of a source in testdata.
 func source(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
@@ -27,7 +27,7 @@ func source(t *testing.T, name string) []byte {
 	return data
 }
 
-// compile compiles a source and returns the program and what the compiler said.
+// compile compiles a source. It returns the program and the messages of the compiler.
 func compile(t *testing.T, clang, name string, source []byte, flags ...string) (program, said string) {
 	t.Helper()
 	dir := t.TempDir() // the compiler hashes the path of the source as given
@@ -56,7 +56,7 @@ func fit(t *testing.T, profile, program string) *Fit {
 	return mustRead(t, fixtures(t)[profile]).fit(known)
 }
 
-// TestFitsItself: a profile fits the program that it is of, whole.
+// TestFitsItself: a profile fits the profiled program completely.
 func TestFitsItself(t *testing.T) {
 	clangxx, clang := oracle.Tool(t, "clang++-22"), oracle.Tool(t, "clang-22")
 	base := []string{"-g", "-static", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-ffile-compilation-dir=."}
@@ -83,7 +83,7 @@ func TestFitsItself(t *testing.T) {
 			t.Errorf("%s: %+v", c.profile, f)
 		}
 		for _, fn := range f.Functions {
-			if text, ok := fn.Name.Text(); !ok || text == "" {
+			if fn.Name.Text == "" {
 				t.Errorf("%s: a function of the program has no name: %+v", c.profile, fn)
 			}
 		}
@@ -97,7 +97,7 @@ var (
 	nameReport = regexp.MustCompile(`\((\d+)/\d+\) of functions' profile are matched`)
 )
 
-// numbers returns the numbers in what the compiler printed.
+// numbers returns the numbers in the messages of the compiler.
 func numbers(t *testing.T, re *regexp.Regexp, said string) (all []uint64) {
 	t.Helper()
 	match := re.FindStringSubmatch(said)
@@ -123,7 +123,7 @@ func conditionOf(fn *FunctionFit) string {
 	return "fits"
 }
 
-// condition returns how a function fits.
+// condition describes in a word how a function fits.
 func (f *Fit) condition(name string) FunctionFit {
 	for _, fn := range f.Functions {
 		if fn.Name.String() == name {
@@ -133,7 +133,7 @@ func (f *Fit) condition(name string) FunctionFit {
 	return FunctionFit{}
 }
 
-// TestStaleness compares with what clang says of a later source.
+// TestStaleness compares the fit with the numbers that clang prints for a later source.
 func TestStaleness(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
@@ -167,7 +167,7 @@ func TestStaleness(t *testing.T) {
 				t.Errorf("%s: %+v", c.profile, fn)
 			}
 		} else {
-			// A call that is gone may be one through a pointer if its line has code.
+			// A missing call may be a call through a pointer if its line has code.
 			want := numbers(t, callReport, said)
 			if uint64(s.Calls) != want[1] || uint64(s.StaleCalls) > want[0] || s.StaleCalls < 5 {
 				t.Errorf("%s: calls %d of %d, clang %d", c.profile, s.StaleCalls, s.Calls, want)
@@ -207,7 +207,7 @@ func TestStaleness(t *testing.T) {
 	}
 }
 
-// TestStalenessOfInlined compares with what clang says of functions that profiles have inlined.
+// TestStalenessOfInlined compares with clang for functions that are inlined in profiles.
 func TestStalenessOfInlined(t *testing.T) {
 	clang := oracle.Tool(t, "clang++-22")
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
@@ -243,7 +243,7 @@ func TestStalenessOfInlined(t *testing.T) {
 	}
 }
 
-// TestDamagedProgram: a damaged program is an error, or has less to say.
+// TestDamagedProgram: a damaged program gives an error or fewer facts.
 func TestDamagedProgram(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	p := mustRead(t, fixtures(t)["calls-probes.afdo"])
@@ -285,7 +285,7 @@ func TestDamagedProgram(t *testing.T) {
 	}
 }
 
-// TestStalenessOfReleases: every release leaves in its programs what is compared.
+// TestStalenessOfReleases: programs of every release have the facts that Fit compares.
 func TestStalenessOfReleases(t *testing.T) {
 	clang22 := oracle.Tool(t, "clang-22")
 	later, stderr, code := oracle.Run(t, clang22, "-E", "-P", "-DLATER", filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", "calls.c"))
@@ -310,7 +310,7 @@ func TestStalenessOfReleases(t *testing.T) {
 				t.Errorf("clang %d, %s: %+v", release, profile, fn)
 			}
 		}
-		// Without any of it only names are compared.
+		// Without probes and debug information, Fit compares only names.
 		program, _ := compile(t, clang, "calls.c", []byte(later), "-O2")
 		f := fit(t, "calls-probes.afdo", program)
 		if f.Checksums || f.Lines || !f.condition("process").Gone || f.condition("summarize").Changed || !f.condition("retire").Gone {
@@ -319,7 +319,7 @@ func TestStalenessOfReleases(t *testing.T) {
 	}
 }
 
-// programOf makes a program of functions, by name, with a hash, blocks and calls.
+// programOf returns the facts of a program with the given functions.
 func programOf(functions map[string]programFunction) *programFacts {
 	p := &programFacts{functions: make(map[uint64]*programFunction), probes: true, calls: true}
 	for name, f := range functions {
@@ -333,7 +333,7 @@ func programOf(functions map[string]programFunction) *programFacts {
 	return p
 }
 
-// TestFit: functions that are inlined into others are lost with them; names by which functions are found.
+// TestFit: the samples of inlined functions are lost with their caller; functions are found by all their names.
 func TestFit(t *testing.T) {
 	p := mustRead(t, []byte(`main:100:1
  1: 10
@@ -379,7 +379,7 @@ local:9:1
 		got = append(got, fmt.Sprint(fn.Name, " ", conditionOf(&fn), " ", fn.NewName, " ", fn.Stale, "/", fn.Samples))
 	}
 	want := []string{
-		// 20 of its own and 30 of what is inlined into it; as a function of its own it fits.
+		// 20 own samples and 30 of inlined functions; the copy that is not inlined fits.
 		"inner changed  50/27",
 		"_ZN3old4nameEv renamed _ZN3new4nameEi 4/4",
 		"_ZN3app4core17h0123456789abcdefE renamed _ZN3app4core17hfedcba9876543210E 3/3",
@@ -394,7 +394,7 @@ local:9:1
 	}
 }
 
-// TestFitOrder: what is found does not depend on the order of maps.
+// TestFitOrder: the result does not depend on the order of maps.
 func TestFitOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	name := func(i int) string { return "f" + strconv.Itoa(i) }
@@ -402,13 +402,13 @@ func TestFitOrder(t *testing.T) {
 	for i := range 60 {
 		f := programFunction{hashes: []uint64{uint64(rnd.IntN(4))}}
 		for j := range 8 {
-			f.calls(Location{Line: uint32(j)}, guid.Of(name(rnd.IntN(70))))
+			f.addCall(Location{Line: uint32(j)}, guid.Of(name(rnd.IntN(70))))
 		}
 		functions[name(i)] = f
 	}
 	var first *Fit
 	for range 8 {
-		got := mustRead(t, randomText(5, 60, ProbeBased, false)).fit(programOf(functions))
+		got := mustRead(t, randomText(5, 60, Kind{ProbeBased: true}, false)).fit(programOf(functions))
 		if first == nil {
 			first = got
 		}
@@ -418,7 +418,7 @@ func TestFitOrder(t *testing.T) {
 	}
 }
 
-// TestCommon: as long as the longest, by another way, and in order.
+// TestCommon: the result is in order, and as long as the result of a simple slow algorithm.
 func TestCommon(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	list := func() []int {
@@ -454,7 +454,7 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// TestCallsOfCode: calls and jumps to the beginning of functions.
+// TestCallsOfCode finds calls of functions and jumps to other functions.
 func TestCallsOfCode(t *testing.T) {
 	for _, c := range []struct {
 		arch string
@@ -469,9 +469,9 @@ func TestCallsOfCode(t *testing.T) {
 		{"riscv64", []byte{0xe8, 15, 0, 0, 0}, ""},
 	} {
 		code := code{arch: c.arch, sections: []codeSection{{0x1000, c.data}}, starts: make(map[uint64][]uint64)}
-		code.start(0x1000, 1)
-		code.start(0x1014, 2)
-		code.start(0x1014, 2)
+		code.addStart(0x1000, 1)
+		code.addStart(0x1014, 2)
+		code.addStart(0x1014, 2)
 		code.sort()
 		var got string
 		for at, target := range code.calls() {
@@ -496,7 +496,7 @@ func TestBaseDiscriminator(t *testing.T) {
 	}
 }
 
-// TestFitIsBounded: many functions that are gone or new, each with many calls of all others, end soon.
+// TestFitIsBounded: matching many gone and new functions with many calls ends soon.
 func TestFitIsBounded(t *testing.T) {
 	const n = 300
 	var text strings.Builder
@@ -505,7 +505,7 @@ func TestFitIsBounded(t *testing.T) {
 		f := programFunction{hashes: []uint64{2}}
 		fmt.Fprintf(&text, "old%d:%d:1\n", i, i)
 		for j := range n {
-			f.calls(Location{Line: uint32(j)}, guid.Of(fmt.Sprintf("new%d", (i+j*7)%n)))
+			f.addCall(Location{Line: uint32(j)}, guid.Of(fmt.Sprintf("new%d", (i+j*7)%n)))
 			fmt.Fprintf(&text, " %d: %d old%d:1\n", j, i, (j*i+1)%n)
 		}
 		text.WriteString(" !CFGChecksum: 1\n")
@@ -513,8 +513,8 @@ func TestFitIsBounded(t *testing.T) {
 	}
 	fmt.Fprintf(&text, "main:1:1\n 1: 1 old0:1\n 2: 1 old1:1\n !CFGChecksum: 1\n")
 	main := programFunction{hashes: []uint64{1}}
-	main.calls(Location{Line: 1}, guid.Of("new1"))
-	main.calls(Location{Line: 2}, guid.Of("new0"))
+	main.addCall(Location{Line: 1}, guid.Of("new1"))
+	main.addCall(Location{Line: 2}, guid.Of("new0"))
 	functions["main"] = main
 	p := mustRead(t, []byte(text.String()))
 	if fit := p.fit(programOf(functions)); len(fit.Functions) != n+1 {

@@ -4,8 +4,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// The gcov format is u32 words, little-endian. A u64 is two words, the low one first. A
-// string is its length in words and these words, padded with zeros.
+// The gcov format consists of little-endian u32 words. A u64 is two words, the low word first. A
+// string is its length in words, followed by its bytes, padded with zeros.
 //
 //	gcov     = "adcg" "*704" stamp
 //	           tagNames length n { string }
@@ -14,8 +14,8 @@ import (
 //	           { offset numTargets u64:count { kind u64:name u64:count } }
 //	           { offset function }
 //
-// An offset is line<<16 | discriminator. Totals are not stored: each count is one of the
-// function and of those around it.
+// An offset is line<<16 | discriminator. The format has no totals: each count adds to the function
+// and to all functions that it is inlined into.
 const (
 	magicGCov = "adcg*704"
 
@@ -52,7 +52,7 @@ func readGCov(data []byte) (*Profile, error) {
 			break
 		}
 		f := r.function(name, nil)
-		add(&f.Head, head, 1)
+		addCount(&f.Head, head, 1)
 		// A function that comes again is read and not added, as in LLVM.
 		if f.Total > 0 {
 			f = &Function{Name: name}
@@ -99,8 +99,8 @@ func (r *gcovReader) location() Location {
 	return Location{at >> 16, at & 0xffff}
 }
 
-// readFunction reads the last function of a stack, whose name is read; the others are those
-// around it.
+// readFunction reads the last function of the stack, after its name. The others are its inline chain,
+// outermost first.
 func (r *gcovReader) readFunction(stack []*Function) {
 	c, f := r.c, stack[len(stack)-1]
 	positions := c.Count(uint64(c.U32("number of positions")), 16, "number of positions")
@@ -110,13 +110,13 @@ func (r *gcovReader) readFunction(stack []*Function) {
 		targets := c.Count(uint64(c.U32("number of targets")), 20, "number of targets")
 		count := c.U64("samples")
 		for _, g := range stack {
-			add(&g.Total, count, 1)
+			addCount(&g.Total, count, 1)
 		}
 		s := Sample{Location: at, Count: count}
 		for ; targets > 0 && c.Err() == nil; targets-- {
-			place := c.Offset()
+			offset := c.Offset()
 			if kind := c.U32("kind of targets"); c.Err() == nil && kind != targetKind {
-				c.Fail(c.At(place).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
+				c.Fail(c.At(offset).Field("kind of targets").Got(kind).Wantf("%d, calls", targetKind).Corrupt())
 			}
 			name := r.name(c.U64("target"))
 			s.Targets = append(s.Targets, Target{name, c.U64("samples of a target")})

@@ -61,7 +61,7 @@ func TestGCov(t *testing.T) {
 	}
 }
 
-// TestGCovDamaged: what is damaged is told with its place; a function that comes again counts once.
+// TestGCovDamaged: errors name the damaged field; a function that occurs twice counts once.
 func TestGCovDamaged(t *testing.T) {
 	for word, want := range map[int]string{
 		1: "tag is 0x9, want", 13: "tag is 0x9, want", 18: "name is 9, want less than 3, the number of names", 25: "kind of targets is 9, want",
@@ -72,7 +72,7 @@ func TestGCovDamaged(t *testing.T) {
 			t.Errorf("word %d: error %v, want %q", word, err, want)
 		}
 	}
-	// The second function is named as the first: only its head counts.
+	// Both functions have one name: of the second, only the head counts.
 	data := gcovProfile()
 	le.PutUint32(data[len(data)-28:], 0)
 	const want = "main:8589934603:12\n 3.2: 8589934592 called:5\n 4: inlined:11\n  1: 11\n"

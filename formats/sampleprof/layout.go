@@ -13,15 +13,15 @@ package sampleprof
 //	           m { line discriminator body }
 //	           [ v { line discriminator k { name count } } ]  extensible binary with a flag
 //
-// A name is an index of the table; with contexts, that of a function is an index of the
-// context table.
+// A name is an index into the name table. In context-sensitive profiles, the name of a function
+// that is not inlined is an index into the context table.
 //
 //	compact  = magic version summary n { id } u64:offset { function } n { name fileOffset }
 //
 //	extended = magic version u64:n { u64:type u64:flags u64:offset u64:size } { section }
 //
-// The sections of an extensible binary file stand in the order in which they are read, and lie in
-// another one in the file. Their offsets count from the beginning of the file.
+// The section table of an extensible binary file lists the sections in reading order, which is not
+// their order in the file. Offsets count from the beginning of the file.
 const (
 	magicBase     = 0x5350524f463432 << 8 // "SPROF42"
 	magicBinary   = magicBase | 0xff
@@ -43,19 +43,21 @@ const (
 	contextSection  sectionType = 6  // n { k { name line discriminator } }
 	profileSection  sectionType = 32 // { function }
 
-	// restSection is profuse's own, which LLVM skips: of a sum, what the other sections cannot hold.
+	// partialSection is profuse's own section of a partial sum, which LLVM skips. It holds what the other
+	// sections cannot hold.
 	//
 	//	n { string } { size extended }
 	//
-	// The strings are names that the other sections have by GUID, or not at all. The profiles,
-	// without such a section and not compressed, have functions of other builds, by their checksums.
-	restSection sectionType = 0x70726f66757365 // "profuse"
+	// The strings are names that the other sections lack, or hold as GUIDs. The extensible binary
+	// profiles, which are not compressed and not partial sums, hold functions of other builds:
+	// functions with other checksums.
+	partialSection sectionType = 0x70726f66757365 // "profuse"
 )
 
 var sectionNames = map[sectionType]string{
 	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
 	offsetSection: "function offsets", metadataSection: "function metadata",
-	contextSection: "context table", profileSection: "profiles", restSection: "rest of a sum",
+	contextSection: "context table", profileSection: "profiles", partialSection: "partial sum",
 }
 
 func (t sectionType) String() string {
@@ -117,29 +119,29 @@ func (s *section) flagWords() (words []string) {
 	return words
 }
 
-// Flags of sections: the low half means the same in all of them.
+// Flags of sections. The low half means the same in all sections.
 const (
 	flagCompressed uint64 = 1 << 0
 	flagFlat       uint64 = 1 << 1 // functions without callsites
 
-	flagPartial       uint64 = 1 << 32 // of the summary
+	flagPartial       uint64 = 1 << 32 // summarySection
 	flagContexts      uint64 = 1 << 33
 	flagFlowSensitive uint64 = 1 << 34
 	flagPreInlined    uint64 = 1 << 36
 	flagVTables       uint64 = 1 << 37
 
-	flagMD5    uint64 = 1 << 32 // of the name table
+	flagMD5    uint64 = 1 << 32 // nameSection
 	flagFixed  uint64 = 1 << 33 // GUIDs are u64
 	flagUnique uint64 = 1 << 34 // some name has uniqueSuffix
 
-	flagOrdered uint64 = 1 << 32 // of the function offsets
+	flagOrdered uint64 = 1 << 32 // offsetSection
 
-	flagProbes     uint64 = 1 << 32 // of the metadata
+	flagProbes     uint64 = 1 << 32 // metadataSection
 	flagAttributes uint64 = 1 << 33
 )
 
-// uniqueSuffix begins what clang appends to names of internal functions to make them
-// unique (-funique-internal-linkage-names).
+// uniqueSuffix begins the suffix with which clang makes the names of internal functions unique
+// (-funique-internal-linkage-names).
 const uniqueSuffix = ".__uniq."
 
 // A section is an entry of the section table.
@@ -153,6 +155,5 @@ const (
 	maxSections  = 64    // LLVM writes seven or eight
 )
 
-// maxDepth is how deep functions may be inlined into each other, and how many frames a context
-// may have.
+// maxDepth bounds how deep functions are inlined into each other, and the frames of a context.
 const maxDepth = 1_000

@@ -16,34 +16,33 @@ const (
 	minCalls      = 3  // ... (min-call-count-for-cg-matching)
 )
 
-// maxCells bounds the work of one comparison of calls, and of all; maxPairs how many pairs of functions
-// are compared. A program of a hundred thousand functions takes a tenth of that.
+// Limits of the work: maxCells for one alignment of call lists, maxAllCells for all alignments,
+// maxPairs for the compared pairs of functions. A program with 100,000 functions takes a tenth.
 const maxCells, maxAllCells, maxPairs = 1 << 22, 1 << 27, 1 << 20
 
-// A matcher finds the functions of a profile that a program has under other names, and the places of
+// A matcher finds functions of the profile that the program has under other names, and aligns their
 // calls (SampleProfileMatcher).
 type matcher struct {
 	*fitter
-	taken   map[*programFunction]*flatFunction // new functions that were found to be old ones
-	similar map[[2]uint64]bool                 // by the ids of a function of the program and one of the profile
-	cells   int                                // that were compared
+	taken   map[*programFunction]*flatFunction // new functions that are renamed old ones
+	similar map[[2]uint64]bool                 // by the ids of a program function and a profile function
+	cells   int                                // compared so far
 	queue   []*flatFunction
 }
 
-// A call is a place of calls, and the functions called there.
+// A call is a location of calls and the functions called there.
 type call struct {
 	at      Location
 	callees calleeList
 }
 
-// newMatcher returns a matcher for the profile and the program of a fitter.
 func newMatcher(f *fitter) *matcher {
 	return &matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
 }
 
-// run compares the calls of all functions that profile and program have in common, and then of those
-// that it finds by them.
-func (m *matcher) run() {
+// matchAll aligns the calls of all functions that profile and program share, and then of the renamed
+// functions that it finds on the way.
+func (m *matcher) matchAll() {
 	m.matchNames()
 	for _, id := range slices.Sorted(maps.Keys(m.byID)) {
 		if flat := m.byID[id]; flat.in != nil || flat.newName != nil {
@@ -57,8 +56,8 @@ func (m *matcher) run() {
 	}
 }
 
-// isNew reports whether a function of the program is not in the profile, nor was in the program that
-// was profiled.
+// isNew reports whether a function of the program is missing in the profile, its symbol list
+// included, and is not yet matched.
 func (m *matcher) isNew(in *programFunction) bool {
 	if in == nil || in.name == "" || m.taken[in] != nil || m.byID[in.id] != nil {
 		return false
@@ -67,14 +66,14 @@ func (m *matcher) isNew(in *programFunction) bool {
 	return !known
 }
 
-// rename notes that a function of the profile has another name in the program.
+// rename records that a function of the profile has another name in the program.
 func (m *matcher) rename(flat *flatFunction, in *programFunction) {
 	flat.newName = in
 	m.taken[in] = flat
 }
 
-// matchNames finds functions with the same demangled name, such as those of Rust with another hash, and
-// then those with the same name but for scopes and parameters, if there is one of each.
+// matchNames matches functions by demangled name, such as Rust functions with another hash, and then
+// by name without scopes and parameters. It matches only names that are unique on both sides.
 func (m *matcher) matchNames() {
 	for _, readable := range []func(string) string{fullName, symbols.FunctionName} {
 		type found struct {
@@ -87,8 +86,7 @@ func (m *matcher) matchNames() {
 			if flat.in != nil || flat.newName != nil {
 				continue
 			}
-			text, _ := flat.Name.Text()
-			if name := readable(guid.Canonical(text)); name != "" {
+			if name := readable(guid.Canonical(flat.Name.Text)); name != "" {
 				if old := byName[name]; old != nil {
 					old.twice = true
 				} else {
@@ -124,8 +122,8 @@ func fullName(name string) string {
 	return ""
 }
 
-// matchCalls compares the calls of a function with those of the program, and notes functions that
-// have another name there.
+// matchCalls aligns the calls of a function in the profile with its calls in the program, and records
+// the callees that have another name there.
 func (m *matcher) matchCalls(flat *flatFunction) {
 	in := flat.in
 	if in == nil {
@@ -156,7 +154,7 @@ func (m *matcher) matchCalls(flat *flatFunction) {
 	}
 }
 
-// countCalls counts the places of calls whose callee is another one (recordCallsiteMatchStates).
+// countCalls counts the calls whose callee has changed (recordCallsiteMatchStates).
 func (m *matcher) countCalls(flat *flatFunction, program, profile []call, aligned [][2]int) {
 	recovered := make(map[Location]bool, len(aligned))
 	for _, pair := range aligned {
@@ -167,10 +165,10 @@ func (m *matcher) countCalls(flat *flatFunction, program, profile []call, aligne
 	for i := range profile {
 		c := &profile[i]
 		s.Calls++
-		if unchanged { // what the program lacks was optimized away
+		if unchanged { // missing calls were optimized away
 			continue
 		}
-		at, ok := slices.BinarySearchFunc(program, c.at, func(p call, at Location) int { return p.at.Compare(at) })
+		at, ok := slices.BinarySearchFunc(program, c.at, func(p call, at Location) int { return p.at.compare(at) })
 		var there calleeList
 		if ok {
 			there = program[at].callees
@@ -179,7 +177,7 @@ func (m *matcher) countCalls(flat *flatFunction, program, profile []call, aligne
 		case ok && (slices.Contains(there, unknownCallee) || m.sameCall(there, c.callees)):
 			continue
 		case !ok && m.fit.Lines:
-			// Calls through pointers cannot be seen. If the line has code it may be one.
+			// Calls through pointers are not visible in code. If the line has code, it may have one.
 			if !m.isStale(flat, c.at) {
 				continue
 			}
@@ -191,7 +189,7 @@ func (m *matcher) countCalls(flat *flatFunction, program, profile []call, aligne
 	}
 }
 
-// callsIn returns the calls in a function of the program.
+// callsIn returns the calls in a function of the program, by location.
 func (m *matcher) callsIn(in *programFunction) []call {
 	calls := callsOf(in.callees)
 	if m.byLine {
@@ -199,7 +197,7 @@ func (m *matcher) callsIn(in *programFunction) []call {
 			calls[i].at.Discriminator = 0
 			calls[i].callees = slices.Clone(calls[i].callees)
 		}
-		calls = addup.Equal(calls, func(a, b *call) int { return a.at.Compare(b.at) }, func(to, from *call) {
+		calls = addup.Equal(calls, func(a, b *call) int { return a.at.compare(b.at) }, func(to, from *call) {
 			for _, callee := range from.callees {
 				to.callees.add(callee)
 			}
@@ -208,7 +206,7 @@ func (m *matcher) callsIn(in *programFunction) []call {
 	return calls
 }
 
-// callsOf returns calls in the order of their places.
+// callsOf returns calls in the order of locations, without lines before the function.
 func callsOf(callees map[Location]calleeList) []call {
 	calls := make([]call, 0, len(callees))
 	for at, l := range callees {
@@ -216,12 +214,13 @@ func callsOf(callees map[Location]calleeList) []call {
 			calls = append(calls, call{at, l})
 		}
 	}
-	slices.SortFunc(calls, func(a, b call) int { return a.at.Compare(b.at) })
+	slices.SortFunc(calls, func(a, b call) int { return a.at.compare(b.at) })
 	return calls
 }
 
-// sameCall reports whether a call of the program is one of the profile: of the function, or of several
-// through a pointer. Of places without discriminators one of several calls is enough.
+// sameCall reports whether a location of the program has the calls that the profile has: of the same
+// function, or of several functions through a pointer. Without discriminators, a line may have
+// several calls; then one common callee is enough.
 func (m *matcher) sameCall(program, profile calleeList) bool {
 	if m.byLine && len(profile) > 1 && slices.ContainsFunc(profile, func(id uint64) bool { return slices.Contains(program, id) }) {
 		return true
@@ -236,8 +235,8 @@ func (m *matcher) sameCall(program, profile calleeList) bool {
 	return old != nil && old.newName != nil && slices.Contains(program, old.newName.id)
 }
 
-// align returns the longest common subsequence of calls, as pairs of indexes. With find, the function
-// of a call may have another name if it is similar. Beyond limits it returns what begins and ends alike.
+// align returns the longest common subsequence of calls, as pairs of indexes. With find, a callee may
+// have another name if it is similar. Beyond the limits, align returns the common beginning and end.
 func (m *matcher) align(program, profile []call, find bool) (pairs [][2]int) {
 	same := func(a, b call) bool {
 		if m.sameCall(a.callees, b.callees) {
@@ -245,7 +244,7 @@ func (m *matcher) align(program, profile []call, find bool) (pairs [][2]int) {
 		}
 		return find && len(b.callees) == 1 && slices.ContainsFunc(a.callees, func(id uint64) bool { return m.isSimilar(id, b.callees[0]) })
 	}
-	// Most lists are nearly equal: what they begin and end with needs no table.
+	// Most lists are nearly equal. Their common beginning and end need no table.
 	first := 0
 	for first < min(len(program), len(profile)) && same(program[first], profile[first]) {
 		pairs = append(pairs, [2]int{first, first})
@@ -270,7 +269,7 @@ func (m *matcher) align(program, profile []call, find bool) (pairs [][2]int) {
 // common returns the longest common subsequence of two lists.
 func common[T any](a, b []T, same func(a, b T) bool) (pairs [][2]int) {
 	width := len(b) + 1
-	length := make([]int32, (len(a)+1)*width) // of that of a[i:] and b[j:]
+	length := make([]int32, (len(a)+1)*width) // of the result for a[i:] and b[j:]
 	match := make([]bool, len(a)*len(b))
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
@@ -296,9 +295,9 @@ func common[T any](a, b []T, same func(a, b T) bool) (pairs [][2]int) {
 	return pairs
 }
 
-// isSimilar reports whether a new function of the program may be one that is gone
-// (functionMatchesProfileHelper): by its checksum, or because it calls most of the same functions in the
-// same order.
+// isSimilar reports whether a new function of the program may be a renamed function of the profile
+// (functionMatchesProfileHelper): it has the same checksum, or calls mostly the same functions in the
+// same order. It remembers the answer.
 func (m *matcher) isSimilar(program, profile uint64) bool {
 	in, flat := m.program.functions[program], m.byID[profile]
 	if flat == nil || flat.in != nil || flat.newName != nil || !m.isNew(in) {
@@ -313,9 +312,9 @@ func (m *matcher) isSimilar(program, profile uint64) bool {
 	return m.similar[key]
 }
 
-// compare is isSimilar without what is known already.
+// compare computes the answer of isSimilar.
 func (m *matcher) compare(in *programFunction, flat *flatFunction) bool {
-	size := len(in.places)
+	size := len(in.lines)
 	if m.fit.Checksums {
 		size = len(in.blocks)
 	}

@@ -2,32 +2,33 @@ package sampleprof
 
 import (
 	"io"
+	"iter"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A result says what became of a function that was added.
+// A result says how adding a function ended. It is a set of bits; 0 is success.
 type result uint8
 
 const (
 	overflowed result = 1 << iota // some count saturated
-	mismatched                    // its checksum is another one
+	mismatched                    // not added: its checksum differs
 )
 
-// add adds f to the function of its key. It does not keep f, but for its names and context.
-func (m *functionMap) add(f *Function) {
+// addFunction adds f to the function with its key. It retains the names and the context of f.
+func (m *functionMap) addFunction(f *Function) {
 	to := m.find(f.key())
 	if to == nil {
 		to, _ = m.get(&Function{Name: f.Name, Context: f.Context})
 		to.Attributes = f.Attributes
 	}
-	to.add(f)
+	to.addSamples(f)
 }
 
-// add adds o, unless it has another checksum.
-func (f *Function) add(o *Function) {
+// addSamples adds o to f, unless their checksums differ.
+func (f *Function) addSamples(o *Function) {
 	p := newPacker()
 	m := bodyMerger{weight: 1}
 	sum, ok := m.merge(nil, p.pack(nil, f), p.pack(nil, o), false)
@@ -35,33 +36,33 @@ func (f *Function) add(o *Function) {
 		return
 	}
 	head := f.Head
-	add(&head, o.Head, 1)
+	addCount(&head, o.Head, 1)
 	to := packedFunction{p.number(f.Name), f.Context, head, sum}
 	e := expander{names: p.names}
 	*f = *e.function(&to)
 }
 
-// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number
-// of profiles. Make one with [NewMerger]. It is not safe for concurrent use.
+// A Merger adds profiles up. It does no I/O, and its memory does not depend on the number of
+// profiles. It is not safe for concurrent use.
 type Merger struct {
 	opt    MergeOptions
 	sums   packedSums
 	head   Profile // kind and symbols of the sum
 	any    bool    // a profile was added
-	memory []byte  // for the bodies of one file
+	memory []byte  // reused for the bodies of each file
 }
 
 // MergeOptions adjust a [Merger]. The zero value merges exactly: the result does not depend on the
 // order of the profiles, nor on their grouping.
 type MergeOptions struct {
-	// LLVMCompat merges as llvm-profdata 22 does: of functions with different checksums the first
-	// stands, and the result says of itself what the last profile said.
+	// LLVMCompat merges by the rules of llvm-profdata 22: of functions with one name but different
+	// checksums, the first one stays; some flags of the kind come from the last profile.
 	LLVMCompat bool
-	// Rename gives functions other names before they meet; nil leaves them theirs. A profile
-	// whose functions are renamed loses contexts, checksums, attributes and virtual tables, as in LLVM.
+	// Rename returns the name under which a function is added; nil changes no names. As in LLVM,
+	// renaming drops contexts, checksums, attributes and virtual tables.
 	Rename func(name string) string
-	// Warn is told of every function that is not added, or whose counts saturated, and of files
-	// that may have been damaged; nil drops the warnings.
+	// Warn receives a warning for each function that is not added or whose counts saturate, and
+	// for each sign of damage in a file; nil drops the warnings.
 	Warn func(profile.Warning)
 }
 
@@ -75,16 +76,16 @@ func NewMerger(opt MergeOptions) *Merger {
 
 // Added says what one profile contributed.
 type Added struct {
-	Functions int    // that were added
-	Skipped   int    // left out because their checksums contradict earlier ones, as in LLVM
-	Count     uint64 // sum of their totals, unweighted, saturating
+	Functions int    // functions added
+	Skipped   int    // functions left out because earlier ones have other checksums, with LLVMCompat
+	Count     uint64 // sum of the totals of the added functions, unweighted, saturating
 }
 
-// AddProfile adds a profile with a weight of at least 1. Profiles of different kinds cannot meet:
-// contexts with none, probes with lines.
+// AddProfile adds a profile, its counts multiplied by weight, at least 1. It refuses to mix profiles
+// with and without contexts, or with probes and lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
 	if added, err = m.addModel(name, p, weight); err == nil && !m.opt.LLVMCompat {
-		p.rest.addTo(m, &added, name, weight)
+		p.extra.addTo(m, &added, name, weight)
 	}
 	return added, err
 }
@@ -94,27 +95,29 @@ func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error)
 	if m.opt.LLVMCompat {
 		functions = p.InMapOrder()
 	}
-	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.Has(ProbeBased)
-	var packed packedFunction
-	return m.add(name, p, weight, len(functions), false, func(i int) *packedFunction {
-		f := functions[i]
-		if m.opt.Rename != nil {
-			f = f.renamed(m.opt.Rename)
+	m.sums.byLine = !m.opt.LLVMCompat && !p.Kind.ProbeBased
+	return m.addFunctions(&input{name: name, profile: p, weight: weight, functions: func(yield func(*packedFunction) bool) {
+		var packed packedFunction
+		for _, f := range functions {
+			if m.opt.Rename != nil {
+				f = f.renamed(m.opt.Rename)
+			}
+			packed = m.sums.function(packed.body[:0], f)
+			if !yield(&packed) {
+				return
+			}
 		}
-		packed = m.sums.function(packed.body[:0], f)
-		return &packed
-	})
+	}})
 }
 
-// AddFile reads a profile, as [Read] does, and adds it, as [Merger.AddProfile] does, in a fraction
-// of the time and memory of both.
+// AddFile is [Read] and [Merger.AddProfile] in a fraction of the time and memory.
 func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uint64) (Added, error) {
 	if m.opt.Rename == nil {
 		known, named := len(m.sums.names), len(m.sums.named)
 		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {
 			added, err := m.addPlain(name, p, f, weight)
 			if err == nil {
-				m.doubt(name, p, &f.totals)
+				m.warnOfDoubts(name, p, &f.totals)
 			} else {
 				m.sums.truncate(known, named)
 			}
@@ -128,12 +131,12 @@ func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uin
 	added, err := m.AddProfile(name, p, weight)
 	if err == nil {
 		t := p.totals()
-		m.doubt(name, p, &t)
+		m.warnOfDoubts(name, p, &t)
 	}
 	return added, err
 }
 
-// addPlain adds what was read of a plain file. The bodies of the first are kept where they are.
+// addPlain adds the functions of a plain file. The sum takes over the memory of the first file.
 func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64) (Added, error) {
 	m.memory = f.out
 	if weight == 1 && len(m.sums.functions) == 0 {
@@ -141,20 +144,24 @@ func (m *Merger) addPlain(name string, p *Profile, f *filePacker, weight uint64)
 		m.sums.functions = make([]packedFunction, 0, len(f.functions))
 	}
 	defer func() { m.sums.adopts = false }()
-	var packed packedFunction
-	return m.add(name, p, weight, len(f.functions), true, func(i int) *packedFunction {
-		packed = f.function(i)
-		return &packed
-	})
+	return m.addFunctions(&input{name: name, profile: p, weight: weight, mapped: true, functions: func(yield func(*packedFunction) bool) {
+		var packed packedFunction
+		for i := range f.functions {
+			packed = f.function(i)
+			if !yield(&packed) {
+				return
+			}
+		}
+	}})
 }
 
-// doubt warns of a file that may have been damaged. totals are those of its functions.
-func (m *Merger) doubt(name string, p *Profile, totals *totals) {
+// warnOfDoubts warns of signs of damage in a file. totals are the totals of its functions.
+func (m *Merger) warnOfDoubts(name string, p *Profile, totals *totals) {
 	if m.opt.LLVMCompat || m.opt.Warn == nil || p.format == FormatText {
 		return
 	}
-	if !p.Kind.Has(ContextSensitive) { // whose summary is about functions without contexts
-		if err := totals.doubt(p.Summary); err != nil {
+	if !p.Kind.ContextSensitive { // the summary would be about merged contexts
+		if err := totals.compare(p.Summary); err != nil {
 			p.odd = append(p.odd, err)
 		}
 	}
@@ -163,76 +170,75 @@ func (m *Merger) doubt(name string, p *Profile, totals *totals) {
 	}
 }
 
-// add adds the n functions of a profile that function returns. mapped says that LLVM adds them in
-// the order of a map of them; else they are in the order in which it does.
-func (m *Merger) add(name string, p *Profile, weight uint64, n int, mapped bool, function func(i int) *packedFunction) (added Added, err error) {
-	if err := m.accepts(name, p); err != nil {
+// An input is a profile to be added.
+type input struct {
+	name      string
+	profile   *Profile
+	weight    uint64
+	functions iter.Seq[*packedFunction] // each valid until the next
+	mapped    bool                      // LLVM would add the functions in hash-map order; else as given
+}
+
+// addFunctions adds the functions of an input. With mapped, it also warns in hash-map order.
+func (m *Merger) addFunctions(in *input) (added Added, err error) {
+	if err := m.accepts(in.name, in.profile); err != nil {
 		return added, err
 	}
-	m.note(p)
+	m.addKind(in.profile)
 	known := len(m.sums.functions)
-	var places []uint32
-	if m.opt.LLVMCompat && mapped {
-		places = make([]uint32, 0, n)
-	}
-	odd := make(map[uint32]profile.Warning) // by place
-	for i := range n {
-		f := function(i)
-		place, r := m.addFunction(f, weight)
-		if m.opt.LLVMCompat && (mapped || int(place) == known+len(places)) {
-			places = append(places, place)
+	var order []uint32                           // indexes of sums, for the batch
+	warnings := make(map[uint32]profile.Warning) // by index of the sum
+	for f := range in.functions {
+		i, fresh := m.sums.get(f)
+		result := m.sums.addFunction(i, f, in.weight, fresh)
+		if m.opt.LLVMCompat && (in.mapped || int(i) == known+len(order)) {
+			order = append(order, i)
 		}
 		var why error
-		if r&overflowed != 0 {
+		if result&overflowed != 0 {
 			why = llvmerr.SampleOverflow
 		}
-		if r&mismatched != 0 {
+		if result&mismatched != 0 {
 			added.Skipped++
 			why = llvmerr.SampleHash
 		} else {
 			added.Functions++
-			add(&added.Count, f.total(), 1)
+			addCount(&added.Count, f.total(), 1)
 		}
 		if why == nil || m.opt.Warn == nil {
 			continue
 		}
-		w := profile.Warning{File: name, Function: m.sums.label(f), Err: why}
-		if m.opt.LLVMCompat && mapped {
-			odd[place] = w
+		w := profile.Warning{File: in.name, Function: m.sums.label(f), Err: why}
+		if m.opt.LLVMCompat && in.mapped {
+			warnings[i] = w
 		} else {
 			m.opt.Warn(w)
 		}
 	}
-	if len(odd) > 0 {
-		for place := range m.sums.mapped(places).all() {
-			if w, ok := odd[place]; ok {
+	if len(warnings) > 0 {
+		for i := range m.sums.mapped(order).all() {
+			if w, ok := warnings[i]; ok {
 				m.opt.Warn(w)
 			}
 		}
 	}
 	if m.opt.LLVMCompat && len(m.sums.functions) > known {
-		m.sums.addBatch(batch{places, mapped})
+		m.sums.addBatch(batch{order, in.mapped})
 	}
-	m.head.addSymbols(p.Symbols...)
+	m.head.addSymbols(in.profile.Symbols...)
 	return added, nil
 }
 
-// addFunction adds weight·f, and returns the place of the sum.
-func (m *Merger) addFunction(f *packedFunction, weight uint64) (place uint32, r result) {
-	place, fresh := m.sums.get(f)
-	return place, m.sums.add(place, f, weight, fresh)
-}
-
-// renamed returns a copy with other names.
+// renamed returns a copy of the function with its names replaced.
 func (f *Function) renamed(rename func(string) string) *Function {
 	name := func(n Name) Name {
-		if text, ok := n.Text(); ok {
-			return NameOf(rename(text))
+		if n.isID() {
+			return n
 		}
-		return n
+		return NameOf(rename(n.Text))
 	}
 	c := &Function{Name: name(f.Name), Total: f.Total, Head: f.Head}
-	if f.Context != nil { // LLVM writes no frame into binary files, which nothing can read
+	if f.Context != nil { // LLVM writes contexts without frames, which no reader accepts
 		c.Context = []Frame{{Name: c.Name}}
 	}
 	for _, s := range f.Body {
@@ -249,101 +255,99 @@ func (f *Function) renamed(rename func(string) string) *Function {
 	return c
 }
 
-// accepts returns the error about a profile of a kind that cannot be added.
+// accepts returns an error if the kind of the profile does not go with the profiles added before.
 func (m *Merger) accepts(name string, p *Profile) error {
-	differ := (m.head.Kind ^ p.Kind) & (ContextSensitive | ProbeBased)
-	if !m.any || differ == 0 {
+	if !m.any || m.head.Kind.mixes(p.Kind) {
 		return nil
 	}
 	why := llvmerr.SampleContexts
-	if differ.Has(ProbeBased) {
+	if m.head.Kind.ProbeBased != p.Kind.ProbeBased {
 		why = llvmerr.SampleProbes
 	}
 	return flaw.InFile(flaw.In("header").Field("kind").Got(p.Kind.String()).
 		Want("a profile that can be merged with one that is "+m.head.Kind.String()).Because(why), name)
 }
 
-// note notes the kind of a profile. That of the result is without [Partial]. Under LLVM's rules a
-// text profile decides anew whether it is of the others of noted, and one of the first binary format
-// whether discriminators are flow-sensitive.
-func (m *Merger) note(p *Profile) {
-	noted := PreInlined | FlowDiscriminators
-	switch {
-	case !m.opt.LLVMCompat:
-	case p.format == FormatText:
-		noted = 0
-	case p.format == FormatBinary:
-		noted = PreInlined
+// addKind updates the kind of the sum, which is never partial. In LLVM mode, a text profile resets
+// PreInlined and FlowDiscriminators, and a profile in the first binary format resets FlowDiscriminators.
+func (m *Merger) addKind(p *Profile) {
+	kind, before := p.Kind, m.head.Kind
+	kind.Partial = false
+	if text := m.opt.LLVMCompat && p.format == FormatText; !text {
+		kind.PreInlined = kind.PreInlined || before.PreInlined
+		if !m.opt.LLVMCompat || p.format != FormatBinary {
+			kind.FlowDiscriminators = kind.FlowDiscriminators || before.FlowDiscriminators
+		}
 	}
-	kind := p.Kind | m.head.Kind&noted
-	m.any, m.head.Kind = true, kind&^Partial
+	m.any, m.head.Kind = true, kind
 }
 
-// Merged is what a [Merger] has added up. It can be written, and summarized, without being made a
-// [Profile] first, which would take more time and memory.
+// Merged is the sum of a [Merger] in the Merger's own form. Writing and summarizing it takes less time
+// and memory than making a [Profile] first.
 type Merged struct {
-	// Kind and Symbols are those of the profile, and may be changed.
+	// Kind and Symbols of the sum. Callers may change them before writing.
 	Kind    Kind
 	Symbols []string
-	// Functions is how many there are, contexts counted each.
+	// Functions is the number of functions; each context counts.
 	Functions int
-	// Left is how many functions of other builds, by their checksums, were left out, inlined ones
-	// included: of each function the build with the most samples stays.
+	// Left is the number of functions left out, inlined functions included. If a function has several
+	// builds, which differ in their checksums, the build with the most samples stays.
 	Left int
 
 	sums   *packedSums
 	left   []packedFunction
-	packed *packedProfile // without kind and symbols
+	packed *packedProfile // kind and symbols are set by writable
 }
 
-// Finish ends the merging: nothing may be added afterwards.
+// Finish returns the sum. Nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, sums: &m.sums}
 	if s := &m.sums; s.ofBuild {
 		s.nameContexts()
-		s.functions, r.left, r.Left = s.settle(s.functions, r.Kind)
-		order := batch{places: make([]uint32, len(s.functions))}
-		for i := range order.places {
-			order.places[i] = uint32(i)
+		s.functions, r.left, r.Left = s.splitBuilds(s.functions, r.Kind)
+		order := batch{functions: make([]uint32, len(s.functions))}
+		for i := range order.functions {
+			order.functions[i] = uint32(i)
 		}
 		s.addBatch(order)
 	}
-	m.memory, m.sums.places, m.sums.builds = nil, nil, nil
+	m.memory, m.sums.plain, m.sums.builds = nil, nil, nil
 	r.Functions = len(m.sums.functions)
 	r.packed = &packedProfile{names: m.sums.nameTable, functions: m.sums.functions, order: m.sums.inMapOrder}
 	return r
 }
 
-// Profile returns the sum. Nothing may be added afterwards. See [Merger.Finish] for when it is only
-// to be written.
-func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
-
-// Profile returns the merged profile.
+// Profile returns the sum as a profile.
 func (r *Merged) Profile() *Profile {
 	order := r.sums.inMapOrder()
-	known := &functionMap{order: order.keys.Clone(), places: make([]*Function, 1+len(order.places))}
+	known := &functionMap{order: order.keys.Clone(), functions: make([]*Function, 1+len(order.functions))}
 	e := expander{names: r.sums.names}
-	for i, place := range order.places {
-		known.places[1+i] = e.function(&r.sums.functions[place])
+	for i, index := range order.functions {
+		known.functions[1+i] = e.function(&r.sums.functions[index])
 	}
 	p := &Profile{Kind: r.Kind, Symbols: r.Symbols}
 	p.setFunctions(known)
 	return p
 }
 
-// Summarize is [Profile.Summarize].
+// Summarize returns the summary, like [Profile.Summarize].
 func (r *Merged) Summarize() *Summary { return r.writable().summarize() }
 
 func (r *Merged) writable() *packedProfile {
-	if (r.packed.kind^r.Kind)&ContextSensitive != 0 {
+	if r.packed.kind.ContextSensitive != r.Kind.ContextSensitive {
 		r.packed.summary = nil
 	}
 	r.packed.kind, r.packed.symbols = r.Kind, r.Symbols
 	return r.packed
 }
 
-// Write is [Profile.Write].
+// Write writes the sum, like [Profile.Write].
 func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
+	if opt.Partial {
+		if err := r.completePartial(&opt); err != nil {
+			return err
+		}
+	}
 	if opt.SizeLimit > 0 || opt.Format == FormatText {
 		return r.Profile().Write(w, opt)
 	}

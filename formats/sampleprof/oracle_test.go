@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { oracle.Main(m) }
 
-// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata
-// 22's: real profiles and random ones of all kinds.
+// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata 22,
+// for real profiles and random profiles of all kinds.
 func TestAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	dir := t.TempDir()
@@ -41,15 +41,12 @@ func TestAgainstLLVM(t *testing.T) {
 		}
 		sets = append(sets, set, set[:1])
 	}
-	trim := func(merge, trim bool, frames int) func(*Profile) {
-		return func(p *Profile) { p.TrimColdContexts(ColdContexts{Merge: merge, Frames: frames, Trim: trim}) }
-	}
 	compared := 0
 	for _, mode := range []struct {
-		args   []string
-		opt    WriteOptions
-		change func(*Profile)
-		kind   Kind // that it needs
+		args     []string
+		opt      WriteOptions
+		convert  ConvertOptions
+		contexts bool // only for profiles with contexts
 	}{
 		{args: []string{"--text"}, opt: WriteOptions{Format: FormatText}},
 		{args: []string{"--text", "--split-layout"}, opt: WriteOptions{Format: FormatText, Split: true}},
@@ -57,11 +54,14 @@ func TestAgainstLLVM(t *testing.T) {
 		{args: []string{"--extbinary", "--use-md5"}, opt: WriteOptions{MD5: true}},
 		{args: []string{"--extbinary", "--extbinary-write-vtable-type-prof"}, opt: WriteOptions{VTables: true}},
 		{args: []string{"--extbinary", "--output-size-limit=1500"}, opt: WriteOptions{SizeLimit: 1500}},
-		{args: []string{"--convert-sample-profile-layout=flat"}, change: (*Profile).Flatten},
-		{args: []string{"--convert-sample-profile-layout=nest"}, change: (*Profile).Nest},
-		{args: []string{"--sample-trim-cold-context"}, change: trim(false, true, 1)},
-		{args: []string{"--sample-merge-cold-context"}, change: trim(true, false, 1), kind: ContextSensitive},
-		{args: []string{"--sample-merge-cold-context", "--sample-trim-cold-context", "--sample-frame-depth-for-cold-context=2"}, change: trim(true, true, 2), kind: ContextSensitive},
+		{args: []string{"--convert-sample-profile-layout=flat"}, convert: ConvertOptions{Flatten: true}},
+		{args: []string{"--convert-sample-profile-layout=nest"}, convert: ConvertOptions{Nest: true}},
+		{args: []string{"--sample-trim-cold-context"}, convert: ConvertOptions{TrimCold: true}},
+		{args: []string{"--sample-merge-cold-context"}, convert: ConvertOptions{MergeCold: true, ColdFrames: 1}, contexts: true},
+		{
+			args:    []string{"--sample-merge-cold-context", "--sample-trim-cold-context", "--sample-frame-depth-for-cold-context=2"},
+			convert: ConvertOptions{MergeCold: true, TrimCold: true, ColdFrames: 2}, contexts: true,
+		},
 	} {
 		for _, set := range sets {
 			m := NewMerger(MergeOptions{LLVMCompat: true})
@@ -74,13 +74,11 @@ func TestAgainstLLVM(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := m.Profile()
-			if !p.Kind.Has(mode.kind) {
+			p := m.Finish().Profile()
+			if mode.contexts && !p.Kind.ContextSensitive {
 				continue
 			}
-			if mode.change != nil {
-				mode.change(p)
-			}
+			p.Convert(mode.convert)
 			var got bytes.Buffer
 			err := p.Write(&got, mode.opt)
 			args := append(append([]string{"merge", "--sample", "-o", "out"}, mode.args...), set...)

@@ -8,19 +8,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/slab"
 )
 
-// Sums of many profiles are kept packed: each function is bytes in which names are numbers of a
-// table. That takes a tenth of the memory of the model, and less time, too.
+// Sums of many profiles are packed: each function is a string of bytes that refers to names by their
+// numbers in a table. That takes a tenth of the memory of the model, and less time.
 //
 //	body     = total checksum attributes { sample } end { callsite } end { uses } end
-//	sample   = place count [ list ]
-//	callsite = place name u32:size body
-//	uses     = place [ list ]
+//	sample   = location count [ list ]
+//	callsite = location name u32:size body
+//	uses     = location [ list ]
 //	list     = n { name count }
-//	place    = (line+1)<<2 | hasList<<1 | hasDiscriminator [ discriminator ]
+//	location = (line+1)<<2 | hasList<<1 | hasDiscriminator [ discriminator ]
 //	end      = 0
 //
-// Numbers are ULEB128. Samples and uses are in the order of locations, lists in that of names'
-// numbers, callsites in that of locations, names' numbers and checksums.
+// Numbers are ULEB128. Samples and uses are sorted by location, lists by name number, callsites by
+// location, name number and checksum.
 const (
 	hasDiscriminator = 1 << 0
 	hasList          = 1 << 1
@@ -32,9 +32,9 @@ const (
 // emptyBody is the body of a function without samples.
 var emptyBody = []byte{0, 0, 0, 0, 0, 0}
 
-// A packedFunction is a function of a profile.
+// A packedFunction is a function with a packed body.
 type packedFunction struct {
-	name    uint32 // its number
+	name    uint32 // number in the name table
 	context []Frame
 	head    uint64
 	body    []byte
@@ -48,14 +48,14 @@ func (f *packedFunction) checksum() uint64 {
 	return u.num()
 }
 
-// inlines reports whether something is inlined into the function.
+// inlines reports whether the function has callsites.
 func (f *packedFunction) inlines() bool {
 	u := unpacker{b: f.body}
 	u.skip()
 	u.skip()
 	u.skip()
 	u.skipSamples()
-	return u.place().ok
+	return u.location().ok
 }
 
 // A packedTarget is an element of a list.
@@ -63,21 +63,21 @@ type packedTarget struct{ name, count uint64 }
 
 func (t packedTarget) compare(o packedTarget) int { return cmp.Compare(t.name, o.name) }
 
-// A packedPlace is a location and whether it has a list; ok is false for the end.
-type packedPlace struct {
-	word   uint64 // of the location
-	listed bool
-	ok     bool
+// A packedLocation is a location in a body.
+type packedLocation struct {
+	word   uint64 // see Location.word
+	listed bool   // a list follows
+	ok     bool   // false at the end of the locations
 }
 
-// A packedCall is a callsite.
+// A packedCall is a callsite in a body.
 type packedCall struct {
-	packedPlace
+	packedLocation
 	name, checksum uint64
 	body           []byte
 }
 
-// compare orders the callsites of a function; ofBuild says whether checksums tell them apart.
+// compare orders the callsites of a function; with ofBuild also by checksum.
 func (c *packedCall) compare(o *packedCall, ofBuild bool) int {
 	switch {
 	case c.word != o.word:
@@ -90,8 +90,8 @@ func (c *packedCall) compare(o *packedCall, ofBuild bool) int {
 	return 0
 }
 
-// appendPlace appends the key of a place, which is never 0, the end.
-func appendPlace(dst []byte, word uint64, listed bool) []byte {
+// appendPackedLocation appends a location. Its first number is never 0, which is the end.
+func appendPackedLocation(dst []byte, word uint64, listed bool) []byte {
 	key := (word>>32 + 1) << lineShift
 	if listed {
 		key |= hasList
@@ -105,7 +105,7 @@ func appendPlace(dst []byte, word uint64, listed bool) []byte {
 
 func appendEnd(dst []byte) []byte { return append(dst, 0) }
 
-// appendList appends a list unless it is empty; the key of its place says whether there is one.
+// appendList appends a list. An empty list takes no bytes: the location says whether there is one.
 func appendList(dst []byte, list []packedTarget) []byte {
 	if len(list) == 0 {
 		return dst
@@ -117,25 +117,25 @@ func appendList(dst []byte, list []packedTarget) []byte {
 	return dst
 }
 
-// beginCall appends a callsite up to its body, and returns where that begins.
+// beginCall appends a callsite up to its body. It returns the offset of the body, for endCall.
 func beginCall(dst []byte, word, name uint64) ([]byte, int) {
-	dst = cursor.AppendULEB(appendPlace(dst, word, false), name)
+	dst = cursor.AppendULEB(appendPackedLocation(dst, word, false), name)
 	dst = append(dst, 0, 0, 0, 0)
 	return dst, len(dst)
 }
 
-// endCall ends a callsite whose body began at an index.
+// endCall sets the size of the body that begins at the given offset and ends at the end of dst.
 func endCall(dst []byte, begin int) {
 	le.PutUint32(dst[begin-sizeBytes:], uint32(len(dst)-begin))
 }
 
-// An unpacker reads a body, which is never damaged.
+// An unpacker reads a body. Bodies come from this package, so it checks nothing.
 type unpacker struct {
 	b []byte
 	i int
 }
 
-// num reads a number; most have one byte.
+// num reads a number. Most numbers have one byte.
 func (u *unpacker) num() uint64 {
 	if b := u.b[u.i]; b < 0x80 {
 		u.i++
@@ -144,7 +144,7 @@ func (u *unpacker) num() uint64 {
 	return u.longNum()
 }
 
-// longNum reads a number of several bytes, most of which have two.
+// longNum reads a number of at least two bytes.
 func (u *unpacker) longNum() uint64 {
 	b := u.b[u.i:]
 	v := uint64(b[0]) + uint64(b[1])<<7 - 1<<7
@@ -161,7 +161,7 @@ func (u *unpacker) longNum() uint64 {
 	}
 }
 
-// skip passes over a number.
+// skip skips a number.
 func (u *unpacker) skip() {
 	for u.b[u.i] >= 0x80 {
 		u.i++
@@ -169,9 +169,9 @@ func (u *unpacker) skip() {
 	u.i++
 }
 
-// place reads a place. Processors cannot foresee how long its numbers are, so that those of one or
-// two bytes are read without branches.
-func (u *unpacker) place() (p packedPlace) {
+// location reads a location. It reads numbers of one and two bytes without branches, because processors
+// cannot predict how long the numbers are.
+func (u *unpacker) location() (p packedLocation) {
 	b := u.b[u.i:]
 	if b[0] == 0 {
 		u.i++
@@ -189,11 +189,11 @@ func (u *unpacker) place() (p packedPlace) {
 		u.i--
 		discriminator = u.longNum()
 	}
-	return packedPlace{(key>>lineShift-1)<<32 | discriminator, key&hasList != 0, true}
+	return packedLocation{(key>>lineShift-1)<<32 | discriminator, key&hasList != 0, true}
 }
 
-// list appends the list of a place.
-func (u *unpacker) list(dst []packedTarget, p packedPlace) []packedTarget {
+// list reads the list of a location and appends it to dst.
+func (u *unpacker) list(dst []packedTarget, p packedLocation) []packedTarget {
 	if !p.listed {
 		return dst
 	}
@@ -203,7 +203,7 @@ func (u *unpacker) list(dst []packedTarget, p packedPlace) []packedTarget {
 	return dst
 }
 
-func (u *unpacker) skipList(p packedPlace) {
+func (u *unpacker) skipList(p packedLocation) {
 	if !p.listed {
 		return
 	}
@@ -213,15 +213,15 @@ func (u *unpacker) skipList(p packedPlace) {
 }
 
 func (u *unpacker) skipSamples() {
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		u.skip()
 		u.skipList(p)
 	}
 }
 
-// call reads a callsite; ok is false at the end.
+// call reads a callsite; its ok is false at the end.
 func (u *unpacker) call() (c packedCall) {
-	if c.packedPlace = u.place(); !c.ok {
+	if c.packedLocation = u.location(); !c.ok {
 		return c
 	}
 	c.name = u.num()
@@ -234,23 +234,23 @@ func (u *unpacker) call() (c packedCall) {
 	return c
 }
 
-// A packer makes bodies.
+// A packer packs functions.
 type packer struct {
 	*nameTable
 	list   []packedTarget
 	calls  []numberedCall
-	byLine bool // checksums mean nothing
+	byLine bool // drop checksums, which mean nothing without probes
 }
 
 func newPacker() packer { return packer{nameTable: new(nameTable)} }
 
-// A numberedCall is a callsite, and the number of its name.
+// A numberedCall is a callsite and the number of its callee's name.
 type numberedCall struct {
 	name uint64
 	*Callsite
 }
 
-// function packs a function of a profile, with a body at the end of dst.
+// function packs a function. It appends the body to dst.
 func (p *packer) function(dst []byte, f *Function) packedFunction {
 	name := p.number(f.Name)
 	for i := range f.Context {
@@ -269,7 +269,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = cursor.AppendULEB(cursor.AppendULEB(dst, checksum), uint64(f.Attributes))
 	for i := range f.Body {
 		s := &f.Body[i]
-		dst = cursor.AppendULEB(appendPlace(dst, s.word(), len(s.Targets) > 0), s.Count)
+		dst = cursor.AppendULEB(appendPackedLocation(dst, s.word(), len(s.Targets) > 0), s.Count)
 		dst = p.targets(dst, s.Targets)
 	}
 	dst = appendEnd(dst)
@@ -279,7 +279,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	}
 	last := len(p.calls)
 	slices.SortStableFunc(p.calls[first:], func(a, b numberedCall) int {
-		return cmp.Or(a.Compare(b.Location), cmp.Compare(a.name, b.name), cmp.Compare(a.Callee.Checksum, b.Callee.Checksum))
+		return cmp.Or(a.Location.compare(b.Location), cmp.Compare(a.name, b.name), cmp.Compare(a.Callee.Checksum, b.Callee.Checksum))
 	})
 	for i := first; i < last; i++ {
 		var begin int
@@ -291,7 +291,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = appendEnd(dst)
 	for i := range f.VTables {
 		v := &f.VTables[i]
-		dst = p.targets(appendPlace(dst, v.word(), len(v.VTables) > 0), v.VTables)
+		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.VTables) > 0), v.VTables)
 	}
 	return appendEnd(dst)
 }
@@ -305,10 +305,10 @@ func (p *packer) targets(dst []byte, targets []Target) []byte {
 	return appendList(dst, p.list)
 }
 
-// sortList sorts a list by the numbers of names.
+// sortList sorts a list by name number.
 func sortList(list []packedTarget) { sortFew(list, packedTarget.compare) }
 
-// sortFew sorts a list, most of which have one or two elements.
+// sortFew sorts a list. It is fast for the usual one or two elements.
 func sortFew[E any](list []E, compare func(a, b E) int) {
 	switch {
 	case len(list) > 2:
@@ -318,7 +318,7 @@ func sortFew[E any](list []E, compare func(a, b E) int) {
 	}
 }
 
-// An expander makes functions of bodies.
+// An expander turns packed functions back into the model. Each is valid until reset.
 type expander struct {
 	names     []Name
 	functions slab.Slab[Function]
@@ -327,10 +327,10 @@ type expander struct {
 	callsites slab.Slab[Callsite]
 	body      []Sample   // of the function being read
 	calls     []Callsite // of the functions being read
-	touched   byte
+	sink      byte       // result of prefetch, so that the compiler keeps its loads
 }
 
-// reset ends the life of all functions made so far.
+// reset reuses the memory of all functions made so far.
 func (e *expander) reset() {
 	e.functions.Reset()
 	e.samples.Reset()
@@ -338,26 +338,26 @@ func (e *expander) reset() {
 	e.callsites.Reset()
 }
 
-// function makes a function. It looks up names after all else, then reads their texts, each in a
-// walk of its own: these loads miss the caches, and overlap only if there is little between them.
+// function expands a function in three walks: numbers, names, sorting by the texts of names. The loads
+// of names and texts miss the caches; in separate walks the processor overlaps the misses.
 func (e *expander) function(f *packedFunction) *Function {
 	to := &e.functions.Make(1)[0]
 	to.Name, to.Context, to.Head = numberAsName(uint64(f.name)), f.context, f.head
 	e.expand(to, f.body)
 	e.resolve(to)
-	e.arrange(to)
+	e.sort(to)
 	return to
 }
 
-// numberAsName holds the place of a name until it is looked up.
-func numberAsName(number uint64) Name { return Name{id: number} }
+// numberAsName returns a stand-in for the name with the given number, until resolve replaces it.
+func numberAsName(number uint64) Name { return Name{ID: number} }
 
-// expand sets what a body has, with the numbers of names.
+// expand fills f from a body, with numbers in place of names.
 func (e *expander) expand(f *Function, body []byte) {
 	u := unpacker{b: body}
 	f.Total, f.Checksum, f.Attributes = u.num(), u.num(), uint32(u.num())
 	e.body = e.body[:0]
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		e.body = append(e.body, Sample{Location: locationOf(p.word), Count: u.num(), Targets: e.expandList(&u, p)})
 	}
 	if len(e.body) > 0 {
@@ -376,13 +376,13 @@ func (e *expander) expand(f *Function, body []byte) {
 		copy(f.Callsites, calls)
 		e.calls = e.calls[:first]
 	}
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		f.VTables = append(f.VTables, VTableUses{locationOf(p.word), e.expandList(&u, p)})
 	}
 }
 
-// expandList reads a list with the numbers of names.
-func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
+// expandList reads a list, with numbers in place of names.
+func (e *expander) expandList(u *unpacker, p packedLocation) []Target {
 	if !p.listed {
 		return nil
 	}
@@ -393,9 +393,9 @@ func (e *expander) expandList(u *unpacker, p packedPlace) []Target {
 	return targets
 }
 
-// resolve looks up names.
+// resolve replaces numbers by names.
 func (e *expander) resolve(f *Function) {
-	f.Name = e.names[f.Name.id]
+	f.Name = e.names[f.Name.ID]
 	for i := range f.Body {
 		e.resolveList(f.Body[i].Targets)
 	}
@@ -409,40 +409,40 @@ func (e *expander) resolve(f *Function) {
 
 func (e *expander) resolveList(targets []Target) {
 	for i := range targets {
-		targets[i].Name = e.names[targets[i].Name.id]
+		targets[i].Name = e.names[targets[i].Name.ID]
 	}
 }
 
-// arrange sorts by names.
-func (e *expander) arrange(f *Function) {
-	e.touch(f.Name)
+// sort sorts targets, virtual tables and callsites into the orders of [Function].
+func (e *expander) sort(f *Function) {
+	e.prefetch(f.Name)
 	for i := range f.Body {
-		e.arrangeList(f.Body[i].Targets, byCount)
+		e.sortTargets(f.Body[i].Targets, byCount)
 	}
 	for i := range f.VTables {
-		e.arrangeList(f.VTables[i].VTables, byName)
+		e.sortTargets(f.VTables[i].VTables, byName)
 	}
 	for i := range f.Callsites {
-		e.arrange(f.Callsites[i].Callee)
+		e.sort(f.Callsites[i].Callee)
 	}
 	if len(f.Callsites) > 1 {
 		slices.SortStableFunc(f.Callsites, func(a, b Callsite) int { return a.compare(&b) })
 	}
 }
 
-func (e *expander) arrangeList(targets []Target, order func(a, b Target) int) {
+func (e *expander) sortTargets(targets []Target, order func(a, b Target) int) {
 	for i := range targets {
-		e.touch(targets[i].Name)
+		e.prefetch(targets[i].Name)
 	}
 	sortFew(targets, order)
 }
 
-// touch reads both ends of a text.
-func (e *expander) touch(n Name) {
-	if len(n.text) > 0 {
-		e.touched += n.text[0] + n.text[len(n.text)-1]
+// prefetch loads the first and the last byte of a name's text into the cache.
+func (e *expander) prefetch(n Name) {
+	if len(n.Text) > 0 {
+		e.sink += n.Text[0] + n.Text[len(n.Text)-1]
 	}
 }
 
-// locationOf returns the location of a word, with the line in the upper half.
+// locationOf is the inverse of [Location.word].
 func locationOf(word uint64) Location { return Location{uint32(word >> 32), uint32(word)} }

@@ -6,25 +6,24 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// A bodyMerger adds bodies up (FunctionSamples::merge).
+// A bodyMerger adds packed bodies up (FunctionSamples::merge).
 type bodyMerger struct {
 	weight  uint64
-	ofBuild bool // inlined functions are told apart by checksum
+	ofBuild bool // inlined functions with different checksums stay apart
 	result  result
 	list    []packedTarget
 }
 
-// merge appends the sum of body a and weight times body b. A function with another checksum is
-// left out whole, unless checksums tell functions apart: ok is false. fresh says that a is empty.
+// merge appends the sum of body a and weight times body b to dst. If the checksums contradict each
+// other and ofBuild is not set, it appends a alone; ok is false. fresh says that a is empty.
 func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
-	// The first profile of a function is copied as it is.
 	if fresh && m.weight == 1 {
 		return append(dst, b...), true
 	}
 	x, y := unpacker{b: a}, unpacker{b: b}
 	total, checksum, attributes := x.num(), x.num(), x.num()
-	m.add(&total, y.num())
-	// A checksum of 0 is none: the first one that is not 0 counts, see FunctionSamples::merge.
+	m.addCount(&total, y.num())
+	// A checksum of 0 means unknown; the first known one counts.
 	other, more := y.num(), y.num()
 	switch {
 	case fresh:
@@ -34,39 +33,38 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 	case checksum != other && !m.ofBuild:
 		return append(dst, a...), false
 	}
-	if m.ofBuild { // in any order
+	if m.ofBuild { // the result must not depend on the order
 		attributes |= more
 	}
 	dst = cursor.AppendULEB(cursor.AppendULEB(cursor.AppendULEB(dst, total), checksum), attributes)
-	// Samples, callsites and uses of virtual tables follow each other in a body.
 	dst = m.mergeLists(dst, &x, &y, true)
 	dst = m.mergeCalls(dst, &x, &y)
 	return m.mergeLists(dst, &x, &y, false), true
 }
 
-// add adds weight times a count.
-func (m *bodyMerger) add(sum *uint64, count uint64) {
-	if add(sum, count, m.weight) {
+// addCount adds weight·count to sum.
+func (m *bodyMerger) addCount(sum *uint64, count uint64) {
+	if addCount(sum, count, m.weight) {
 		m.result |= overflowed
 	}
 }
 
-// mergeLists adds samples up or, without counts, uses of virtual tables. Runs of what a alone has
-// are copied.
+// mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs of locations
+// that only a has.
 func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte {
-	pass := func(p packedPlace) {
+	pass := func(p packedLocation) {
 		if counts {
 			a.skip()
 		}
 		a.skipList(p)
 	}
-	run, at := a.i, a.i // the beginning of a run, and of place x
-	x := a.place()
-	for y := b.place(); y.ok; y = b.place() {
+	run, at := a.i, a.i // begin of the run and of location x
+	x := a.location()
+	for y := b.location(); y.ok; y = b.location() {
 		for x.ok && x.word < y.word {
 			pass(x)
 			at = a.i
-			x = a.place()
+			x = a.location()
 		}
 		dst = append(dst, a.b[run:at]...)
 		run = at
@@ -79,15 +77,15 @@ func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte 
 			}
 			m.list = a.list(m.list, x)
 			run, at = a.i, a.i
-			x = a.place()
+			x = a.location()
 		}
 		if counts {
-			m.add(&count, b.num())
+			m.addCount(&count, b.num())
 		}
 		known := len(m.list)
 		m.list = b.list(m.list, y)
 		m.addList(known)
-		dst = appendPlace(dst, y.word, len(m.list) > 0)
+		dst = appendPackedLocation(dst, y.word, len(m.list) > 0)
 		if counts {
 			dst = cursor.AppendULEB(dst, count)
 		}
@@ -95,38 +93,38 @@ func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte 
 	}
 	for x.ok {
 		pass(x)
-		x = a.place()
+		x = a.location()
 	}
 	return append(dst, a.b[run:a.i]...) // with the end
 }
 
-// addList adds the elements of the list after the known ones to these.
+// addList multiplies m.list[known:] by the weight and merges it into m.list[:known]. Both are sorted.
 func (m *bodyMerger) addList(known int) {
 	for i := known; i < len(m.list); i++ {
 		t := m.list[i]
 		count := t.count
 		t.count = 0
-		m.add(&t.count, count)
+		m.addCount(&t.count, count)
 		m.list[i] = t
 	}
 	if known == 0 || known == len(m.list) {
 		return
 	}
-	// Both lists were sorted; together they are short.
+	// The lists are short: sorting again is fast.
 	slices.SortStableFunc(m.list, packedTarget.compare)
 	n := 0
 	for _, t := range m.list[1:] {
 		if t.name != m.list[n].name {
 			n++
 			m.list[n] = t
-		} else if add(&m.list[n].count, t.count, 1) {
+		} else if addCount(&m.list[n].count, t.count, 1) {
 			m.result |= overflowed
 		}
 	}
 	m.list = m.list[:n+1]
 }
 
-// mergeCalls adds callsites up.
+// mergeCalls adds up callsites. It copies runs of callsites that only a has.
 func (m *bodyMerger) mergeCalls(dst []byte, a, b *unpacker) []byte {
 	run, at := a.i, a.i
 	x := a.call()
@@ -140,7 +138,7 @@ func (m *bodyMerger) mergeCalls(dst []byte, a, b *unpacker) []byte {
 		var begin int
 		dst, begin = beginCall(dst, y.word, y.name)
 		if x.ok && x.compare(&y, m.ofBuild) == 0 {
-			dst, _ = m.merge(dst, x.body, y.body, false) // left out in silence, as in LLVM
+			dst, _ = m.merge(dst, x.body, y.body, false) // LLVM does not report mismatches here
 			run, at = a.i, a.i
 			x = a.call()
 		} else {

@@ -7,40 +7,36 @@ import (
 	"strings"
 )
 
-// A nameTable gives names their numbers.
+// A nameTable numbers names.
 type nameTable struct {
 	names []Name
-	// inOrder is how many of the names, from the first on, are in the order of [Name.Compare].
+	// inOrder is the length of the longest known beginning of names that is sorted by [Name.compare].
 	inOrder int
-	// slots is a hash table by GUID, with open addressing: the number of a name plus 1 in the low
-	// half, bits of the hash in the high half; 0 if empty. It is made when it is first needed.
+	// slots is a hash table by GUID with open addressing, made when first needed. A slot has the
+	// number of a name plus 1 in the low half and bits of the hash in the high half; 0 is empty.
 	slots []uint64
-	seed  uint64 // files cannot know which GUIDs collide
-	// twins are the numbers of names that have the GUID of an earlier one, which is that of a
-	// name without its text, or the other way round. There are none if joins is set: then these
-	// are one name, whose text is known from then on.
+	seed  uint64 // random, so that no file can force collisions
+	// A name and its bare GUID are twins. If joins is set, they are one name, with its text as soon
+	// as that is known. Otherwise they are two names; twins maps the later number to the earlier.
 	twins  map[uint32]uint32
 	joins  bool
-	joined bool            // there were such names
-	named  []uint32        // numbers of GUIDs that have got their texts
-	texts  strings.Builder // copies of names
+	joined bool            // some twins were joined
+	named  []uint32        // numbers of bare GUIDs that got their texts later
+	texts  strings.Builder // memory of texts
 }
 
-// isID reports whether only the GUID of the name is known.
-func (n *Name) isID() bool { return n.text == "" && n.id != emptyID }
-
-// number returns the number of a name, which it adds if it is new.
+// number returns the number of a name. It adds a new name with a copy of its text.
 func (t *nameTable) number(n Name) uint32 {
 	if 2*len(t.names) >= len(t.slots) {
 		t.rehash()
 	}
-	hash := t.hash(n.id)
-	slot, known, twin := t.find(hash, n)
+	hash := t.hash(n.ID)
+	slot, known, twin := t.findName(hash, n)
 	if known >= 0 {
 		if at := &t.names[known]; at.isID() != n.isID() {
 			t.joined = true
 			if at.isID() {
-				at.text = t.keep(n.text)
+				at.Text = t.copyText(n.Text)
 				t.named = append(t.named, uint32(known))
 			}
 		}
@@ -54,13 +50,13 @@ func (t *nameTable) number(n Name) uint32 {
 		}
 		t.twins[i] = uint32(twin)
 	}
-	n.text = t.keep(n.text)
+	n.Text = t.copyText(n.Text)
 	t.names = append(t.names, n)
 	return i
 }
 
-// numbersOf returns the numbers of the names of a file, which it adds and may keep. inOrder says
-// that they are in their order, each once.
+// numbersOf returns the numbers of names. It adds new names and may retain the slice. inOrder says
+// that the names are sorted, each once.
 func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	numbers := make([]uint32, len(names))
 	if len(t.names) == 0 && inOrder {
@@ -76,32 +72,40 @@ func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	return numbers
 }
 
-// get returns the number of a name that the table has.
-func (t *nameTable) get(n Name) uint32 {
+// numberOf returns the number of a name that is in the table.
+func (t *nameTable) numberOf(n Name) uint32 {
 	if t.slots == nil {
 		t.rehash()
 	}
-	_, known, _ := t.find(t.hash(n.id), n)
+	_, known, _ := t.findName(t.hash(n.ID), n)
 	return uint32(known)
 }
 
-// compare is [Name.Compare] of the names of numbers.
+// compare compares the names with numbers a and b by [Name.compare].
 func (t *nameTable) compare(a, b uint32) int {
 	if max(int(a), int(b)) < t.inOrder {
 		return cmp.Compare(a, b)
 	}
-	return t.names[a].Compare(t.names[b])
+	return t.names[a].compare(t.names[b])
 }
 
-// first returns the number of the first name with the GUID of another.
-func (t *nameTable) first(number uint32) uint32 {
+// compareFunctions orders functions by name or context.
+func (t *nameTable) compareFunctions(a, b *packedFunction) int {
+	if a.context == nil && b.context == nil {
+		return t.compare(a.name, b.name)
+	}
+	return compareSubjects(t.names[a.name], a.context, t.names[b.name], b.context)
+}
+
+// firstTwin returns the number of the first name with the same GUID.
+func (t *nameTable) firstTwin(number uint32) uint32 {
 	if first, ok := t.twins[number]; ok {
 		return first
 	}
 	return number
 }
 
-// tagMask is the part of a slot with bits of the hash.
+// tagMask selects the bits of the hash in a slot.
 const tagMask = 1<<64 - 1<<32
 
 func (t *nameTable) hash(id uint64) uint64 {
@@ -109,9 +113,8 @@ func (t *nameTable) hash(id uint64) uint64 {
 	return high ^ low
 }
 
-// find returns the number of a name, or -1 and the slot for it, and the number of a name that has
-// the same GUID, or -1.
-func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
+// findName returns the number of a name, or -1 and the free slot for it; and the number of its twin, or -1.
+func (t *nameTable) findName(hash uint64, n Name) (slot int, known, twin int64) {
 	mask := len(t.slots) - 1
 	twin = -1
 	for slot = int(hash) & mask; t.slots[slot] != 0; slot = (slot + 1) & mask {
@@ -120,7 +123,7 @@ func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
 		}
 		i := int64(uint32(t.slots[slot]) - 1)
 		switch at := &t.names[i]; {
-		case at.id != n.id:
+		case at.ID != n.ID:
 		case t.joins || at.isID() == n.isID():
 			return slot, i, twin
 		default:
@@ -130,13 +133,13 @@ func (t *nameTable) find(hash uint64, n Name) (slot int, known, twin int64) {
 	return slot, -1, twin
 }
 
-// rehash makes the slots anew, for twice the names at least.
+// rehash makes new slots, at least twice as many as names.
 func (t *nameTable) rehash() {
 	const least = 1 << 10
 	t.seed = rand.Uint64()
 	t.slots = make([]uint64, max(least, 4<<bits.Len(uint(len(t.names)))))
 	for i := range t.names {
-		hash := t.hash(t.names[i].id)
+		hash := t.hash(t.names[i].ID)
 		slot := int(hash) & (len(t.slots) - 1)
 		for t.slots[slot] != 0 {
 			slot = (slot + 1) & (len(t.slots) - 1)
@@ -145,8 +148,8 @@ func (t *nameTable) rehash() {
 	}
 }
 
-// keep returns a copy of a text, in the memory of others.
-func (t *nameTable) keep(text string) string {
+// copyText returns a copy of a text, in memory that texts share.
+func (t *nameTable) copyText(text string) string {
 	const chunk = 64 << 10
 	if t.texts.Cap()-t.texts.Len() < len(text) {
 		t.texts = strings.Builder{}
@@ -157,10 +160,10 @@ func (t *nameTable) keep(text string) string {
 	return t.texts.String()[begin:]
 }
 
-// truncate removes all names but the first n, and the texts of GUIDs but of the first named ones.
+// truncate undoes additions: it keeps the first n names, and the first named texts of bare GUIDs.
 func (t *nameTable) truncate(n, named int) {
 	for _, i := range t.named[named:] {
-		t.names[i].text = ""
+		t.names[i].Text = ""
 	}
 	t.named = t.named[:named]
 	if n == len(t.names) {
@@ -172,10 +175,10 @@ func (t *nameTable) truncate(n, named int) {
 	t.names, t.slots, t.inOrder = t.names[:n], nil, min(t.inOrder, n)
 }
 
-// label is [Function.Label].
+// label returns the [Function.Label] of a packed function.
 func (t *nameTable) label(f *packedFunction) string {
 	return (&Function{Name: t.names[f.name], Context: f.context}).Label()
 }
 
-// key is the number by which LLVM knows a function.
+// key returns the [Function.key] of a packed function.
 func (t *nameTable) key(f *packedFunction) uint64 { return keyOf(t.names[f.name], f.context) }

@@ -10,57 +10,57 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// errNotPlain ends the reading of a file that a filePacker does not read.
+// errNotPlain is the error for a file that a filePacker does not read.
 var errNotPlain = errors.New("not a plain profile")
 
 // A filePacker reads the functions of binary files for a [Merger], without making a model of them.
-// It reads plain files as LLVM writes them: line-based, functions, locations and targets in order,
-// each once, without virtual tables. [Read] reads all others, and says what is wrong with bad ones.
+// It reads only plain files as LLVM writes them: line-based, without virtual tables, with functions,
+// locations and targets in order, each once. [Read] reads all other files, and reports damage.
 type filePacker struct {
 	table   *nameTable
-	numbers []uint32 // of the names of the file in the table
+	numbers []uint32 // number in table by index of a name in the file
 	used    []bool   // by index of a name, whether the file uses it
 	seen    []bool   // by number of a name, whether there is a function
-	lines   uint64   // the greatest line of a sample
+	lines   uint64   // greatest allowed line of a sample
 
-	in    []byte // the section that is being read
-	at    int    // where
-	bad   bool   // the functions are not plain
-	out   []byte // bodies, one after the other
-	list  []packedTarget
-	calls []span
+	section  []byte // section being read
+	pos      int    // position in the section
+	notPlain bool   // the functions are not plain
+	out      []byte // bodies, concatenated
+	list     []packedTarget
+	calls    []span
 
 	totals    totals
 	functions []fileFunction
 }
 
-// isNotPlain reports whether a section has what a filePacker does not read.
+// isNotPlain reports whether a section shows that the file is not plain.
 func (s section) isNotPlain() bool {
-	return (s.kind == metadataSection || s.kind == restSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
+	return (s.kind == metadataSection || s.kind == partialSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
 }
 
-// A fileFunction is a function of a file.
+// A fileFunction is a function of a file. Its body begins at the end of the previous body.
 type fileFunction struct {
-	name uint32 // its number in the table
+	name uint32 // number in the table
 	head uint64
-	end  int // of its body
+	end  int // of the body in out
 }
 
-// A span is a callsite in the bodies.
+// A span is a callsite in out.
 type span struct {
 	word, name uint64
 	begin, end int
 }
 
-// readPlain reads a plain file. p is nil if it is none; else functions are those of p, in the
-// order of the file.
+// readPlain reads a plain file: p has everything but the functions, which are in f. p is nil if the
+// file is not plain.
 func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte) (p *Profile, f *filePacker) {
 	format, _ := Detect(data)
 	if format != FormatExtended && format != FormatBinary {
 		return nil, nil
 	}
 	known, named := len(table.names), len(table.named)
-	// Names of a file that is not plain after all are taken back: Read will number them.
+	// Take back the names of a file that turns out not to be plain.
 	defer func() {
 		if p == nil {
 			table.truncate(known, named)
@@ -72,31 +72,30 @@ func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte)
 	if err != nil {
 		return nil, nil
 	}
-	opt.mark(p, format)
+	opt.setFormat(p, format)
 	return p, r.packer
 }
 
-// setNames sets the names of the functions that follow. inOrder says that they are in their order,
+// setNames sets the name table of the functions that follow. inOrder says that the names are sorted,
 // each once.
 func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
 	p.numbers, p.used = p.table.numbersOf(names, inOrder), used
 	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
 }
 
-// readFunctions reads functions to the end of the section. It returns where they are in it if that
-// is to be compared with the offsets of the file. expected is how many there are, unless the
-// summary is wrong.
+// readFunctions reads functions to the end of the section. With compare, it returns their offsets.
+// expected is their number according to the summary, for the capacity only.
 func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
 	const least = 6 // bytes of a function
-	p.in, p.at = c.Rest(), 0
-	size := len(p.in)
+	p.section, p.pos = c.Rest(), 0
+	size := len(p.section)
 	if room := size + size/8; cap(p.out)-len(p.out) < room {
 		p.out = append(make([]byte, 0, len(p.out)+room), p.out...)
 	}
 	p.functions = slices.Grow(p.functions, int(min(expected, uint64(size/least))))
 	known, last := uint64(math.MaxUint64), uint64(0)
-	for first := true; p.at < size && !p.bad; first = false {
-		start := p.at
+	for first := true; p.pos < size && !p.notPlain; first = false {
+		start := p.pos
 		head, i := p.num(), p.num()
 		if compare {
 			starts = append(starts, functionOffset{i, uint64(start)})
@@ -104,27 +103,27 @@ func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bo
 		p.totals.functions++
 		p.totals.maxHead = max(p.totals.maxHead, head)
 		name := p.number(i)
-		if p.bad {
+		if p.notPlain {
 			break
 		}
-		if key := p.table.first(uint32(name)); p.seen[key] {
-			p.bad = true
+		if key := p.table.firstTwin(uint32(name)); p.seen[key] {
+			p.notPlain = true
 		} else {
 			p.seen[key] = true
 		}
 		total := p.body(1)
 		p.functions = append(p.functions, fileFunction{uint32(name), head, len(p.out)})
-		p.bad = p.bad || total > known || total == known && i <= last && !first
+		p.notPlain = p.notPlain || total > known || total == known && i <= last && !first
 		known, last = total, i
 	}
-	if p.bad {
+	if p.notPlain {
 		c.Fail(errNotPlain)
 	}
 	c.Skip(uint64(c.Len()), "functions")
 	return starts
 }
 
-// function returns a function, whose body is a part of p.
+// function returns function i. Its body aliases p.out.
 func (p *filePacker) function(i int) packedFunction {
 	begin := 0
 	if i > 0 {
@@ -134,7 +133,7 @@ func (p *filePacker) function(i int) packedFunction {
 	return packedFunction{name: f.name, head: f.head, body: p.out[begin:f.end:f.end]}
 }
 
-// sorted yields the functions in the order in which files have them, each until the next one.
+// sorted yields the functions in file order. Each is valid until the next.
 func (p *filePacker) sorted() iter.Seq[*Function] {
 	all := &packedProfile{names: p.table, functions: make([]packedFunction, len(p.functions))}
 	for i := range all.functions {
@@ -151,20 +150,20 @@ func (p *filePacker) sorted() iter.Seq[*Function] {
 	}
 }
 
-// num reads a number; most have one byte.
+// num reads a number. Most numbers have one byte.
 func (p *filePacker) num() uint64 {
-	if i := uint(p.at); i < uint(len(p.in)) {
-		if b := p.in[i]; b < 0x80 {
-			p.at++
+	if i := uint(p.pos); i < uint(len(p.section)) {
+		if b := p.section[i]; b < 0x80 {
+			p.pos++
 			return uint64(b)
 		}
 	}
 	return p.longNum()
 }
 
-// longNum reads a number of more than one byte, of 64 bits at most.
+// longNum reads a number of any length, at most 64 bits.
 func (p *filePacker) longNum() uint64 {
-	b := p.in[p.at:]
+	b := p.section[p.pos:]
 	v := uint64(0)
 	for i := 0; i < len(b) && i < 10; i++ {
 		if i == 9 && b[i] > 1 {
@@ -172,7 +171,7 @@ func (p *filePacker) longNum() uint64 {
 		}
 		v |= uint64(b[i]&0x7f) << (7 * i)
 		if b[i] < 0x80 {
-			p.at += i + 1
+			p.pos += i + 1
 			return v
 		}
 	}
@@ -180,10 +179,10 @@ func (p *filePacker) longNum() uint64 {
 	return 0
 }
 
-// fail ends the reading of functions, which are not plain.
-func (p *filePacker) fail() { p.bad, p.at = true, len(p.in) }
+// fail ends the reading of functions: they are not plain.
+func (p *filePacker) fail() { p.notPlain, p.pos = true, len(p.section) }
 
-// number returns the number in the table of a name of the file.
+// number returns the number of name i of the file in the table.
 func (p *filePacker) number(i uint64) uint64 {
 	if i >= uint64(len(p.numbers)) {
 		p.fail()
@@ -193,16 +192,16 @@ func (p *filePacker) number(i uint64) uint64 {
 	return uint64(p.numbers[i])
 }
 
-// word reads a location.
+// word reads a location with a line up to limit.
 func (p *filePacker) word(limit uint64) uint64 {
 	line, discriminator := p.num(), p.num()
 	if line > limit || discriminator > math.MaxUint32 {
-		p.bad = true
+		p.notPlain = true
 	}
 	return line<<32 | discriminator
 }
 
-// body reads a body and returns its total.
+// body reads a body, appends it to p.out in packed form and returns its total.
 func (p *filePacker) body(depth int) (total uint64) {
 	if depth > maxDepth {
 		p.fail()
@@ -210,14 +209,14 @@ func (p *filePacker) body(depth int) (total uint64) {
 	total = p.num()
 	out := append(cursor.AppendULEB(p.out, total), 0, 0) // no checksum, no attributes
 	last := uint64(0)
-	for i, n := uint64(0), p.num(); i < n && !p.bad; i++ {
+	for i, n := uint64(0), p.num(); i < n && !p.notPlain; i++ {
 		word, count, targets := p.word(p.lines), p.num(), p.num()
 		if word <= last && i > 0 {
-			p.bad = true
+			p.notPlain = true
 		}
 		last = word
 		p.totals.count(count)
-		out = cursor.AppendULEB(appendPlace(out, word, targets > 0), count)
+		out = cursor.AppendULEB(appendPackedLocation(out, word, targets > 0), count)
 		if targets > 0 {
 			out = p.targets(out, targets)
 		}
@@ -228,33 +227,33 @@ func (p *filePacker) body(depth int) (total uint64) {
 	return total
 }
 
-// targets reads the targets of a call, which files have by descending count, into the order of names'
-// numbers.
+// targets reads n targets and appends them to out. Files sort them by descending count, bodies by name
+// number.
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
 	known, last := uint64(0), uint64(0)
-	for ; n > 0 && !p.bad; n-- {
+	for ; n > 0 && !p.notPlain; n-- {
 		i, count := p.num(), p.num()
 		if len(p.list) > 0 && (count > known || count == known && i <= last) {
-			p.bad = true
+			p.notPlain = true
 		}
 		known, last = count, i
 		p.list = append(p.list, packedTarget{p.number(i), count})
 	}
 	sortList(p.list)
 	for i := 1; i < len(p.list); i++ {
-		p.bad = p.bad || p.list[i-1].name == p.list[i].name
+		p.notPlain = p.notPlain || p.list[i-1].name == p.list[i].name
 	}
 	return appendList(out, p.list)
 }
 
-// callsites reads what is inlined into a function. Files have it in the order of names, bodies in that
-// of their numbers, which are those of the table of all files.
+// callsites reads callsites and appends them to p.out. At one location, files sort them by name, bodies
+// by name number.
 func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true
-	index := uint64(0) // of the name of the last one
-	for n := p.num(); n > 0 && !p.bad; n-- {
+	index := uint64(0) // of the last callee's name in the file
+	for n := p.num(); n > 0 && !p.notPlain; n-- {
 		word, i := p.word(math.MaxUint32), p.num()
 		c := span{word: word, name: p.number(i), begin: len(p.out)}
 		var begin int
@@ -264,7 +263,7 @@ func (p *filePacker) callsites(depth int) {
 		c.end = len(p.out)
 		if len(p.calls) > first {
 			last := p.calls[len(p.calls)-1]
-			p.bad = p.bad || word < last.word || word == last.word && i <= index
+			p.notPlain = p.notPlain || word < last.word || word == last.word && i <= index
 			sorted = sorted && c.compare(last) > 0
 		}
 		index = i
@@ -272,7 +271,7 @@ func (p *filePacker) callsites(depth int) {
 	}
 	calls := p.calls[first:]
 	p.calls = p.calls[:first]
-	if sorted || p.bad {
+	if sorted || p.notPlain {
 		return
 	}
 	begin := calls[0].begin
@@ -284,7 +283,7 @@ func (p *filePacker) callsites(depth int) {
 	}
 }
 
-// compare orders callsites as bodies have them.
+// compare orders callsites by location, then by name number.
 func (c span) compare(o span) int {
 	return cmp.Or(cmp.Compare(c.word, o.word), cmp.Compare(c.name, o.name))
 }

@@ -7,62 +7,62 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// packedSums are functions, each the sum of those of one key or, if they are of several builds, of
-// one key and checksum.
+// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and
+// checksum.
 type packedSums struct {
 	packer
 	bodyMerger
 	functions []packedFunction
-	places    []uint32         // by number of a name, places of functions without context and checksum, plus 1
-	builds    map[build]uint32 // places of the others, plus 1
-	adopts    bool             // bodies that are added may be kept
+	plain     []uint32         // by name number: index in functions plus 1, if without context and checksum
+	builds    map[build]uint32 // the same for functions with context or checksum
+	adopts    bool             // the sums may retain the bodies that are added
 	memory    []byte
 
-	batches []batch // that are not in the map yet
-	batched int     // places in them
+	batches []batch // not yet in order
+	batched int     // functions in batches
 	order   mapOrder
 }
 
-// A build is a function in one of several builds of a program, which have different checksums.
+// A build identifies a function in one of several builds of a program, which have different checksums.
 type build struct{ key, checksum uint64 }
 
-// get returns the place of the sum for f. If there is none it adds one, which is empty.
-func (s *packedSums) get(f *packedFunction) (place uint32, added bool) {
+// get returns the index of the sum for f. If there is none, it adds an empty one.
+func (s *packedSums) get(f *packedFunction) (i uint32, added bool) {
 	b := build{}
 	if s.ofBuild {
 		b.checksum = f.checksum()
 	}
 	plain := f.context == nil && b.checksum == 0
-	first := s.first(f.name)
+	first := s.firstTwin(f.name)
 	if plain {
-		if int(first) >= len(s.places) {
-			s.places = append(s.places, make([]uint32, len(s.names)-len(s.places))...)
+		if int(first) >= len(s.plain) {
+			s.plain = append(s.plain, make([]uint32, len(s.names)-len(s.plain))...)
 		}
-		place = s.places[first]
+		i = s.plain[first]
 	} else {
 		b.key = s.key(f)
-		place = s.builds[b]
+		i = s.builds[b]
 	}
-	if place > 0 {
-		return place - 1, false
+	if i > 0 {
+		return i - 1, false
 	}
-	// Names and contexts of the first function of a key stand for all.
+	// The first function with a key gives the sum its name and context.
 	s.functions = append(s.functions, packedFunction{name: f.name, context: f.context, body: emptyBody})
-	if place = uint32(len(s.functions)); plain {
-		s.places[first] = place
+	if i = uint32(len(s.functions)); plain {
+		s.plain[first] = i
 	} else {
 		if s.builds == nil {
 			s.builds = make(map[build]uint32)
 		}
-		s.builds[b] = place
+		s.builds[b] = i
 	}
-	return place - 1, true
+	return i - 1, true
 }
 
-// add adds weight·f to the sum at a place, with LLVM's rules. It keeps nothing of f but names and
-// context, and the body if it may.
-func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh bool) result {
-	to := &s.functions[place]
+// addFunction adds weight·f to the sum at an index. fresh says that the sum is empty. If adopts is set, the
+// sum may retain the body of f.
+func (s *packedSums) addFunction(i uint32, f *packedFunction, weight uint64, fresh bool) result {
+	to := &s.functions[i]
 	if fresh && weight == 1 && s.adopts {
 		to.head, to.body = f.head, f.body
 		return 0
@@ -73,7 +73,7 @@ func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh b
 	if !ok {
 		return mismatched
 	}
-	s.bodyMerger.add(&to.head, f.head)
+	s.addCount(&to.head, f.head)
 	if fresh || len(sum) > cap(to.body) {
 		to.body = append([]byte(nil), sum...)
 	} else {
@@ -82,67 +82,67 @@ func (s *packedSums) add(place uint32, f *packedFunction, weight uint64, fresh b
 	return s.result
 }
 
-// A mapOrder is LLVM's map of functions. Nothing is removed from it.
+// A mapOrder is the order of LLVM's hash map of functions.
 type mapOrder struct {
-	keys   llvmorder.Unordered
-	places []uint32 // of the functions, by those of the map less 1
+	keys      llvmorder.Unordered
+	functions []uint32 // indexes, in the order of insertion
 }
 
-func (o *mapOrder) insert(key uint64, place uint32) {
+func (o *mapOrder) insert(key uint64, i uint32) {
 	if _, added := o.keys.Insert(key); added {
-		o.places = append(o.places, place)
+		o.functions = append(o.functions, i)
 	}
 }
 
-// all yields the places of the functions in the order of the map.
+// all yields the indexes of the functions in map order.
 func (o *mapOrder) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := range o.keys.All() {
-			if !yield(o.places[at-1]) {
+			if !yield(o.functions[at-1]) {
 				return
 			}
 		}
 	}
 }
 
-// A batch is functions that LLVM adds to its map of the sums, by their places. mapped says that it
-// does so in the order of a map of these alone. As few files show that order, maps are not filled
-// before someone asks for it, or there are very many places in batches.
+// A batch lists the functions of one input that LLVM would insert into its map of the sums. Few
+// outputs show the order of that map, so batches wait until the order is needed, or until
+// they become too large.
 type batch struct {
-	places []uint32
-	mapped bool
+	functions []uint32 // indexes
+	mapped    bool     // LLVM inserts them in the order of a hash map of the input; else as listed
 }
 
-// maxBatched is how many places batches may have for each function.
+// maxBatched bounds the size of batches for each function of the sums.
 const maxBatched = 16
 
 func (s *packedSums) addBatch(b batch) {
-	s.batches, s.batched = append(s.batches, b), s.batched+len(b.places)
+	s.batches, s.batched = append(s.batches, b), s.batched+len(b.functions)
 	if s.batched > maxBatched*len(s.functions) {
 		s.inMapOrder()
 	}
 }
 
-// inMapOrder returns the order of LLVM's map of the sums.
+// inMapOrder returns the order of LLVM's hash map of the sums.
 func (s *packedSums) inMapOrder() *mapOrder {
 	for _, b := range s.batches {
-		places := slices.Values(b.places)
+		functions := slices.Values(b.functions)
 		if b.mapped {
-			places = s.mapped(b.places).all()
+			functions = s.mapped(b.functions).all()
 		}
-		for place := range places {
-			s.order.insert(s.key(&s.functions[place]), place)
+		for i := range functions {
+			s.order.insert(s.key(&s.functions[i]), i)
 		}
 	}
 	s.batches, s.batched = nil, 0
 	return &s.order
 }
 
-// mapped returns LLVM's map of functions.
-func (s *packedSums) mapped(places []uint32) *mapOrder {
+// mapped returns the order of LLVM's hash map of the functions with the given indexes.
+func (s *packedSums) mapped(functions []uint32) *mapOrder {
 	o := new(mapOrder)
-	for _, place := range places {
-		o.insert(s.key(&s.functions[place]), place)
+	for _, i := range functions {
+		o.insert(s.key(&s.functions[i]), i)
 	}
 	return o
 }

@@ -9,8 +9,23 @@ import (
 	"testing"
 )
 
-// sumOf merges files, each read by add.
-func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add func(m *Merger, data []byte, weight uint64) error) []byte {
+type adding func(m *Merger, data []byte, weight uint64) error
+
+func addFile(m *Merger, data []byte, weight uint64) error {
+	_, err := m.AddFile("", data, ReaderOptions{}, weight)
+	return err
+}
+
+func addProfile(m *Merger, data []byte, weight uint64) error {
+	p, err := Read("", data, ReaderOptions{})
+	if err == nil {
+		_, err = m.AddProfile("", p, weight)
+	}
+	return err
+}
+
+// sumOf merges files with the weights 1, 2, 1, 2, …
+func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add adding) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range files {
@@ -18,29 +33,24 @@ func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add func(m *Merger, d
 			t.Fatal(err)
 		}
 	}
-	var b bytes.Buffer
-	if err := m.Finish().Write(&b, WriteOptions{VTables: true}); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return m.Finish()
 }
 
-// TestAddFile: adding files is adding the profiles that [Read] makes of them, and writing a sum is
-// writing its profile.
+// mapOrderOf returns the functions in the order of LLVM's map.
+func mapOrderOf(p *Profile) (labels []string) {
+	for _, f := range p.InMapOrder() {
+		labels = append(labels, f.Label())
+	}
+	return labels
+}
+
+// TestAddFile: AddFile gives the sum of AddProfile, and Merged.Write the bytes of Profile.Write.
 func TestAddFile(t *testing.T) {
-	addFile := func(m *Merger, data []byte, weight uint64) error {
-		_, err := m.AddFile("", data, ReaderOptions{}, weight)
-		return err
-	}
-	addProfile := func(m *Merger, data []byte, weight uint64) error {
-		_, err := m.AddProfile("", mustRead(t, data), weight)
-		return err
-	}
 	plain := 0
 	for seed := range uint64(72) {
 		kind, vtables := kinds[seed%uint64(len(kinds))], seed%5 == 0
 		opt := []WriteOptions{{}, {Format: FormatBinary}, {MD5: true}, {Compress: true}, {Split: true}, {Format: FormatText}}[seed/6%6]
-		if kind&(ContextSensitive|ProbeBased) != 0 {
+		if kind.ContextSensitive || kind.ProbeBased {
 			opt = WriteOptions{}
 		}
 		opt.VTables = vtables
@@ -54,19 +64,14 @@ func TestAddFile(t *testing.T) {
 		}
 		for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
 			a, b := sumOf(t, opt, files, addFile), sumOf(t, opt, files, addProfile)
-			if !bytes.Equal(a, b) {
-				t.Fatalf("seed %d, %s: %d bytes of files, %d of profiles", seed, kind, len(a), len(b))
+			sum := mustWrite(t, a, WriteOptions{VTables: true})
+			if other := mustWrite(t, b, WriteOptions{VTables: true}); !bytes.Equal(sum, other) {
+				t.Fatalf("seed %d, %s: %d bytes of files, %d of profiles", seed, kind, len(sum), len(other))
 			}
-			m := NewMerger(opt)
-			for i, data := range files {
-				if err := addFile(m, data, uint64(i%2+1)); err != nil {
-					t.Fatal(err)
-				}
+			if other := mustWrite(t, a.Profile(), WriteOptions{VTables: true}); !bytes.Equal(sum, other) {
+				t.Fatalf("seed %d, %s: %d bytes of the sum, %d of its profile", seed, kind, len(sum), len(other))
 			}
-			if c := mustWrite(t, m.Profile(), WriteOptions{VTables: true}); !bytes.Equal(a, c) {
-				t.Fatalf("seed %d, %s: %d bytes of the sum, %d of its profile", seed, kind, len(a), len(c))
-			}
-			if a, b := mapOrderOf(t, opt, files, addFile), mapOrderOf(t, opt, files, addProfile); !slices.Equal(a, b) {
+			if a, b := mapOrderOf(a.Profile()), mapOrderOf(b.Profile()); !slices.Equal(a, b) {
 				t.Fatalf("seed %d, %s: functions of files in the order\n%s\nof profiles\n%s", seed, kind, a, b)
 			}
 		}
@@ -76,68 +81,38 @@ func TestAddFile(t *testing.T) {
 	}
 }
 
-// mapOrderOf merges files, each read by add, and returns the functions in the order of LLVM's map.
-func mapOrderOf(t *testing.T, opt MergeOptions, files [][]byte, add func(m *Merger, data []byte, weight uint64) error) (labels []string) {
-	t.Helper()
-	m := NewMerger(opt)
-	for i, data := range files {
-		if err := add(m, data, uint64(i%2+1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, f := range m.Profile().InMapOrder() {
-		labels = append(labels, f.Label())
-	}
-	return labels
-}
-
 // TestManyBatches: the order of LLVM's map does not depend on when it is filled, nor on whether files
 // have names or their GUIDs.
 func TestManyBatches(t *testing.T) {
-	merged := func(add func(m *Merger, data []byte) error) (labels []string) {
-		m := NewMerger(MergeOptions{LLVMCompat: true})
-		for i := range uint64(6 * maxBatched) {
-			p := mustRead(t, randomText(i, 20, 0, false))
-			p.Functions = append(p.Functions, &Function{Name: NameOf(strings.Repeat("n", int(i)))})
-			if err := add(m, mustWrite(t, p, WriteOptions{MD5: i%3 == 1})); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, f := range m.Profile().InMapOrder() {
-			labels = append(labels, f.Label())
-		}
-		return labels
+	var files [][]byte
+	for i := range uint64(6 * maxBatched) {
+		p := mustRead(t, randomText(i, 20, Kind{}, false))
+		p.Functions = append(p.Functions, &Function{Name: NameOf(strings.Repeat("n", int(i)))})
+		files = append(files, mustWrite(t, p, WriteOptions{MD5: i%3 == 1}))
 	}
-	a := merged(func(m *Merger, data []byte) error {
-		_, err := m.AddFile("", data, ReaderOptions{}, 1)
-		return err
-	})
-	b := merged(func(m *Merger, data []byte) error {
-		_, err := m.AddProfile("", mustRead(t, data), 1)
-		return err
-	})
-	if !slices.Equal(a, b) {
+	a := mapOrderOf(sumOf(t, MergeOptions{LLVMCompat: true}, files, addFile).Profile())
+	if b := mapOrderOf(sumOf(t, MergeOptions{LLVMCompat: true}, files, addProfile).Profile()); !slices.Equal(a, b) {
 		t.Errorf("functions of files in the order\n%s\nof profiles\n%s", a, b)
 	}
 }
 
-// TestFlowDiscriminators: what the caller says of a file that does not say it is kept of the sum.
+// TestFlowDiscriminators: the sum has the flag that the caller sets for a binary file.
 func TestFlowDiscriminators(t *testing.T) {
-	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
+	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	opt := ReaderOptions{FlowDiscriminators: true}
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddFile("", data, opt, 1); err != nil {
 		t.Fatal(err)
 	}
 	p, _, err := ReadSorted("", data, opt)
-	if sum := m.Finish(); err != nil || sum.Kind != FlowDiscriminators || p.Kind != FlowDiscriminators {
+	if sum := m.Finish(); err != nil || sum.Kind != (Kind{FlowDiscriminators: true}) || p.Kind != sum.Kind {
 		t.Errorf("sum: %s, profile: %s, %v", sum.Kind, p.Kind, err)
 	}
 }
 
-// TestAddFileRefused: a file that is refused leaves nothing behind.
+// TestAddFileRefused: a refused file leaves no trace in the sum.
 func TestAddFileRefused(t *testing.T) {
-	data := mustWrite(t, mustRead(t, randomText(1, 9, 0, false)), WriteOptions{Format: FormatBinary})
+	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	m := NewMerger(MergeOptions{})
 	if _, err := m.AddFile("", data[:len(data)-3], ReaderOptions{}, 1); err == nil || len(m.sums.names) > 0 || m.any {
 		t.Errorf("%v, %d names", err, len(m.sums.names))
@@ -172,14 +147,14 @@ func (f *Function) clone() *Function {
 	return &c
 }
 
-// FuzzAddFile: a file is added, and read function by function, as [Read] reads it, or refused by all. A
-// partial sum has the whole sum.
+// FuzzAddFile: AddFile, ReadSorted and Read give the same functions, or all refuse the file. Merging a
+// partial sum gives the sum.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
 	}
-	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, 0, false)), WriteOptions{}))
-	first := mustWrite(f, mustRead(f, randomText(7, 5, 0, false)), WriteOptions{})
+	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, Kind{}, false)), WriteOptions{}))
+	first := mustWrite(f, mustRead(f, randomText(7, 5, Kind{}, false)), WriteOptions{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, opt := range []ReaderOptions{{}, {Lenient: true}} {
 			a, b := NewMerger(MergeOptions{LLVMCompat: opt.Lenient}), NewMerger(MergeOptions{LLVMCompat: opt.Lenient})
@@ -208,17 +183,14 @@ func FuzzAddFile(f *testing.F) {
 				continue
 			}
 			sum := a.Finish()
-			if x, y := text(t, sum.Profile()), text(t, b.Profile()); x != y {
+			if x, y := text(t, sum.Profile()), text(t, b.Finish().Profile()); x != y {
 				t.Fatalf("%s\nand\n%s", x, y)
 			}
 			if opt.Lenient {
 				continue
 			}
-			var part bytes.Buffer
-			if err := sum.WritePartial(&part, WriteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if x, y := written(t, finished(t, [][]byte{part.Bytes()}, 1)), written(t, sum); !bytes.Equal(x, y) {
+			part := mustWrite(t, sum, WriteOptions{Partial: true})
+			if x, y := written(t, finished(t, [][]byte{part}, 1)), written(t, sum); !bytes.Equal(x, y) {
 				t.Fatalf("%q\nis read as\n%q", y, x)
 			}
 		}

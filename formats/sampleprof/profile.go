@@ -11,112 +11,113 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Profile is the content of a sample profile, free of encodings.
+// A Profile is the content of a sample profile, independent of its encoding.
 type Profile struct {
 	Kind Kind
-	// Functions are in the order in which files have them: by descending total, then by name or
-	// context. These differ. Some may be removed, or
-	// appended.
+	// Functions are sorted as in files: by descending total, then by name or context. No two
+	// functions have the same name and context. Callers may remove and append functions.
 	Functions []*Function
-	// Symbols are the names of all functions of the program, sorted, whether they
-	// have samples or not; nil if the profile does not list them.
+	// Symbols are the sorted names of all functions of the program, with and without samples;
+	// nil if the profile does not list them.
 	Symbols []string
-	// Summary is that of the file; nil if it has none, as text.
+	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
 
-	known  *functionMap // of Functions; nil if it follows from their order
-	odd    []error      // what is doubtful in the file
-	rest   rest         // of a sum
-	format Format       // of the file; "" for none
+	known  *functionMap // Functions in LLVM's map order; nil if their own order determines it
+	odd    []error      // signs of damage in the file
+	extra  partialExtra // of a partial sum
+	format Format       // of the file; "" if the profile was not read from one
 }
 
-// A Kind says what the samples of a profile are attached to. It is a set of bits.
-type Kind uint8
+// A Kind says what the samples of a profile are attached to.
+type Kind struct {
+	ContextSensitive   bool // functions have calling contexts
+	ProbeBased         bool // locations are pseudo probes, not lines
+	PreInlined         bool // the producer decided what is inlined into contexts
+	FlowDiscriminators bool // discriminators are flow-sensitive (FS-AFDO)
+	Partial            bool // the profile covers a part of the program
+}
 
-// The bits of a Kind.
-const (
-	ContextSensitive   Kind = 1 << iota // functions have calling contexts
-	ProbeBased                          // locations are pseudo probes, not lines
-	PreInlined                          // contexts were inlined by the producer's decision
-	FlowDiscriminators                  // discriminators are flow-sensitive (FS-AFDO)
-	Partial                             // the profile covers a part of the program
-)
-
-// Has reports whether all bits of want are set.
-func (k Kind) Has(want Kind) bool { return k&want == want }
-
-// String lists the bits, separated by commas: "context-sensitive, probe-based".
+// String lists what is set, separated by commas: "context-sensitive, probe-based".
 func (k Kind) String() string {
-	if k == 0 {
+	if k == (Kind{}) {
 		return "line-based"
 	}
 	return strings.Join(k.words(), ", ")
 }
 
 func (k Kind) words() (set []string) {
-	for i, word := range []string{"context-sensitive", "probe-based", "pre-inlined", "flow-sensitive discriminators", "partial"} {
-		if k&(1<<i) != 0 {
-			set = append(set, word)
+	for _, w := range []struct {
+		set  bool
+		word string
+	}{
+		{k.ContextSensitive, "context-sensitive"},
+		{k.ProbeBased, "probe-based"},
+		{k.PreInlined, "pre-inlined"},
+		{k.FlowDiscriminators, "flow-sensitive discriminators"},
+		{k.Partial, "partial"},
+	} {
+		if w.set {
+			set = append(set, w.word)
 		}
 	}
 	return set
 }
 
-// A Name is the name of a function or virtual table, or its GUID alone, which is what
-// profiles with MD5 names hold. The zero Name is none.
+// mixes reports whether profiles of kinds k and o can be merged.
+func (k Kind) mixes(o Kind) bool {
+	return k.ContextSensitive == o.ContextSensitive && k.ProbeBased == o.ProbeBased
+}
+
+// hasAttributes reports whether LLVM writes the attributes of functions in profiles of the kind.
+func (k Kind) hasAttributes() bool { return k.ContextSensitive || k.PreInlined }
+
+// A Name is the name of a function or virtual table. The zero Name is no name.
 type Name struct {
-	text string
-	id   uint64
+	Text string // "" if the profile has only the GUID, as with MD5 names
+	ID   uint64 // the GUID: the low half of the MD5 of Text
 }
 
 // emptyID is the GUID of the empty name, which text profiles may have.
 var emptyID = guid.Of("")
 
-// NameOf returns the Name with a text.
+// NameOf returns the Name with the given text and its GUID.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
-// ID returns the GUID of the name.
-func (n Name) ID() uint64 { return n.id }
+// isID reports whether the name is a bare GUID.
+func (n *Name) isID() bool { return n.Text == "" && n.ID != emptyID }
 
-// Text returns the name; ok is false if only its GUID is known.
-func (n Name) Text() (text string, ok bool) { return n.text, n.text != "" || n.id == emptyID }
-
-// String returns the name or, in decimal, its GUID.
+// String returns the text or, in decimal, the bare GUID.
 func (n Name) String() string {
-	if text, ok := n.Text(); ok {
-		return text
+	if n.isID() {
+		return strconv.FormatUint(n.ID, 10)
 	}
-	return strconv.FormatUint(n.id, 10)
+	return n.Text
 }
 
-// Compare orders GUIDs before names; GUIDs by value, names by their bytes.
-func (n Name) Compare(o Name) int {
-	switch {
-	case n.text != "" && o.text != "":
-		return strings.Compare(n.text, o.text)
-	case n.text == "" && o.text == "":
-		return cmp.Compare(n.id, o.id)
-	case n.text == "":
-		return -1
-	}
-	return 1
-}
-
-// byID orders names by GUID, which is faster than by text.
-func (n Name) byID(o Name) int {
-	if c := cmp.Compare(n.id, o.id); c != 0 {
+// compare orders bare GUIDs, by value, before names, by their bytes.
+func (n Name) compare(o Name) int {
+	if c := strings.Compare(n.Text, o.Text); c != 0 {
 		return c
 	}
-	return strings.Compare(n.text, o.text)
+	return cmp.Compare(n.ID, o.ID)
 }
 
-// A Location is a place in a function: the line relative to that of the function's
-// beginning, and the discriminator of the code on it. In probe-based profiles Line is
-// the number of a probe.
+// byID orders names by GUID, which is faster than by text; for sorting whose order does not show.
+func (n Name) byID(o Name) int {
+	if c := cmp.Compare(n.ID, o.ID); c != 0 {
+		return c
+	}
+	return strings.Compare(n.Text, o.Text)
+}
+
+// A Location is a source line, counted from the first line of the function, and the
+// discriminator of the code on that line. In probe-based profiles, Line is the number of a
+// probe.
 type Location struct{ Line, Discriminator uint32 }
 
-// Compare orders locations by line, then by discriminator.
-func (l Location) Compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
+// compare orders locations by line, then by discriminator.
+func (l Location) compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
 
 func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discriminator) }
 
@@ -125,8 +126,7 @@ func (l Location) String() string {
 	return string(appendLocation(nil, l))
 }
 
-// A Frame is a function of a calling context, and the place in it from which the next
-// one was called.
+// A Frame is a function in a calling context and the location of its call to the next frame.
 type Frame struct {
 	Name Name
 	Location
@@ -139,35 +139,34 @@ const (
 	duplicated
 )
 
-// A Function holds the samples of a function, or of a function inlined at one place.
+// A Function holds the samples of a function, or of one inlined copy of a function.
 type Function struct {
 	Name Name
-	// Context is nil unless the profile is context-sensitive. The outermost frame is
-	// first. The last is the function itself, at location 0.
+	// Context is the calling context, outermost frame first; the last frame is the function
+	// itself, at location 0. nil unless the profile is context-sensitive.
 	Context []Frame
-	Total   uint64 // samples of the function and what was inlined into it
-	Head    uint64 // samples of its entry; 0 if inlined
+	Total   uint64 // samples of the function and of everything inlined into it
+	Head    uint64 // samples of the function's entry; 0 if inlined
 
-	Body      []Sample     // in the order of locations, which differ
-	Callsites []Callsite   // what was inlined, in the order of locations, then of names
-	VTables   []VTableUses // in the order of locations, which differ
+	Body      []Sample     // sorted by location, each location once
+	Callsites []Callsite   // inlined functions, sorted by location, then by name
+	VTables   []VTableUses // sorted by location, each location once
 
-	Checksum uint64 // of its control flow graph; 0 unless probe-based
-	// Attributes are how the producer treated the function in its context, a set of bits: 1 the
-	// program had it inlined, 2 the pre-inliner wants it inlined, 4 its samples are in a base
-	// profile, too.
+	Checksum uint64 // of the control flow graph; 0 unless probe-based
+	// Attributes are bits that say how the producer treated the function in its context: 1 the
+	// program had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has
+	// its samples.
 	Attributes uint32
 }
 
-// A Sample counts how often a location ran.
+// A Sample is a location and how often it ran.
 type Sample struct {
 	Location
 	Count   uint64
-	Targets []Target // of a call there, each once, by descending count, then by name
+	Targets []Target // functions called there, each once, by descending count, then by name
 }
 
-// A Target is a function that was called, or a virtual table that was used, and how
-// often.
+// A Target is a called function or a used virtual table, and how often.
 type Target struct {
 	Name  Name
 	Count uint64
@@ -179,19 +178,19 @@ type Callsite struct {
 	Callee *Function
 }
 
-// VTableUses are the virtual tables of objects whose methods were called at a location.
+// VTableUses are the virtual tables of the objects whose methods were called at a location.
 type VTableUses struct {
 	Location
-	VTables []Target // each once, in the order of their names
+	VTables []Target // sorted by name, each name once
 }
 
-// key is the number by which LLVM knows a function of a profile: the GUID of its name,
-// or the hash of its context. Two functions of one key are one.
+// key returns the number that identifies a function in LLVM's maps: the GUID of its name, or
+// the hash of its context. LLVM takes two functions with one key for the same function.
 func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
 
 func keyOf(name Name, context []Frame) uint64 {
 	if context == nil {
-		return name.id
+		return name.ID
 	}
 	words := make([]uint64, len(context))
 	for i, frame := range context {
@@ -203,10 +202,10 @@ func keyOf(name Name, context []Frame) uint64 {
 // hash is SampleContextFrame::getHashCode.
 func (f Frame) hash() uint64 {
 	at := uint64(f.Discriminator)<<32 | uint64(f.Line)
-	return f.Name.id + at<<5 + at
+	return f.Name.ID + at<<5 + at
 }
 
-// Label returns the name of the function, or its context as text profiles have it but
+// Label returns the name of the function, or its context in the notation of text profiles,
 // without brackets: "main:3 @ foo:1.2 @ bar".
 func (f *Function) Label() string {
 	if f.Context == nil {
@@ -233,8 +232,8 @@ func appendLocation(dst []byte, l Location) []byte {
 	return dst
 }
 
-// compareContexts orders functions without a context, by name, before those with one,
-// by frame.
+// compareContexts orders functions without a context, by name, before functions with a
+// context, by frame.
 func compareContexts(a, b *Function) int {
 	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
@@ -242,20 +241,19 @@ func compareContexts(a, b *Function) int {
 func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
 	if in == nil || of == nil {
 		if in == nil && of == nil {
-			return a.Compare(b)
+			return a.compare(b)
 		}
 		return cmp.Compare(len(in), len(of))
 	}
 	return slices.CompareFunc(in, of, func(x, y Frame) int {
-		if c := x.Name.Compare(y.Name); c != 0 {
+		if c := x.Name.compare(y.Name); c != 0 {
 			return c
 		}
-		return x.Location.Compare(y.Location)
+		return x.Location.compare(y.Location)
 	})
 }
 
-// inFileOrder orders functions as files have them: by descending total, then by name or
-// context.
+// inFileOrder orders functions by descending total, then by name or context.
 func inFileOrder(a, b *Function) int {
 	if a.Total != b.Total {
 		return cmp.Compare(b.Total, a.Total)
@@ -263,7 +261,7 @@ func inFileOrder(a, b *Function) int {
 	return compareContexts(a, b)
 }
 
-// sorted returns the functions in the order in which files have them.
+// sorted returns the functions in file order.
 func (p *Profile) sorted() []*Function {
 	if slices.IsSortedFunc(p.Functions, inFileOrder) {
 		return p.Functions
@@ -273,8 +271,8 @@ func (p *Profile) sorted() []*Function {
 	return fs
 }
 
-// InMapOrder returns the functions in the order in which LLVM walks them, where it breaks no
-// ties.
+// InMapOrder returns the functions in the order of LLVM's hash map. LLVM's tools show this
+// order wherever they break no ties.
 func (p *Profile) InMapOrder() []*Function { return p.toMap().slice() }
 
 func (p *Profile) toMap() *functionMap {
@@ -295,15 +293,15 @@ func (p *Profile) toMap() *functionMap {
 	return p.known
 }
 
-// setFunctions sets the functions of a profile, in the order in which files have them.
+// setFunctions sets p.Functions, in file order.
 func (p *Profile) setFunctions(m *functionMap) {
 	p.known = m
 	p.Functions = m.slice()
 	slices.SortFunc(p.Functions, inFileOrder)
 }
 
-// walk calls fn with the function and all that is inlined into it, outer ones first,
-// unless fn returns false for the outer one.
+// walk calls fn for the function and everything inlined into it, outer functions first. If fn
+// returns false, walk skips what is inlined into that function.
 func (f *Function) walk(fn func(*Function) bool) {
 	if !fn(f) {
 		return
@@ -313,7 +311,7 @@ func (f *Function) walk(fn func(*Function) bool) {
 	}
 }
 
-// maxCount returns the greatest count of the function and what is inlined into it.
+// maxCount returns the greatest count of the function and everything inlined into it.
 func (f *Function) maxCount() (most uint64) {
 	f.walk(func(g *Function) bool {
 		for i := range g.Body {
@@ -324,7 +322,7 @@ func (f *Function) maxCount() (most uint64) {
 	return most
 }
 
-// addSymbols adds names to p.Symbols.
+// addSymbols adds names to p.Symbols and keeps it sorted.
 func (p *Profile) addSymbols(names ...string) {
 	if len(names) > 0 {
 		p.Symbols = append(p.Symbols, names...)
@@ -333,17 +331,16 @@ func (p *Profile) addSymbols(names ...string) {
 	}
 }
 
-// EntryCount estimates how often the function was entered: Head, if it is known and the
-// profile context-sensitive; otherwise the count of the first location, or those of the
-// functions inlined there; at least 1 if there are samples
-// (FunctionSamples::getHeadSamplesEstimate).
+// EntryCount returns an estimate of how often the function was entered: Head if the function
+// has a context; otherwise the count of the first location, or the sum over the functions
+// inlined there; at least 1 if there are samples (FunctionSamples::getHeadSamplesEstimate).
 func (f *Function) EntryCount() uint64 {
 	if f.Context != nil && f.Head > 0 {
 		return f.Head
 	}
 	count := uint64(0)
 	switch {
-	case len(f.Body) > 0 && (len(f.Callsites) == 0 || f.Body[0].Compare(f.Callsites[0].Location) < 0):
+	case len(f.Body) > 0 && (len(f.Callsites) == 0 || f.Body[0].compare(f.Callsites[0].Location) < 0):
 		count = f.Body[0].Count
 	case len(f.Callsites) > 0:
 		for _, c := range f.Callsites {
@@ -359,10 +356,10 @@ func (f *Function) EntryCount() uint64 {
 	return count
 }
 
-// Summary describes how the counts of a profile are spread. Compilers decide from it
-// what is hot and what is cold.
+// Summary describes the distribution of the counts. Compilers use it to decide what is hot and
+// what is cold.
 type Summary struct {
-	Total        uint64 // of all body counts, modulo 2^64 as in LLVM
+	Total        uint64 // sum of all body counts, modulo 2^64 as in LLVM
 	MaxCount     uint64
 	MaxHead      uint64
 	NumCounts    uint64

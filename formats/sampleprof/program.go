@@ -12,33 +12,33 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// programFacts are what a program tells about the functions that profiles are of.
+// programFacts are the facts about the functions of a program that a profile is compared with.
 type programFacts struct {
-	functions map[uint64]*programFunction // by the GUID of their canonical names
-	probes    bool                        // there are descriptions of probes
-	calls     bool                        // ... with probes of calls, which clang -g leaves on x86
-	lines     bool                        // there is debug information with the lines of functions
+	functions map[uint64]*programFunction // by GUID of the canonical name
+	probes    bool                        // the program has probe descriptions
+	calls     bool                        // ... and probes of calls; clang -g leaves them on x86
+	lines     bool                        // the debug information has the lines of functions
 }
 
-// A programFunction is a function of a program. It may be left only where it is inlined.
+// A programFunction is a function of a program. It may exist only as inlined copies.
 type programFunction struct {
 	name      string // canonical
 	id        uint64
-	hashes    []uint64                // of its control flow, by the descriptions; one, unless sources differ
-	blocks    map[uint32]struct{}     // probes
-	lines     map[Location]struct{}   // with code
-	places    map[Location]struct{}   // of lines, without discriminators
-	callees   map[Location]calleeList // of calls
-	startLine bool                    // is known
+	hashes    []uint64                // of the control flow; several if sources differ
+	blocks    map[uint32]struct{}     // numbers of block probes
+	locations map[Location]struct{}   // lines and discriminators with code
+	lines     map[Location]struct{}   // the same without discriminators
+	callees   map[Location]calleeList // calls
+	startLine bool                    // the first line is known
 }
 
-// A calleeList holds the GUIDs of the functions that are called at a place.
+// A calleeList holds the GUIDs of the functions called at one location, each once.
 type calleeList []uint64
 
-// unknownCallee stands for the callee of calls through pointers (UnknownIndirectCallee).
+// unknownCallee stands for the callee of a call through a pointer (UnknownIndirectCallee).
 const unknownCallee = 0
 
-// maxCallees bounds the callees that are kept of a place. Calls of one line are rarely more.
+// maxCallees bounds the callees kept for one location. Lines rarely have more calls.
 const maxCallees = 16
 
 // add adds a callee, once.
@@ -48,8 +48,8 @@ func (l *calleeList) add(callee uint64) {
 	}
 }
 
-// readProgram reads the symbols, the pseudo probes and the debug information of a program. It reads
-// past damage in the debug information, which it returns as the error along with the program.
+// readProgram reads the symbols, the pseudo probes and the debug information of a program. If the
+// debug information is damaged, it returns both facts and an error.
 func readProgram(f *symbolize.File) (*programFacts, error) {
 	r := programReader{
 		programFacts: &programFacts{functions: make(map[uint64]*programFunction)}, file: f,
@@ -73,11 +73,11 @@ type programReader struct {
 	*programFacts
 	file   *symbolize.File
 	code   code
-	byName map[string]*programFunction // by names as they are
-	addrs  map[uint64]uint64           // of functions by the GUID of their symbols
+	byName map[string]*programFunction // by name, not canonical
+	addrs  map[uint64]uint64           // address of a function by GUID of its symbol
 }
 
-// function returns the function of a name, which it adds if need be.
+// function returns the function with a name. It adds one if there is none.
 func (r *programReader) function(name string) *programFunction {
 	if f := r.byName[name]; f != nil {
 		return f
@@ -89,7 +89,7 @@ func (r *programReader) function(name string) *programFunction {
 	return f
 }
 
-// ofID returns the function of a GUID, whose name may be unknown.
+// ofID returns the function with a GUID. It adds one without a name if there is none.
 func (r *programReader) ofID(id uint64) *programFunction {
 	f := r.functions[id]
 	if f == nil {
@@ -99,7 +99,7 @@ func (r *programReader) ofID(id uint64) *programFunction {
 	return f
 }
 
-// readSymbols reads the code, and the names of the functions in it.
+// readSymbols reads the code and the names of functions.
 func (r *programReader) readSymbols() error {
 	if err := r.code.read(r.file); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (r *programReader) readSymbols() error {
 			continue
 		}
 		f := r.function(s.Name)
-		r.code.start(s.Addr, f.id)
-		// Probes name functions by the GUIDs of their symbols, profiles by those of canonical names.
+		r.code.addStart(s.Addr, f.id)
+		// Probes use the GUIDs of symbols, profiles the GUIDs of canonical names.
 		r.addrs[guid.Of(s.Name)] = s.Addr
 		if _, ok := r.addrs[f.id]; !ok {
 			r.addrs[f.id] = s.Addr
@@ -124,7 +124,7 @@ func (r *programReader) readSymbols() error {
 	return nil
 }
 
-// section returns the bytes of a section, nil if the program has none of that name.
+// section returns the bytes of a section; nil if the program has no such section.
 func (r *programReader) section(name string) ([]byte, error) {
 	s := r.file.Section(name)
 	if s == nil {
@@ -153,7 +153,7 @@ func (r *programReader) readDescs() error {
 	return nil
 }
 
-// readProbes reads the probes that are left.
+// readProbes reads the probes that are left in the code.
 func (r *programReader) readProbes() error {
 	data, err := r.section(pseudoprobe.ProbeSection)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *programReader) readProbes() error {
 		}
 		f := r.functions[e.Function]
 		if f == nil || len(f.hashes) == 0 || e.Index == 0 {
-			continue // of no function that has a description
+			continue // the function has no description
 		}
 		if e.Kind == pseudoprobe.Block {
 			if f.blocks == nil {
@@ -177,22 +177,22 @@ func (r *programReader) readProbes() error {
 		at := Location{Line: e.Index}
 		switch e.Kind {
 		case pseudoprobe.Inlined:
-			f.calls(at, e.Callee)
+			f.addCall(at, e.Callee)
 		case pseudoprobe.IndirectCall:
-			f.calls(at, unknownCallee)
+			f.addCall(at, unknownCallee)
 			r.calls = true
 		case pseudoprobe.DirectCall:
 			r.calls = true
 			for _, callee := range r.code.calleesAt(e.Addr) {
-				f.calls(at, callee)
+				f.addCall(at, callee)
 			}
 		}
 	}
 	return nil
 }
 
-// calls notes a call.
-func (f *programFunction) calls(at Location, callee uint64) {
+// addCall records a call.
+func (f *programFunction) addCall(at Location, callee uint64) {
 	if f.callees == nil {
 		f.callees = make(map[Location]calleeList)
 	}
@@ -201,12 +201,12 @@ func (f *programFunction) calls(at Location, callee uint64) {
 	f.callees[at] = l
 }
 
-// linesAtATime is how many addresses are looked up at a time.
+// linesAtATime bounds the addresses looked up in one batch, and so the memory.
 const linesAtATime = 1 << 20
 
-// readLines reads the lines of functions, and the calls on them, unless there are probes.
+// readLines reads the lines of functions and the calls on them. It does nothing if the program has
+// probes, because the profiles of such programs have no lines.
 func (r *programReader) readLines() error {
-	// Profiles of such programs have probes in place of lines.
 	if r.probes {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (r *programReader) readLines() error {
 	for at, target := range r.code.calls() {
 		callees[at] = r.code.starts[target]
 	}
-	// Most calls are no rows of the line table.
+	// Most calls are not at the beginning of a row of the line table.
 	addrs = append(addrs, slices.Collect(maps.Keys(callees))...)
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
@@ -237,8 +237,8 @@ func (r *programReader) readLines() error {
 	return err
 }
 
-// addFrames notes what is at an address: a line of the innermost function, calls of it, and the calls
-// that were inlined into each other.
+// addFrames records the facts of one address: the line of each frame, the calls that were inlined, and
+// the callees of the instruction there.
 func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 	for i := range frames {
 		frame := &frames[i]
@@ -250,24 +250,24 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 			continue
 		}
 		f.startLine, r.lines = true, true
-		// Code of no line has line 0, and an offset all the same.
+		// Code without a line has line 0. LLVM computes an offset from it as well.
 		at := Location{(frame.Line - frame.StartLine) & 0xffff, baseDiscriminator(frame.Discriminator)}
-		if f.lines == nil {
-			f.lines, f.places = make(map[Location]struct{}), make(map[Location]struct{})
+		if f.locations == nil {
+			f.locations, f.lines = make(map[Location]struct{}), make(map[Location]struct{})
 		}
-		f.lines[at], f.places[Location{Line: at.Line}] = struct{}{}, struct{}{}
+		f.locations[at], f.lines[Location{Line: at.Line}] = struct{}{}, struct{}{}
 		if i > 0 {
-			f.calls(at, r.function(frames[i-1].Function).id)
+			f.addCall(at, r.function(frames[i-1].Function).id)
 			continue
 		}
 		for _, callee := range callees {
-			f.calls(at, callee)
+			f.addCall(at, callee)
 		}
 	}
 }
 
-// baseDiscriminator returns the part of a discriminator that profiles have
-// (DILocation::getBaseDiscriminatorFromDiscriminator), a number of up to 12 bits with a prefix.
+// baseDiscriminator returns the part of a discriminator that profiles hold: a prefix-encoded number of
+// up to 12 bits (DILocation::getBaseDiscriminatorFromDiscriminator).
 func baseDiscriminator(d uint32) uint32 {
 	switch {
 	case d&1 != 0:
@@ -278,8 +278,8 @@ func baseDiscriminator(d uint32) uint32 {
 	return d >> 1 & 0x1f
 }
 
-// alias makes functions local to their files known under their names alone, for profiles of programs
-// without unique names.
+// alias adds functions with a uniqueSuffix under their names without it, for profiles of programs that
+// were compiled without unique names.
 func (r *programReader) alias() {
 	byName := slices.SortedFunc(maps.Values(r.functions), func(a, b *programFunction) int { return strings.Compare(a.name, b.name) })
 	for _, f := range byName {

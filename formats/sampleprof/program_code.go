@@ -12,18 +12,18 @@ import (
 // code is the machine code of a program.
 type code struct {
 	arch     string
-	sections []codeSection // by address
-	starts   map[uint64][]uint64
-	sorted   []uint64 // keys of starts
+	sections []codeSection       // by address
+	starts   map[uint64][]uint64 // GUIDs of functions by first address
+	sorted   []uint64            // keys of starts
 }
 
-// A codeSection is a section of code.
+// A codeSection is a section of machine code.
 type codeSection struct {
 	addr uint64
 	data []byte
 }
 
-// end returns the address behind the section.
+// end returns the first address after the section.
 func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
 
 // read reads the sections in executable segments.
@@ -46,8 +46,8 @@ func (c *code) read(f *symbolize.File) error {
 	return nil
 }
 
-// at returns the section of an address, or nil.
-func (c *code) at(addr uint64) *codeSection {
+// sectionAt returns the section that contains an address, or nil.
+func (c *code) sectionAt(addr uint64) *codeSection {
 	i, found := slices.BinarySearchFunc(c.sections, addr, func(s codeSection, addr uint64) int { return cmp.Compare(s.addr, addr) })
 	if !found {
 		i--
@@ -59,16 +59,16 @@ func (c *code) at(addr uint64) *codeSection {
 }
 
 // has reports whether there is code at an address.
-func (c *code) has(addr uint64) bool { return c.at(addr) != nil }
+func (c *code) has(addr uint64) bool { return c.sectionAt(addr) != nil }
 
-// start notes that a function begins at an address. Several do if their code is the same.
-func (c *code) start(addr, function uint64) {
+// addStart records that a function begins at an address. Functions with identical code may share one.
+func (c *code) addStart(addr, function uint64) {
 	l := calleeList(c.starts[addr])
 	l.add(function)
 	c.starts[addr] = l
 }
 
-// sort is called once all functions are known.
+// sort prepares within, after all calls of addStart.
 func (c *code) sort() {
 	for addr := range c.starts {
 		c.sorted = append(c.sorted, addr)
@@ -76,7 +76,7 @@ func (c *code) sort() {
 	slices.Sort(c.sorted)
 }
 
-// within reports whether the function around an address is that which begins at start.
+// within reports whether an address belongs to the function that begins at start.
 func (c *code) within(addr, start uint64) bool {
 	i, found := slices.BinarySearch(c.sorted, addr)
 	if !found {
@@ -85,10 +85,10 @@ func (c *code) within(addr, start uint64) bool {
 	return i >= 0 && c.sorted[i] == start
 }
 
-// calleesAt returns the functions that the instruction at an address calls, or jumps to the beginning of;
-// nil if it is no such instruction, or of an architecture that is not known.
+// calleesAt returns the functions at the target of the direct call or jump at an address; nil for other
+// instructions, other targets and unknown architectures.
 func (c *code) calleesAt(addr uint64) []uint64 {
-	s := c.at(addr)
+	s := c.sectionAt(addr)
 	if s == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (c *code) calleesAt(addr uint64) []uint64 {
 	return nil
 }
 
-// target returns the address that a direct call or jump goes to.
+// target returns the target of the direct call or jump at offset at of a section.
 func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
 	addr := s.addr + uint64(at)
 	switch c.arch {
@@ -107,7 +107,6 @@ func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
 			return 0, false
 		}
 		target = addr + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[at+1:]))))
-		// Addresses wrap at 32 bits there.
 		if c.arch == "i386" {
 			target &= 1<<32 - 1
 		}
@@ -127,9 +126,9 @@ func (c *code) target(s *codeSection, at int) (target uint64, ok bool) {
 	return target, true
 }
 
-// calls yields the address and the target of every call of a function's beginning, and of every jump to
-// the beginning of another function. The code is not disassembled: on x86 any five bytes count that
-// would be a call, if the target is the very beginning of a function, which other bytes hardly ever give.
+// calls yields address and target of every direct call of a function, and of every jump to the beginning
+// of another function. It does not disassemble: on x86, it tries a call at every byte. Bytes that are not
+// a call hardly ever yield the first address of a function.
 func (c *code) calls() iter.Seq2[uint64, uint64] {
 	step := 1
 	if c.arch == "aarch64" || c.arch == "arm64" {

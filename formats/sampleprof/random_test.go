@@ -3,11 +3,12 @@ package sampleprof
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 )
 
-// randomText returns the text of a random profile of a kind with n names.
+// randomText returns a random text profile with n names.
 func randomText(seed uint64, n int, kind Kind, vtables bool) []byte {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 1)), kind: kind, vtables: vtables, attribute: shouldBeInlined}
 	for i := range n {
@@ -18,7 +19,7 @@ func randomText(seed uint64, n int, kind Kind, vtables bool) []byte {
 		g.names = append(g.names, name)
 	}
 	for _, name := range g.names {
-		if !kind.Has(ContextSensitive) {
+		if !kind.ContextSensitive {
 			g.function(name)
 			continue
 		}
@@ -53,7 +54,7 @@ func (g *generator) count() uint64 { return g.r.Uint64() >> (24 + g.r.IntN(40)) 
 
 func (g *generator) location() Location {
 	l := Location{Line: g.r.Uint32N(90)}
-	if !g.kind.Has(ProbeBased) && g.r.IntN(3) == 0 {
+	if !g.kind.ProbeBased && g.r.IntN(3) == 0 {
 		l.Discriminator = g.r.Uint32N(5)
 	}
 	return l
@@ -76,25 +77,29 @@ func (g *generator) body(indent string, depth int) {
 			fmt.Fprintf(&g.b, "%s%s: vtables _ZTV%d:%d _ZTV%d:%d \n", indent, at, g.r.IntN(9), g.count(), 9+g.r.IntN(9), g.count())
 		}
 	}
-	if depth > 0 && !g.kind.Has(ContextSensitive) && g.r.IntN(2) == 0 {
+	if depth > 0 && !g.kind.ContextSensitive && g.r.IntN(2) == 0 {
 		for range g.r.IntN(3) {
 			fmt.Fprintf(&g.b, "%s%s: %s:%d\n", indent, g.location(), g.name(), g.count())
 			g.body(indent+" ", depth-1)
 		}
 	}
-	if g.kind.Has(ProbeBased) {
+	if g.kind.ProbeBased {
 		fmt.Fprintf(&g.b, "%s!CFGChecksum: %d\n", indent, g.r.Uint64N(1<<60)+1)
 	}
-	if g.kind.Has(PreInlined) && g.r.IntN(2) == 0 {
+	if g.kind.PreInlined && g.r.IntN(2) == 0 {
 		fmt.Fprintf(&g.b, "%s!Attributes: %d\n", indent, g.r.IntN(4)|int(g.attribute))
 		g.attribute = 0
 	}
 }
 
-// kinds are those of which random profiles are made.
+// kinds are the kinds of random profiles.
 var kinds = []Kind{
-	0, ContextSensitive, ContextSensitive | ProbeBased, ContextSensitive | ProbeBased | PreInlined,
-	ProbeBased, ProbeBased | PreInlined,
+	{},
+	{ContextSensitive: true},
+	{ContextSensitive: true, ProbeBased: true},
+	{ContextSensitive: true, ProbeBased: true, PreInlined: true},
+	{ProbeBased: true},
+	{ProbeBased: true, PreInlined: true},
 }
 
 func mustRead(t testing.TB, data []byte) *Profile {
@@ -106,7 +111,10 @@ func mustRead(t testing.TB, data []byte) *Profile {
 	return p
 }
 
-func mustWrite(t testing.TB, p *Profile, opt WriteOptions) []byte {
+func mustWrite(t testing.TB, p interface {
+	Write(io.Writer, WriteOptions) error
+}, opt WriteOptions,
+) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Write(&b, opt); err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Format is one of the encodings of a sample profile.
+// Format is an encoding of sample profiles.
 type Format string
 
 // The encodings.
 const (
 	FormatText     Format = "text"
-	FormatBinary   Format = "binary"            // the first binary format
-	FormatExtended Format = "extensible binary" // in sections, the default of LLVM's tools
-	FormatCompact  Format = "compact binary"    // LLVM 8 to 16: with GUIDs instead of names
+	FormatBinary   Format = "binary"            // LLVM's first binary format
+	FormatExtended Format = "extensible binary" // in sections; the default of LLVM's tools
+	FormatCompact  Format = "compact binary"    // LLVM 8 to 16; GUIDs instead of names
 	FormatGCov     Format = "gcov"              // for GCC, written by create_gcov of AutoFDO
 )
 
@@ -26,11 +26,11 @@ const (
 type ReaderOptions struct {
 	// Lenient accepts what llvm-profdata 22 accepts.
 	Lenient bool
-	// FlowDiscriminators says that a text or binary profile has flow-sensitive
-	// discriminators, which these formats do not say.
+	// FlowDiscriminators says that the discriminators of a text or binary profile are
+	// flow-sensitive. These formats do not record it.
 	FlowDiscriminators bool
-	// DiscriminatorBits is how many low bits of flow-sensitive discriminators are kept;
-	// 0 keeps all.
+	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0
+	// keeps all.
 	DiscriminatorBits int
 }
 
@@ -41,15 +41,16 @@ func (o *ReaderOptions) mask() uint32 {
 	return uint32(1)<<o.DiscriminatorBits - 1
 }
 
-// mark notes the format of a profile, and the kind that the format does not say.
-func (o *ReaderOptions) mark(p *Profile, format Format) {
+// setFormat sets the format of a profile, and the bit of its kind that the format does not record.
+func (o *ReaderOptions) setFormat(p *Profile, format Format) {
 	p.format = format
 	if o.FlowDiscriminators && format != FormatExtended {
-		p.Kind |= FlowDiscriminators
+		p.Kind.FlowDiscriminators = true
 	}
 }
 
-// Detect says which format data begins with, in the order in which LLVM tries them.
+// Detect returns the format of data, which may be the beginning of a file. It tries the formats
+// in LLVM's order. ok is false if data is no sample profile.
 func Detect(data []byte) (Format, bool) {
 	c := cursor.New("", 0, data[:min(len(data), 10)], le)
 	switch magic := c.ULEB(""); {
@@ -59,7 +60,7 @@ func Detect(data []byte) (Format, bool) {
 		return FormatExtended, true
 	case c.Err() == nil && magic == magicCompact:
 		return FormatCompact, true
-	case bytes.HasPrefix(data, []byte(magicGCov)): // other versions after "adcg" are GCC's own (.gcda)
+	case bytes.HasPrefix(data, []byte(magicGCov)): // "adcg" with another version is GCC's own .gcda
 		return FormatGCov, true
 	case isText(data):
 		return FormatText, true
@@ -70,13 +71,12 @@ func Detect(data []byte) (Format, bool) {
 // A Section is an entry of the section table of an extensible binary file.
 type Section struct {
 	Type         uint64
-	Name         string   // LLVM's, or UnknownSection
-	Flags        []string // LLVM's words for those that are set and known
-	Offset, Size uint64   // in the file
+	Name         string   // LLVM's name, such as NameTableSection, or UnknownSection
+	Flags        []string // LLVM's words for the flags that are set and known
+	Offset, Size uint64   // in the file, in bytes
 }
 
-// Sections returns the section table of an extensible binary file. A file of another format has
-// none.
+// Sections returns the section table of an extensible binary file; nil for other formats.
 func Sections(name string, data []byte) ([]Section, error) {
 	if f, _ := Detect(data); f != FormatExtended {
 		return nil, nil
@@ -91,8 +91,7 @@ func Sections(name string, data []byte) ([]Section, error) {
 	return sections, flaw.InFile(c.Err(), name)
 }
 
-// Read reads a sample profile of any format. The profile does not refer to data. name is used in
-// errors.
+// Read reads a sample profile of any format. The profile does not retain data. name is for errors.
 //
 // The error is a *[profile.FormatError].
 func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
@@ -122,13 +121,12 @@ func read(data []byte, opt *ReaderOptions) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt.mark(p, format)
+	opt.setFormat(p, format)
 	return p, nil
 }
 
-// ReadSorted reads a profile as [Read] does, but returns its functions one by one, in
-// their order: each is valid until the next one. Of most profiles p has no functions then, which
-// takes a third of the time and memory.
+// ReadSorted is [Read] in a third of the time and memory: it yields the functions one by one, in
+// file order. Each function is valid until the next. p has no Functions for most files.
 func ReadSorted(name string, data []byte, opt ReaderOptions) (p *Profile, functions iter.Seq[*Function], err error) {
 	if p, f := readPlain(data, &opt, new(nameTable), nil); p != nil {
 		return p, f.sorted(), nil

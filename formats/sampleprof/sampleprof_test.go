@@ -36,7 +36,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestFixtures: each binary file holds what the text that llvm-profdata made of it says.
+// TestFixtures: each binary file reads like the text that llvm-profdata made from it.
 func TestFixtures(t *testing.T) {
 	files := fixtures(t)
 	tested := 0
@@ -70,14 +70,14 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: summary %+v, want %+v", name, p.Summary, p.Summarize())
 		}
 		for _, want := range lines.Functions {
-			if f := p.toMap().find(want.Name.ID()); f == nil || f.Total != want.Total || len(f.Body) != len(want.Body) {
+			if f := p.toMap().find(want.Name.ID); f == nil || f.Total != want.Total || len(f.Body) != len(want.Body) {
 				t.Errorf("%s: %s is %v", name, want.Name, f)
 			}
 		}
 	}
 }
 
-// TestRoundTrip: what was written reads as it was, in every encoding.
+// TestRoundTrip: a written profile reads back the same, in every encoding.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(60) {
 		kind := kinds[seed%uint64(len(kinds))]
@@ -94,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 		} {
 			var b bytes.Buffer
 			err := p.Write(&b, opt)
-			if opt.Format == FormatBinary && kind&(ContextSensitive|ProbeBased) != 0 || opt.Format != FormatText && opt.Split && kind.Has(ContextSensitive) {
+			if opt.Format == FormatBinary && (kind.ContextSensitive || kind.ProbeBased) || opt.Format != FormatText && opt.Split && kind.ContextSensitive {
 				if !errors.Is(err, profile.ErrUnsupported) {
 					t.Errorf("%s, %+v: %v", kind, opt, err)
 				}
@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestMergeWeights: adding a profile with weight 3 is adding it three times.
+// TestMergeWeights: weight 3 is the same as adding a profile three times.
 func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
@@ -131,15 +131,14 @@ func TestMergeWeights(t *testing.T) {
 				t.Fatal(added, err)
 			}
 		}
-		a, b := mustWrite(t, once.Profile(), WriteOptions{}), mustWrite(t, thrice.Profile(), WriteOptions{})
+		a, b := mustWrite(t, once.Finish().Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
 		if !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
 	}
 }
 
-// TestDivide: a sum of weighted profiles, divided, is that of the profiles with fractional weights. Halves
-// round up, and what was added as often as it is divided is as before.
+// TestDivide: multiplying by a weight and dividing by it changes nothing. Halves round up.
 func TestDivide(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
@@ -149,27 +148,27 @@ func TestDivide(t *testing.T) {
 			if _, err := m.AddProfile("", mustRead(t, text), weight); err != nil {
 				t.Fatal(err)
 			}
-			sums[i] = m.Profile()
-			sums[i].Divide(weight)
+			sums[i] = m.Finish().Profile()
+			sums[i].Convert(ConvertOptions{Divisor: weight})
 		}
 		if a, b := mustWrite(t, sums[0], WriteOptions{}), mustWrite(t, sums[1], WriteOptions{}); !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
 	}
 	p := mustRead(t, []byte("b:24:5\n 1: 18446744073709551615 x:4 y:5\n 2: c:14\n  1: 16\na:25:4\n 1: 0\n"))
-	p.Divide(10)
+	p.Convert(ConvertOptions{Divisor: 10})
 	want := "a:3:0\n 1: 0\nb:2:1\n 1: 1844674407370955162 y:1 x:0\n 2: c:1\n  1: 2\n"
 	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
-	p.Divide(0)
+	p.Convert(ConvertOptions{})
 	if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
 }
 
-// TestMergeKinds: profiles of different kinds do not meet, counts saturate, and a function of another
-// build is left out.
+// TestMergeKinds: profiles of different kinds are refused, counts saturate, and with LLVMCompat a function
+// of another build is left out.
 func TestMergeKinds(t *testing.T) {
 	var warned []string
 	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
@@ -192,12 +191,12 @@ func TestMergeKinds(t *testing.T) {
 		t.Errorf("%q", warned)
 	}
 	want := "b:18446744073709551615:18446744073709551615\n 1: 18446744073709551615\n !CFGChecksum: 1\na:9:1\n 1: 9\n !CFGChecksum: 5\n"
-	if got := mustWrite(t, m.Profile(), WriteOptions{Format: FormatText}); string(got) != want {
+	if got := mustWrite(t, m.Finish().Profile(), WriteOptions{Format: FormatText}); string(got) != want {
 		t.Errorf("%s", got)
 	}
 }
 
-// TestTextErrors: a bad line is named with its number.
+// TestTextErrors: an error names the number of the line.
 func TestTextErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"f:1:1\n 1: 5 \n":                          `line 2: sample is " 1: 5 "`,
@@ -215,12 +214,13 @@ func TestTextErrors(t *testing.T) {
 		"f:1:1\n 1: 18446744073709551615\n 1: 1\n": "a sum of 2^64 and more",
 		"f:1:1\n\x00":                              "a zero byte",
 	} {
-		_, err := Read("p", []byte(text), ReaderOptions{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := Read("p", []byte(text), ReaderOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
-	// What looks odd and is allowed.
+	// Odd but allowed:
 	text := "# a\n\nf(int, char):x:1:2\r\n  70000.1: 5 a b:c:3 d:4\n   # more\n 1: g h:7\n   2: 7\n !Flat\n"
 	want := "f(int, char):x:1:2\n 70000.1: 5 d:4 a b:c:3\n 1: g h:7\n  2: 7\n"
 	if got := mustWrite(t, mustRead(t, []byte(text)), WriteOptions{Format: FormatText}); string(got) != want {
@@ -232,7 +232,7 @@ func text(t testing.TB, p *Profile) string {
 	return string(mustWrite(t, p, WriteOptions{Format: FormatText}))
 }
 
-// TestDamage: a damaged file is refused or reads as another profile, and nothing else.
+// TestDamage: a damaged file is refused with a class of error, or can be written as text.
 func TestDamage(t *testing.T) {
 	for name, data := range fixtures(t) {
 		try := func(b []byte) {
@@ -262,7 +262,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// FuzzRead: what can be read can be written in every encoding, and reads as it was.
+// FuzzRead: every profile that can be read can be written, and reads back the same.
 func FuzzRead(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
@@ -277,10 +277,10 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, f := range p.Functions { // what binary files of such profiles do not have
 			f.walk(func(g *Function) bool {
-				if p.Kind&(ContextSensitive|PreInlined) == 0 {
+				if !p.Kind.hasAttributes() {
 					g.Attributes = 0
 				}
-				if !p.Kind.Has(ProbeBased) {
+				if !p.Kind.ProbeBased {
 					g.Checksum = 0
 				}
 				return true
@@ -292,15 +292,15 @@ func FuzzRead(f *testing.F) {
 		if a, b := text(t, p), text(t, q); a != b {
 			t.Fatalf("%s\nis read as\n%s", a, b)
 		}
-		// The metadata are in the order of a hash map, which depends on that of the functions.
+		// The metadata are in hash-map order, which depends on the order of the functions.
 		if second := mustWrite(t, q, opt); !bytes.Equal(second, mustWrite(t, mustRead(t, second), opt)) {
 			t.Fatalf("%d bytes are written in another way when read again", len(second))
 		}
 	})
 }
 
-// TestDoubts: no fixture is in doubt, and of the flips of a bit that change what a file says most are
-// refused or told, by check and by merges.
+// TestDoubts: fixtures raise no doubts. Most flips of a bit that change the contents are refused or
+// reported, by Check and by merges.
 func TestDoubts(t *testing.T) {
 	for name, data := range fixtures(t) {
 		if p := mustRead(t, data); len(p.odd) > 0 {

@@ -8,10 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// The sections of a file inflate to at most maxFree bytes together. A larger file may have
-// maxRatio times its size up to maxDense bytes, and maxDenseRatio times its size beyond. Real
-// sections are compressed to a third to a tenth; in memory their contents take up to thirty
-// times as much.
+// The sections of a file together inflate to at most maxFree bytes, or maxRatio times the file
+// size up to maxDense bytes, or maxDenseRatio times the file size, whichever is greatest. Real
+// sections inflate to three to ten times their size, and take up to thirty times that in memory.
 const (
 	maxFree       = 8 << 20
 	maxRatio      = 20
@@ -19,7 +18,7 @@ const (
 	maxDenseRatio = 6
 )
 
-// maxInflated returns how many bytes the sections of a file of some size may inflate to.
+// maxInflated returns how many bytes the sections of a file of the given size may inflate to.
 func maxInflated(size int) uint64 {
 	n := uint64(size)
 	return max(maxFree, min(maxRatio*n, maxDense), maxDenseRatio*n)
@@ -56,8 +55,8 @@ func (r *binaryReader) inflate(c *cursor.Cursor) *cursor.Cursor {
 	return cursor.New(c.Section, 0, []byte(text), c.Order())
 }
 
-// deflate returns a section's contents in compressed form. The bytes differ from those
-// of C zlib, what they inflate to does not.
+// deflate returns the contents of a section in compressed form. The bytes differ from the output
+// of C zlib but inflate to the same contents.
 func (c *chunks) deflate() chunks {
 	if c.size == 0 {
 		return *c

@@ -5,15 +5,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Summarize computes the summary of the profile as it is now. The contexts of one
-// function are merged for it, and inlined functions whose samples are in a base profile, too, are left out.
+// Summarize computes the summary of the profile as it is now. It merges the contexts of a
+// function, and leaves out inlined functions whose samples a base profile also has.
 func (p *Profile) Summarize() *Summary { return p.pack().summarize() }
 
 // summarize computes the summary once.
 func (p *packedProfile) summarize() *Summary {
 	if p.summary == nil {
 		of := p
-		if p.kind.Has(ContextSensitive) {
+		if p.kind.ContextSensitive {
 			of = p.withoutContexts()
 		}
 		p.summary = of.survey().summary
@@ -21,29 +21,28 @@ func (p *packedProfile) summarize() *Summary {
 	return p.summary
 }
 
-// withoutContexts returns one function for each name, the sum of its contexts in the
-// order in which LLVM adds them up. Contexts with another checksum than the first are left
-// out.
+// withoutContexts returns one function for each name: the sum of its contexts, added in LLVM's
+// order, without contexts whose checksum differs from the first.
 func (p *packedProfile) withoutContexts() *packedProfile {
 	sums := packedSums{packer: packer{nameTable: p.names}}
 	for i := range p.inMapOrder() {
 		f := &packedFunction{name: p.functions[i].name, head: p.functions[i].head, body: p.functions[i].body}
-		place, fresh := sums.get(f)
-		sums.add(place, f, 1, fresh)
+		i, fresh := sums.get(f)
+		sums.addFunction(i, f, 1, fresh)
 	}
 	return &packedProfile{names: p.names, functions: sums.functions}
 }
 
-// A survey finds the names and the counts of functions.
+// A survey lists the names that functions use and the distribution of their counts.
 type survey struct {
 	counts     tally.Tally
 	summary    *Summary
-	used       []uses // by number of a name
-	attributes bool   // some function has any
-	duplicated bool   // the function is counted elsewhere
+	used       []uses // by name number
+	attributes bool   // some function has attributes
+	duplicated bool   // a base profile has the samples of the function being read
 }
 
-// uses are what a name is used for. It is a set of bits.
+// uses says what a name is used for. It is a set of bits.
 type uses uint8
 
 const (
@@ -51,7 +50,7 @@ const (
 	ofVTable
 )
 
-// survey surveys all functions, once.
+// survey returns the survey of all functions, made at the first call.
 func (p *packedProfile) survey() *survey {
 	if p.surveyed != nil {
 		return p.surveyed
@@ -61,10 +60,10 @@ func (p *packedProfile) survey() *survey {
 		f := &p.functions[i]
 		s.used[f.name] |= ofFunction
 		for _, frame := range f.context {
-			s.used[p.names.get(frame.Name)] |= ofFunction
+			s.used[p.names.numberOf(frame.Name)] |= ofFunction
 		}
 		s.summary.MaxHead = max(s.summary.MaxHead, f.head)
-		s.body(f.body, false)
+		s.addBody(f.body, false)
 	}
 	d := s.counts.Distribution(profile.DefaultCutoffs(), true)
 	s.summary.Total, s.summary.MaxCount, s.summary.NumCounts = d.Low, d.Max, d.Values
@@ -76,7 +75,7 @@ func (p *packedProfile) survey() *survey {
 	return s
 }
 
-func (s *survey) body(body []byte, inlined bool) {
+func (s *survey) addBody(body []byte, inlined bool) {
 	u := unpacker{b: body}
 	u.skip()
 	u.skip()
@@ -86,23 +85,23 @@ func (s *survey) body(body []byte, inlined bool) {
 	if attributes&duplicated != 0 && inlined {
 		s.duplicated = true
 	}
-	for p := u.place(); p.ok; p = u.place() {
+	for p := u.location(); p.ok; p = u.location() {
 		if count := u.num(); !s.duplicated {
 			s.counts.Add(count)
 		}
-		s.list(&u, p, ofFunction)
+		s.addList(&u, p, ofFunction)
 	}
 	for c := u.call(); c.ok; c = u.call() {
 		s.used[c.name] |= ofFunction
-		s.body(c.body, true)
+		s.addBody(c.body, true)
 	}
 	s.duplicated = around
-	for p := u.place(); p.ok; p = u.place() {
-		s.list(&u, p, ofVTable)
+	for p := u.location(); p.ok; p = u.location() {
+		s.addList(&u, p, ofVTable)
 	}
 }
 
-func (s *survey) list(u *unpacker, p packedPlace, use uses) {
+func (s *survey) addList(u *unpacker, p packedLocation, use uses) {
 	if p.listed {
 		for n := u.num(); n > 0; n-- {
 			s.used[u.num()] |= use

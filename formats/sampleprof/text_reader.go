@@ -10,8 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// The text format is lines, ended by \n or \r\n. Empty lines, and lines whose first
-// character other than a space is '#', are skipped.
+// The text format consists of lines that end with \n or \r\n. Readers skip empty lines, and lines
+// whose first character other than a space is '#'.
 //
 //	profile  = { head { line } }
 //	head     = name ":" total ":" head
@@ -22,15 +22,15 @@ import (
 //	metadata = "!CFGChecksum: " number | "!Attributes: " number | "!Flat"
 //	location = line [ "." discriminator ]
 //
-// The number of spaces is the depth: lines below a callsite have one more and belong to
-// the callee. A sample is told from a callsite by the digit after ": ". Names may contain
-// colons and spaces. The name of a head may be a context in brackets.
+// The number of spaces is the depth: lines below a callsite have one more and belong to the
+// callee. A digit after ": " begins a sample, anything else a callsite. Names may contain colons
+// and spaces. The name of a head may be a context in brackets.
 const (
 	frameSeparator = " @ "
 	vtablePrefix   = "vtables "
 	metadataMark   = '!'
 
-	// maxLine is the greatest line offset without a discriminator.
+	// maxLine is the greatest line offset of a location without a discriminator.
 	maxLine = 1<<16 - 1
 )
 
@@ -45,8 +45,8 @@ type textReader struct {
 
 	lenient bool
 
-	stack    []*Function // the function of the last head, and what is inlined into it
-	finished int         // depth whose metadata has begun; 0 if none has
+	stack    []*Function // the function of the last head and the current chain of callees
+	finished int         // depth whose metadata has begun; 0 for none
 	err      error
 }
 
@@ -57,7 +57,7 @@ func readText(data []byte, opt *ReaderOptions) (*Profile, error) {
 			r.line = 1 + bytes.Count(data[:i], []byte("\n"))
 			return nil, r.at("text").Got("a zero byte").Want("none").Corrupt()
 		}
-		r.data = data[:i] // where the file ends for LLVM
+		r.data = data[:i] // for LLVM, the text ends here
 	}
 	for line, ok := r.next(); ok && r.err == nil; line, ok = r.next() {
 		if line[0] == ' ' {
@@ -72,7 +72,7 @@ func readText(data []byte, opt *ReaderOptions) (*Profile, error) {
 	return r.p, r.err
 }
 
-// next returns the next line that counts.
+// next returns the next line that is neither empty nor a comment.
 func (r *textReader) next() (line []byte, ok bool) {
 	for r.pos < len(r.data) {
 		rest := r.data[r.pos:]
@@ -94,7 +94,7 @@ func (r *textReader) at(field string) flaw.Problem {
 	return flaw.At("", -1).OnLine(r.line).Field(field)
 }
 
-// LLVM's words about a line that is not what it should be; the line follows.
+// LLVM's messages about bad lines; the line follows.
 const (
 	badHead   = "Expected 'mangled_name:NUM:NUM', found "
 	badSample = "Expected 'NUM[.NUM]: NUM[ mangled_name:NUM]*', found "
@@ -103,31 +103,31 @@ const (
 	badOrder  = "Found non-metadata after metadata: "
 )
 
-// fail keeps the first error, about a line that is not what it should be.
+// fail records an error about a bad line, unless there is one already. words is LLVM's message.
 func (r *textReader) fail(line []byte, field, want, words string) {
 	if r.err == nil {
 		r.err = r.at(field).Got(flaw.Quote(line)).Want(want).Because(llvmerr.SampleLine(words + string(line)))
 	}
 }
 
-// name returns the Name of a text, the same for the same text.
+// name returns the Name of a text. Equal texts share memory.
 func (r *textReader) name(text []byte) Name {
 	n, ok := r.names[string(text)]
 	if !ok {
 		n = NameOf(string(text))
-		r.names[n.text] = n
+		r.names[n.Text] = n
 	}
 	return n
 }
 
-// sum adds a number of the file to a sum.
-func (r *textReader) sum(to *uint64, count uint64, field string) {
-	if add(to, count, 1) && r.err == nil {
+// addTo adds count to a sum, and fails if it saturates.
+func (r *textReader) addTo(to *uint64, count uint64, field string) {
+	if addCount(to, count, 1) && r.err == nil {
 		r.err = r.at(field).Got("a sum of 2^64 and more").Want("less").Because(flaw.ErrSaturated)
 	}
 }
 
-// splitHead splits a head into the name and two numbers.
+// splitHead splits a head into its name and two numbers.
 func splitHead(line []byte) (name []byte, total, head uint64, ok bool) {
 	name, last, ok := cutLast(line)
 	if ok {
@@ -150,7 +150,7 @@ func cutLast(text []byte) (before, after []byte, ok bool) {
 	return text[:i], text[i+1:], true
 }
 
-// number returns the value of a decimal number of digits alone, at most limit.
+// number parses a decimal number without sign, at most limit.
 func number(digits []byte, limit uint64) (n uint64, ok bool) {
 	if len(digits) == 0 {
 		return 0, false
@@ -185,19 +185,19 @@ func (r *textReader) readHead(line []byte) {
 		name = r.name(text)
 	}
 	if len(r.p.Functions) == 0 && context != nil {
-		r.p.Kind |= ContextSensitive
+		r.p.Kind.ContextSensitive = true
 	}
-	if r.p.Kind.Has(ContextSensitive) != (context != nil) {
+	if r.p.Kind.ContextSensitive != (context != nil) {
 		r.fail(line, "function", "either contexts or names, as the functions before", badHead)
 		return
 	}
 	f := r.function(name, context)
-	r.sum(&f.Total, total, "total samples")
-	r.sum(&f.Head, head, "head samples")
+	r.addTo(&f.Total, total, "total samples")
+	r.addTo(&f.Head, head, "head samples")
 	r.stack, r.finished = append(r.stack[:0], f), 0
 }
 
-// context returns the frames of "[main:3 @ foo:1.2 @ bar]".
+// context parses "[main:3 @ foo:1.2 @ bar]".
 func (r *textReader) context(text []byte) (frames []Frame, ok bool) {
 	text, ok = bytes.CutSuffix(text[1:], []byte("]"))
 	if !ok {
@@ -206,10 +206,10 @@ func (r *textReader) context(text []byte) (frames []Frame, ok bool) {
 	for len(text) > 0 {
 		var frame []byte
 		frame, text, _ = bytes.Cut(text, []byte(frameSeparator))
-		name, place, _ := bytes.Cut(frame, []byte(":"))
+		name, at, _ := bytes.Cut(frame, []byte(":"))
 		f := Frame{Name: r.name(name)}
-		if len(place) > 0 {
-			line, discriminator, more := bytes.Cut(place, []byte("."))
+		if len(at) > 0 {
+			line, discriminator, more := bytes.Cut(at, []byte("."))
 			l, ok1 := number(line, math.MaxUint32)
 			d, ok2 := uint64(0), true
 			if more {
@@ -236,7 +236,7 @@ func (r *textReader) readLine(line []byte) {
 		return
 	}
 	if text[0] == metadataMark {
-		r.enter(depth)
+		r.cutStack(depth)
 		r.readMetadata(line, text, depth)
 		return
 	}
@@ -244,9 +244,9 @@ func (r *textReader) readLine(line []byte) {
 		r.fail(line, "line", "no samples after the metadata of their function", badOrder)
 		return
 	}
-	r.enter(depth)
-	place, rest, ok := bytes.Cut(text, []byte(":"))
-	at, good := location(place)
+	r.cutStack(depth)
+	where, rest, ok := bytes.Cut(text, []byte(":"))
+	at, good := location(where)
 	if !ok || !good || len(rest) < 2 {
 		r.failSample(line)
 		return
@@ -279,8 +279,8 @@ func (r *textReader) failSample(line []byte) {
 	r.fail(line, "sample", "NUM[.NUM]: NUM[ NAME:NUM]*, or NUM[.NUM]: NAME:NUM", badSample)
 }
 
-// enter goes back to the function to which a line of a depth belongs.
-func (r *textReader) enter(depth int) { r.stack = r.stack[:min(len(r.stack), depth)] }
+// cutStack cuts the stack so that it ends with the function to which lines of a depth belong.
+func (r *textReader) cutStack(depth int) { r.stack = r.stack[:min(len(r.stack), depth)] }
 
 // location parses LINE or LINE.DISCRIMINATOR.
 func location(text []byte) (at Location, ok bool) {
@@ -297,7 +297,7 @@ func location(text []byte) (at Location, ok bool) {
 	return Location{uint32(l), uint32(d)}, ok
 }
 
-// readSample reads "COUNT TARGET:COUNT TARGET:COUNT".
+// readSample reads the rest of a sample: "COUNT TARGET:COUNT TARGET:COUNT".
 func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 	digits, text, more := bytes.Cut(text, []byte(" "))
 	count, ok := number(digits, math.MaxUint64)
@@ -314,13 +314,13 @@ func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 		}
 		s.Targets, text = append(s.Targets, Target{r.name(name), n}), rest
 	}
-	// The last of a line's equal targets counts.
+	// If a target occurs twice, the last one counts, as in LLVM.
 	s.Targets = addup.Equal(s.Targets, (*Target).compare, func(to, t *Target) { to.Count = t.Count })
 	f.Body = append(f.Body, s)
 }
 
-// cutTarget cuts the first target and its count off. A target ends before the first
-// colon that a word follows which is a number: it may contain colons and spaces.
+// cutTarget cuts off the first target and its count. A target may contain colons and spaces: it
+// ends before the first colon that a number and then a space or the end follow.
 func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if text[i] != ':' {
@@ -334,8 +334,7 @@ func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 	return nil, 0, nil, false
 }
 
-// readVTables reads "NAME:COUNT NAME:COUNT ", where no name may contain a colon or come
-// twice.
+// readVTables reads "NAME:COUNT NAME:COUNT ". Names have no colons, and each occurs once.
 func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
 	uses := VTableUses{Location: at}
 	ok := true
@@ -355,7 +354,7 @@ func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
 	f.VTables = append(f.VTables, uses)
 }
 
-// readMetadata reads a checksum, attributes or the mark of a function without callsites.
+// readMetadata reads a checksum, attributes, or the mark of a function without callsites.
 func (r *textReader) readMetadata(line, text []byte, depth int) {
 	f := r.stack[len(r.stack)-1]
 	key, value, _ := bytes.Cut(text[1:], []byte(":"))
@@ -372,7 +371,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		if n, ok = number(value, math.MaxUint64); n != 0 {
 			f.Checksum = n
 			if depth == 1 {
-				r.p.Kind |= ProbeBased
+				r.p.Kind.ProbeBased = true
 			}
 		}
 		f.Attributes = 0
@@ -380,7 +379,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 		n, ok = number(value, math.MaxUint32)
 		f.Attributes = uint32(n)
 		if f.Attributes&shouldBeInlined != 0 {
-			r.p.Kind |= PreInlined
+			r.p.Kind.PreInlined = true
 		}
 	default:
 		ok = false
@@ -390,9 +389,8 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 	}
 }
 
-// isText reports whether data begins with the head of a function. The name of a function in
-// a text profile of instrumentation may look alike, but a line with a number alone, its
-// hash, follows.
+// isText reports whether data begins with the head of a function. A function name in a text profile
+// of instrumentation may look the same; there, the next line is a number, the hash.
 func isText(data []byte) bool {
 	r := textReader{data: data[:min(len(data), 1<<20)]}
 	head, ok := r.next()

@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 
@@ -9,12 +10,12 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// textBuffer is how many bytes of text are collected before they are written.
+// textBuffer is the number of bytes written at a time, at least.
 const textBuffer = 64 << 10
 
 // writeText writes the profile as text. split marks functions without callsites.
 func (p *Profile) writeText(w io.Writer, split bool) error {
-	t := textWriter{contexts: p.Kind.Has(ContextSensitive), probes: p.Kind.Has(ProbeBased)}
+	t := textWriter{contexts: p.Kind.ContextSensitive, probes: p.Kind.ProbeBased}
 	for _, f := range p.sorted() {
 		if t.contexts {
 			t.buf = append(appendContext(append(t.buf, '['), f.Context), ']')
@@ -48,7 +49,7 @@ func (t *textWriter) number(before byte, n uint64) {
 	t.buf = strconv.AppendUint(append(t.buf, before), n, 10)
 }
 
-// begin begins a line of a location.
+// begin begins a line with a location.
 func (t *textWriter) begin(depth int, at Location) {
 	t.indent(depth)
 	t.buf = append(appendLocation(t.buf, at), ": "...)
@@ -60,7 +61,7 @@ func (t *textWriter) indent(depth int) {
 	}
 }
 
-// function writes the lines below the head of a function, depth spaces in.
+// function writes the lines below the head of a function, indented by depth spaces.
 func (t *textWriter) function(f *Function, depth int) {
 	vtables := f.VTables
 	for i := range f.Body {
@@ -100,9 +101,9 @@ func (t *textWriter) function(f *Function, depth int) {
 	}
 }
 
-// uses writes the virtual tables of a location, and skips those before it.
+// uses writes the virtual tables of a location. It removes them, and all before them, from vtables.
 func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
-	for len(*vtables) > 0 && (*vtables)[0].Compare(at) <= 0 {
+	for len(*vtables) > 0 && (*vtables)[0].compare(at) <= 0 {
 		uses := (*vtables)[0]
 		*vtables = (*vtables)[1:]
 		if uses.Location != at || len(uses.VTables) == 0 {
@@ -121,39 +122,46 @@ func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
 
 // WriteOptions adjust writing. The zero value writes extensible binary.
 type WriteOptions struct {
-	// Format is FormatText, FormatBinary or FormatExtended; "" means the last. The second
-	// cannot hold contexts, nor probes.
+	// Format is FormatText, FormatBinary or FormatExtended; "" means FormatExtended.
+	// FormatBinary cannot hold contexts or probes.
 	Format Format
 
-	// MD5 writes GUIDs in place of names; Compress compresses all sections; Split
-	// keeps functions without callsites apart; VTables writes virtual tables, which are left
-	// out otherwise. They are for extensible binary files alone, but for Split, which makes
-	// text mark such functions, and VTables, which text always has.
+	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses
+	// all sections, Split puts functions without callsites into a section of their own, VTables
+	// writes virtual tables. In text, Split marks functions without callsites; text always has
+	// virtual tables.
 	MD5, Compress, Split, VTables bool
 	// Lossless sets VTables if the profile has virtual tables, which compilers before LLVM 22
-	// cannot read, and MD5 if only the GUID of a name is known: among names it would be a
-	// decimal number, which compilers take for a name.
+	// cannot read, and MD5 if the profile has a bare GUID, which compilers would otherwise take
+	// for a name made of digits.
 	Lossless bool
+	// Partial writes a partial sum, an extensible binary file that loses nothing: however inputs
+	// are grouped into partial sums, the sum of these is the sum of all inputs. Other tools read
+	// it as the profile without Partial. It is for [Merged.Write] without
+	// [MergeOptions.LLVMCompat]; otherwise writing fails with [errors.ErrUnsupported].
+	Partial bool
 
-	// SizeLimit is the most bytes to write; 0 means any number. While the profile takes more, the
-	// functions with the smallest totals are left out.
+	// SizeLimit is the maximum number of bytes to write; 0 means no limit. Write leaves out the
+	// functions with the smallest totals until the rest fits.
 	SizeLimit uint64
 
-	unique  bool   // the name table has the flag of uniqueSuffix whatever its names
-	partial bool   // all attributes are written
-	rest    []byte // a restSection
+	unique      bool   // set flagUnique even if no name has uniqueSuffix
+	partialData []byte // contents of a partialSection
 }
 
-// Write writes the profile in one of the encodings, the bytes that llvm-profdata 22 writes
-// but for those of compressed sections, which inflate to the same. The summary is computed anew.
-// Binary files have the checksums of probe-based profiles alone, and the attributes of
-// context-sensitive and pre-inlined ones.
+// Write writes the profile with the bytes of llvm-profdata 22, except that compressed sections differ
+// and inflate to the same contents. Write computes the summary anew. Binary files hold
+// checksums only of probe-based profiles, and attributes only of context-sensitive and pre-inlined
+// profiles.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
+	if opt.Partial {
+		return errors.ErrUnsupported
+	}
 	if limit := opt.SizeLimit; limit > 0 {
 		opt.SizeLimit = 0
 		packed := p.pack()
 		opt.complete(packed)
-		// LLVM sets the flag of the name table at its first attempt, and keeps it.
+		// LLVM sets flagUnique at its first attempt and keeps it.
 		opt.unique = newBinaryWriter(packed, opt.VTables).hasUniqueSuffix()
 		out, err := p.encodeWithin(limit, func(p *Profile) ([]byte, error) {
 			var b bytes.Buffer
@@ -171,14 +179,13 @@ func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	return p.pack().write(w, &opt)
 }
 
-// complete sets what Lossless asks for.
+// complete sets the options that Lossless implies.
 func (o *WriteOptions) complete(p *packedProfile) {
 	if !o.Lossless {
 		return
 	}
 	for number, used := range p.survey().used {
-		_, known := p.names.names[number].Text()
-		o.MD5 = o.MD5 || used&ofFunction != 0 && !known
+		o.MD5 = o.MD5 || used&ofFunction != 0 && p.names.names[number].isID()
 		o.VTables = o.VTables || used&ofVTable != 0
 	}
 }
@@ -188,13 +195,13 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 	opt.complete(p)
 	switch opt.Format {
 	case FormatBinary:
-		if p.kind&(ContextSensitive|ProbeBased) != 0 {
+		if p.kind.ContextSensitive || p.kind.ProbeBased {
 			return flaw.Field("format").Got("a " + p.kind.String() + " profile").
 				Want("a line-based one in the binary format").Unsupported()
 		}
 		return p.writeBinary(w)
 	case FormatExtended, "":
-		if opt.Split && p.kind.Has(ContextSensitive) {
+		if opt.Split && p.kind.ContextSensitive {
 			return flaw.Field("layout").Got("a context-sensitive profile").
 				Want("one without contexts in the split layout, which has no context table").Unsupported()
 		}

@@ -9,12 +9,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// View returns the format-neutral view of the profile. name is the file's; "" for none.
+// View returns the format-neutral view of the profile. name is the file name, or "".
 //
-// A function of the view has the samples of all contexts and of all places where it is
-// inlined; its blocks are its locations. The stack set "samples" has a stack for each
-// location of a function in a context, with its count; lines count from the beginning of the
-// function. Edges are the targets of calls that were not inlined.
+// A function of the view sums up all contexts and inlined copies; its blocks are its locations. The
+// stack set "samples" has a stack and a count for each location of a function in a context. Lines count
+// from the first line of the function. Edges are the targets of calls that were not inlined.
 func (p *Profile) View(name string) profile.View {
 	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
 	if p.format != "" {
@@ -32,7 +31,7 @@ func (p *Profile) View(name string) profile.View {
 			f.walk(func(g *Function) bool {
 				to, _ := byName.get(&Function{Name: g.Name, Checksum: g.Checksum})
 				for _, s := range g.Body {
-					s.Targets = slices.Clip(s.Targets) // the profile's stay as they are
+					s.Targets = slices.Clip(s.Targets) // so that tidy does not change p
 					to.Body = append(to.Body, s)
 				}
 				return true
@@ -42,7 +41,7 @@ func (p *Profile) View(name string) profile.View {
 		for _, f := range functions {
 			f.tidy()
 			for i := range f.Body {
-				add(&f.Total, f.Body[i].Count, 1)
+				addCount(&f.Total, f.Body[i].Count, 1)
 			}
 		}
 		slices.SortFunc(functions, inFileOrder)
@@ -51,7 +50,7 @@ func (p *Profile) View(name string) profile.View {
 	return v
 }
 
-// hasVTables reports whether the function or one inlined into it has uses of virtual tables.
+// hasVTables reports whether the function, or one inlined into it, uses virtual tables.
 func (f *Function) hasVTables() (has bool) {
 	f.walk(func(g *Function) bool {
 		has = has || len(g.VTables) > 0
@@ -64,23 +63,22 @@ func (f *Function) hasVTables() (has bool) {
 type view struct {
 	p         *Profile
 	identity  profile.Identity
-	functions func() []*Function // by name, with the samples of all places
+	functions func() []*Function // summed over contexts and inlined copies
 }
 
-// Identity has no build ids: sample profiles do not have any.
+// Identity has no build ids, because sample profiles have none.
 func (v *view) Identity() profile.Identity { return v.identity }
 
-// Features: a location is a block, its line an offset from the function's first one.
+// Features: locations are blocks, and lines are offsets from the first line of the function.
 func (v *view) Features() profile.Features {
 	features := profile.Features{Blocks: true, LineOffsets: true, Edges: true}
-	if v.p.Kind.Has(ProbeBased) {
+	if v.p.Kind.ProbeBased {
 		features.Hashes = true
 	}
 	return features
 }
 
-// symbol returns a name, of which a profile may have the GUID alone.
-func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.text, ID: n.id} }
+func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.Text, ID: n.ID} }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
@@ -96,7 +94,7 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 	}
 }
 
-// Stacks are partial: without contexts the callers are those that the function is inlined into.
+// Stacks are partial: without contexts, they end at the function that is not inlined.
 func (v *view) Stacks() []profile.StackSet {
 	return []profile.StackSet{{
 		Name: "samples", Description: "a location of a function in a calling context, and how often it ran", Partial: true,
@@ -127,7 +125,7 @@ type stackWalk struct {
 	stack profile.Stack
 }
 
-// walk yields the stacks of a function that has callers, and of what is inlined into it.
+// walk yields the stacks of a function, and of everything inlined into it. callers are innermost first.
 func (w *stackWalk) walk(f *Function, callers []profile.Frame, inlined bool) bool {
 	for i := range f.Body {
 		s := &f.Body[i]

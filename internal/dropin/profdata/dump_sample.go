@@ -78,7 +78,9 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 
 // appendVTables appends the virtual tables of a location, if it has any.
 func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
-	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int { return v.Compare(at) })
+	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int {
+		return compareLocations(v.Location, at)
+	})
 	if !ok {
 		return dst
 	}
@@ -99,10 +101,7 @@ func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 
 // appendName appends a name, or its hash in decimal if the profile has no text for it.
 func appendName(dst []byte, n sampleprof.Name) []byte {
-	if text, ok := n.Text(); ok {
-		return append(dst, text...)
-	}
-	return appendNumber(dst, n.ID())
+	return append(dst, n.String()...)
 }
 
 // appendLocation appends the beginning of a line about a location.

@@ -104,10 +104,10 @@ func (t *tool) overlapSamples(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch differ := profiles[0].Kind ^ profiles[1].Kind; {
-	case differ.Has(sampleprof.ProbeBased):
+	switch base, test := profiles[0].Kind, profiles[1].Kind; {
+	case base.ProbeBased != test.ProbeBased:
 		return kindFailure("compare", llvmerr.SampleProbes)
-	case differ.Has(sampleprof.ContextSensitive):
+	case base.ContextSensitive != test.ContextSensitive:
 		return kindFailure("compare", llvmerr.SampleContexts)
 	}
 	for i, file := range files {
@@ -152,16 +152,14 @@ type sampleKey struct {
 
 // keyOf returns the key of a function of either profile.
 func keyOf(f *sampleprof.Function) sampleKey {
-	_, named := f.Name.Text()
-	key := sampleKey{id: f.Name.ID(), named: named}
+	key := sampleKey{id: f.Name.ID, named: f.Name.Text != ""}
 	if f.Context == nil {
 		return key
 	}
 	var context []byte
 	for _, frame := range f.Context {
-		_, named := frame.Name.Text()
-		context = append(context, byte(bit(named)))
-		context = binary.LittleEndian.AppendUint64(context, frame.Name.ID())
+		context = append(context, byte(bit(frame.Name.Text != "")))
+		context = binary.LittleEndian.AppendUint64(context, frame.Name.ID)
 		context = binary.LittleEndian.AppendUint32(context, frame.Line)
 		context = binary.LittleEndian.AppendUint32(context, frame.Discriminator)
 	}
@@ -254,7 +252,7 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 		difference += 1 - (1 - math.Abs(tally.Share(b, to.baseSum)-tally.Share(t, to.testSum)))
 		o.hot.addLocations(o, b, t, hot)
 	}
-	joinSorted(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return a.Compare(b.Location) }, func(a, b *sampleprof.Sample) {
+	joinSorted(base.Body, test.Body, func(a, b *sampleprof.Sample) int { return compareLocations(a.Location, b.Location) }, func(a, b *sampleprof.Sample) {
 		var own, other *sampleCounts
 		if a != nil {
 			own = &sampleCounts{sum: a.Count, hot: 1}
@@ -284,7 +282,12 @@ func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *fu
 
 // compareCallsites orders callsites by location and then by callee.
 func compareCallsites(a, b *sampleprof.Callsite) int {
-	return cmp.Or(a.Location.Compare(b.Location), a.Callee.Name.Compare(b.Callee.Name))
+	x, y := a.Callee.Name, b.Callee.Name
+	return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(x.Text, y.Text), cmp.Compare(x.ID, y.ID))
+}
+
+func compareLocations(a, b sampleprof.Location) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
 }
 
 // addLocations adds a number of locations with the given counts in the base and test profiles.

@@ -180,13 +180,10 @@ func (t *tool) reshapes() bool {
 // layout, then the choice of functions by name.
 func (t *tool) reshape(p *sampleprof.Profile) error {
 	o := &t.opt.sample
-	p.TrimColdContexts(sampleprof.ColdContexts{Merge: o.mergeCold, Frames: int(o.coldFrames), Trim: o.trimCold})
-	switch o.layout {
-	case flatLayout:
-		p.Flatten()
-	case nestLayout:
-		p.Nest()
-	}
+	p.Convert(sampleprof.ConvertOptions{
+		MergeCold: o.mergeCold, ColdFrames: int(o.coldFrames), TrimCold: o.trimCold,
+		Flatten: o.layout == flatLayout, Nest: o.layout == nestLayout,
+	})
 	want, reject, err := t.filters()
 	if err != nil || want == nil && reject == nil {
 		return err
@@ -212,7 +209,7 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 	case binaryFormat:
 		opt.Format = sampleprof.FormatBinary
 		// This format has neither contexts nor probes.
-		if p.Kind&(sampleprof.ContextSensitive|sampleprof.ProbeBased) != 0 {
+		if p.Kind.ContextSensitive || p.Kind.ProbeBased {
 			return opt, &failure{whence: t.opt.output, message: llvmerr.SampleWriting.Text}
 		}
 	}
@@ -247,7 +244,7 @@ func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions,
 	opt.Compress = enable(o.compress, "-compress-all-section")
 	opt.MD5 = enable(o.useMD5, "-use-md5")
 	if enable(o.partial, "-gen-partial-profile") {
-		p.Kind |= sampleprof.Partial
+		p.Kind.Partial = true
 	}
 	return opt, nil
 }

@@ -41,7 +41,7 @@ func (t *tool) showSample(out io.Writer) error {
 		name := sampleprof.NameOf(o.function)
 		// LLVM shows a function that it does not find as one without name and samples.
 		f := &sampleprof.Function{Name: sampleprof.NameOf("")}
-		if i := slices.IndexFunc(p.Functions, func(f *sampleprof.Function) bool { return f.Context == nil && f.Name.ID() == name.ID() }); i >= 0 {
+		if i := slices.IndexFunc(p.Functions, func(f *sampleprof.Function) bool { return f.Context == nil && f.Name.ID == name.ID }); i >= 0 {
 			f = p.Functions[i]
 		}
 		dumpSamples(w, slices.Values([]*sampleprof.Function{f}))

@@ -19,17 +19,17 @@ import (
 // checkFile checks an iprof file. A recording without names of methods cannot be compared with
 // classes. Records are the entries of all sets.
 func checkFile(res *family.Checked, name string, data []byte, classes *classIndex) {
-	rep := iprof.Check(name, data)
-	if p := rep.Profile; p != nil {
+	p, findings := iprof.Check(name, data)
+	if p != nil {
 		own := &checked{}
 		if classes != nil && !p.Placeholder() {
 			own.Classes = classes.compare(p)
 		}
-		res.Own, res.Records = own, p.Entries()
+		res.Own, res.Records = own, entries(p)
 		res.SetVersion(p.Version.String())
 	}
-	for _, f := range rep.Findings {
-		if f.Severity == iprof.Broken {
+	for _, f := range findings {
+		if f.Severity == "error" {
 			res.Findings = append(res.Findings, newFinding(f))
 		} else {
 			res.Remarks = append(res.Remarks, newFinding(f))
@@ -69,7 +69,7 @@ func newFinding(f iprof.Finding) family.Finding {
 	if f.Err != nil {
 		e.Message += ": " + e.Class.Error()
 	}
-	return family.Finding{Error: e, Rule: f.Rule, Severity: string(f.Severity), Count: f.Count, Of: f.Of}
+	return family.Finding{Error: e, Rule: f.Rule, Severity: f.Severity, Count: f.Count, Of: f.Of}
 }
 
 // classIndex holds the classes of --classes and their packages.
@@ -160,14 +160,14 @@ type goneMethodFacts struct {
 func (c *classIndex) compare(p *iprof.Profile) *classesFacts {
 	f := &classesFacts{Classes: c.index.Len(), Sets: []classesSetFacts{}, Gone: []goneMethodFacts{}, term: c.term}
 	index := make(map[iprof.MethodID]int)
-	for _, k := range iprof.Kinds() {
-		if k == iprof.Monitors || p.Section(k).Len() == 0 {
+	for k := range iprof.NumKinds {
+		if k == iprof.Monitors || p.Sections[k].Len() == 0 {
 			continue
 		}
 		exist, _ := relevanceOf(p, k, c.exists)
 		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
 		f.Sets = append(f.Sets, classesSetFacts{
-			Set: k.SetName(), Entries: exist.Of, EntriesExist: exist.Entries, EntriesGone: left.Of - left.Entries,
+			Set: k.String(), Entries: exist.Of, EntriesExist: exist.Entries, EntriesGone: left.Of - left.Entries,
 			Count: exist.Total, CountExist: exist.Count, CountGone: left.Total - left.Count,
 		})
 		for _, m := range gone {
@@ -175,7 +175,9 @@ func (c *classIndex) compare(p *iprof.Profile) *classesFacts {
 			if !ok {
 				i = len(f.Gone)
 				index[m.Method] = i
-				f.Gone = append(f.Gone, goneMethodFacts{Method: m.Ref.Qualified(), Descriptor: m.Ref.Descriptor(), Why: c.why(m.Ref)})
+				f.Gone = append(f.Gone, goneMethodFacts{
+					Method: qualified(m.Ref), Descriptor: classfile.Descriptor(m.Ref.Parameters, m.Ref.Return), Why: c.why(m.Ref),
+				})
 			}
 			g := &f.Gone[i]
 			g.Entries += m.Entries

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/inputs"
@@ -145,9 +144,9 @@ func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Pr
 	}
 	add("types", len(before.Types), len(after.Types), "")
 	add("methods", len(before.Methods), len(after.Methods), "")
-	for _, k := range iprof.Kinds() {
-		from, to := before.Section(k), after.Section(k)
-		add(k.SetName(), numEntries(from, k), numEntries(to, k),
+	for k := range iprof.NumKinds {
+		from, to := &before.Sections[k], &after.Sections[k]
+		add(k.String(), numEntries(from, k), numEntries(to, k),
 			cli.Percent(uint64(max(from.Total()-to.Total(), 0)), uint64(max(from.Total(), 0))))
 	}
 	if removed == 0 {
@@ -207,12 +206,14 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 		return cli.Usagef("options --min-count, --top and --max-frames take numbers from 0 up")
 	}
 	for _, name := range c.drop {
-		kinds := iprof.Kinds()
-		i := slices.IndexFunc(kinds[:], func(k iprof.Kind) bool { return k.SetName() == name })
-		if i < 0 {
+		kind := iprof.Kind(0)
+		for kind < iprof.NumKinds && kind.String() != name {
+			kind++
+		}
+		if kind == iprof.NumKinds {
 			return cli.Usagef("option --drop takes %s, not %q", setNames(), name)
 		}
-		c.opt.Drop = append(c.opt.Drop, kinds[i])
+		c.opt.Drop = append(c.opt.Drop, kind)
 	}
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
 }
@@ -220,8 +221,8 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 // setNames lists the sets of a profile: "samples, calls … or locks".
 func setNames() string {
 	var names []string
-	for _, k := range iprof.Kinds() {
-		names = append(names, k.SetName())
+	for k := range iprof.NumKinds {
+		names = append(names, k.String())
 	}
 	return cli.AnyOf(names)
 }

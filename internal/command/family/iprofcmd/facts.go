@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -97,9 +98,9 @@ type branchFacts struct {
 
 // wayFacts sum up the records of one index at a conditional.
 type wayFacts struct {
-	Index   int32       `json:"index"`
-	Targets []iprof.BCI `json:"targets"` // without unknownBCI, by first appearance
-	Count   int64       `json:"count"`
+	Index   int32   `json:"index"`
+	Targets []int32 `json:"targets"` // without unknownBCI, by first appearance
+	Count   int64   `json:"count"`
 }
 
 // collectFacts returns the facts of a file and the first error. Of a damaged file, the facts cover
@@ -113,7 +114,7 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 	}
 	p, err := iprof.Read(name, data, iprof.ReaderOptions{Warn: f.Warn})
 	if f.End(err) != nil {
-		if p = iprof.Check(name, data).Profile; p == nil {
+		if p, _ = iprof.Check(name, data); p == nil {
 			return f, err
 		}
 	}
@@ -146,15 +147,16 @@ func (f *fileFacts) collectOverview(p *iprof.Profile) {
 	if !f.Resolved {
 		f.WarnText(profile.ErrCorrupt, "the recording is not resolved: its methods and types have no names; record it again")
 	}
-	for _, k := range iprof.Kinds() {
-		s := p.Section(k)
+	for k := range iprof.NumKinds {
+		s := &p.Sections[k]
 		if s.Len() == 0 || k == iprof.Monitors && len(s.Records(0)) == 0 {
 			continue
 		}
-		set := setFacts{Set: k.SetName(), Key: k.Key(), Entries: s.Len(), Total: s.Total()}
+		set := setFacts{Set: k.String(), Key: k.Key(), Entries: s.Len(), Total: s.Total()}
 		methods := make(map[iprof.MethodID]bool)
-		for ctx, count := range s.Counts() {
-			set.Largest, set.MaxFrames = max(set.Largest, count), max(set.MaxFrames, len(ctx))
+		for i := range s.Len() {
+			ctx := s.Context(i)
+			set.Largest, set.MaxFrames = max(set.Largest, s.Count(i)), max(set.MaxFrames, len(ctx))
 			methods[ctx[0].Method] = true
 		}
 		if k != iprof.Monitors {
@@ -169,11 +171,11 @@ func (f *fileFacts) collectOverview(p *iprof.Profile) {
 func listMethods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 	by := iprof.Samples
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts, iprof.Conditionals} {
-		if by = k; p.Section(k).Total() > 0 {
+		if by = k; p.Sections[k].Total() > 0 {
 			break
 		}
 	}
-	total := max(p.Section(by).Total(), 1)
+	total := max(p.Sections[by].Total(), 1)
 	counts := make(map[iprof.MethodID]*[iprof.NumKinds]methodCount)
 	var order []iprof.MethodID
 	// The first kind decides which methods are listed in which order.
@@ -217,7 +219,7 @@ func listMethods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 // descriptor returns the descriptor of a method, "" if it is unknown.
 func descriptor(p *iprof.Profile, id iprof.MethodID) string {
 	if ref, ok := p.Ref(id); ok {
-		return ref.Descriptor()
+		return classfile.Descriptor(ref.Parameters, ref.Return)
 	}
 	return ""
 }
@@ -226,13 +228,13 @@ func descriptor(p *iprof.Profile, id iprof.MethodID) string {
 // or without samples of calls, whose contexts end where the compiler stopped inlining.
 func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.Samples, iprof.CallCounts} {
-		s := p.Section(k)
+		s := &p.Sections[k]
 		if s.Total() == 0 {
 			continue
 		}
 		for _, i := range s.Largest(n) {
 			c := contextFacts{
-				Set: k.SetName(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
+				Set: k.String(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
 				context: shortContext(p, s.Context(i)), Context: []string{},
 			}
 			for _, frame := range s.Context(i) {
@@ -245,7 +247,7 @@ func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 }
 
 // shortContext prints the innermost frames of a context.
-func shortContext(p *iprof.Profile, ctx iprof.Context) string {
+func shortContext(p *iprof.Profile, ctx []iprof.Frame) string {
 	const limit = 6
 	if len(ctx) <= limit+1 {
 		return p.FormatContext(ctx)
@@ -267,7 +269,7 @@ func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 			}
 			listed++
 			s := siteFacts{
-				Set: k.SetName(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
+				Set: k.String(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
 				Types: []typeFacts{},
 			}
 			for _, t := range site.Types {

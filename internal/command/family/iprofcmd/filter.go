@@ -112,7 +112,7 @@ func (f *selection) readTables(p *iprof.Profile) {
 
 // keepsContext reports whether entries with the context are kept. A frame that matches drop wins over
 // frames that match keep.
-func (f *selection) keepsContext(c iprof.Context) bool {
+func (f *selection) keepsContext(c []iprof.Frame) bool {
 	switch f.where {
 	case "leaf":
 		c = c[:1]

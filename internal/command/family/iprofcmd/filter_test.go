@@ -77,17 +77,17 @@ func TestFilter(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, want := range tc.want {
-			if got := q.Section(iprof.Kind(k)).Len(); got != want {
+			if got := q.Sections[iprof.Kind(k)].Len(); got != want {
 				t.Errorf("%s: %d entries of %v, want %d", tc.name, got, iprof.Kind(k), want)
 			}
 		}
-		if got := fmt.Sprint(q.Section(iprof.Monitors).Records(0)); got != tc.lock {
+		if got := fmt.Sprint(q.Sections[iprof.Monitors].Records(0)); got != tc.lock {
 			t.Errorf("%s: monitors %s, want %s", tc.name, got, tc.lock)
 		}
 	}
 	unresolved, f := readFixture(t, "unresolved.iprof"), selection{keep: patterns(t, "*")}
 	f.readTables(unresolved)
-	if f.keepsContext(unresolved.Section(iprof.CallCounts).Context(0)) {
+	if f.keepsContext(unresolved.Sections[iprof.CallCounts].Context(0)) {
 		t.Error("methods without names match a pattern")
 	}
 }

@@ -104,7 +104,7 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			})
 		},
 	}
-	if merged.Entries() == 0 {
+	if entries(merged) == 0 {
 		sum.Empty = "no input has any counts"
 	}
 	return sum, nil
@@ -113,17 +113,17 @@ func (o *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 // contents describes a profile in a file of a version, without the sets that the version cannot hold.
 func contents(p *iprof.Profile, v iprof.Version) string {
 	entries := 0
-	for _, k := range iprof.Kinds() {
-		if v.Holds(k) || v == p.Version {
-			entries += p.Section(k).Len()
+	for k := range iprof.NumKinds {
+		if k != iprof.TypeChecks || v == p.Version || v == (iprof.Version{Major: 1, Minor: 1}) {
+			entries += p.Sections[k].Len()
 		}
 	}
 	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
 		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(entries), "entry", "entries"))
-	if n := p.Section(iprof.CallCounts).Total(); n > 0 {
+	if n := p.Sections[iprof.CallCounts].Total(); n > 0 {
 		s += ", " + cli.Quantity(uint64(n), "call", "calls")
 	}
-	if n := p.Section(iprof.Samples).Total(); n > 0 {
+	if n := p.Sections[iprof.Samples].Total(); n > 0 {
 		s += ", " + cli.Quantity(uint64(n), "sample", "samples")
 	}
 	return s
@@ -241,7 +241,7 @@ func (m *sum) addInputs(ctx context.Context, ins []inputs.Input) (*iprof.Profile
 		}
 	}
 	p := mergers[0].Profile()
-	m.warnOfSum(p, mergers[0].Added())
+	m.warnOfSum(p, mergers[0].Added)
 	return p, nil
 }
 
@@ -265,7 +265,7 @@ func (m *sum) addProfile(merger *iprof.Merger, p *merge.Profile) error {
 		}
 		w.Counters, w.Samples = times(w.Counters, scale.Counters), times(w.Samples, scale.Samples)
 	}
-	added, err := merger.AddScaled(p.Name, read, w)
+	added, err := merger.AddProfile(p.Name, read, w)
 	if err != nil {
 		return err
 	}
@@ -291,8 +291,8 @@ func (m *sum) warnOfSum(p *iprof.Profile, added iprof.Added) {
 		return
 	}
 	n := uint64(0)
-	for _, k := range iprof.Kinds() {
-		for _, records := range p.Section(k).All() {
+	for k := range iprof.NumKinds {
+		for _, records := range p.Sections[k].All() {
 			for i := k.Arity() - 1; i < len(records); i += k.Arity() {
 				if records[i] == math.MaxInt64 {
 					n++

@@ -10,7 +10,7 @@ import (
 
 // unknownBCI is the target of a branch whose target only another record has: UNKNOWN_BCI of
 // jdk.vm.ci.code.BytecodeFrame.
-const unknownBCI iprof.BCI = -5
+const unknownBCI int32 = -5
 
 // A typeCount is how often a type was counted.
 type typeCount struct {
@@ -42,7 +42,7 @@ func (b *branchSite) bias() float64 {
 // adds up counts by index.
 func branchSites(p *iprof.Profile) []branchSite {
 	sites := make(map[iprof.Frame]*branchSite)
-	s := p.Section(iprof.Conditionals)
+	s := &p.Sections[iprof.Conditionals]
 	for ctx, records := range s.All() {
 		site := sites[ctx[0]]
 		if site == nil {
@@ -50,10 +50,10 @@ func branchSites(p *iprof.Profile) []branchSite {
 			sites[ctx[0]] = site
 		}
 		for ; len(records) > 0; records = records[3:] {
-			target, index, count := iprof.BCI(records[0]), int32(records[1]), records[2]
+			target, index, count := int32(records[0]), int32(records[1]), records[2]
 			i, ok := slices.BinarySearchFunc(site.Ways, index, func(w wayFacts, i int32) int { return cmp.Compare(w.Index, i) })
 			if !ok {
-				site.Ways = slices.Insert(site.Ways, i, wayFacts{Index: index, Targets: []iprof.BCI{}})
+				site.Ways = slices.Insert(site.Ways, i, wayFacts{Index: index, Targets: []int32{}})
 			}
 			w := &site.Ways[i]
 			w.Count, _ = saturate.AddSigned(w.Count, count)
@@ -92,7 +92,7 @@ func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 		entries int
 	}
 	sites := make(map[iprof.Frame]*site)
-	for ctx, records := range p.Section(k).All() {
+	for ctx, records := range p.Sections[k].All() {
 		s := sites[ctx[0]]
 		if s == nil {
 			s = &site{types: make(map[iprof.TypeID]int64)}
@@ -121,7 +121,7 @@ func typeSites(p *iprof.Profile, k iprof.Kind) []typeSite {
 // monitors returns the types that were synchronized on, by count, descending, then by name.
 func monitors(p *iprof.Profile) []typeCount {
 	types := make(map[iprof.TypeID]int64)
-	for _, records := range p.Section(iprof.Monitors).All() {
+	for _, records := range p.Sections[iprof.Monitors].All() {
 		for ; len(records) > 0; records = records[2:] {
 			t := iprof.TypeID(records[0])
 			types[t], _ = saturate.AddSigned(types[t], records[1])

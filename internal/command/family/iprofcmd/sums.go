@@ -24,7 +24,7 @@ type methodCount struct {
 // methodCounts returns the methods of the kind that keep accepts, sorted by Self and Total,
 // descending, then by name and id. iprof.Monitors has no methods.
 func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) []methodCount {
-	s := p.Section(k)
+	s := &p.Sections[k]
 	if k == iprof.Monitors {
 		return nil
 	}
@@ -62,6 +62,17 @@ func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) 
 	}, func(a, b methodCount) int { return cmp.Compare(a.Method, b.Method) })
 	return counts
 }
+
+// entries returns the number of entries in all sections.
+func entries(p *iprof.Profile) (n int) {
+	for k := range iprof.NumKinds {
+		n += p.Sections[k].Len()
+	}
+	return n
+}
+
+// qualified returns "pkg.Class.name".
+func qualified(ref iprof.MethodRef) string { return ref.Class + "." + ref.Name }
 
 // anyMethod accepts all methods.
 func anyMethod(*methodCount) bool { return true }
@@ -107,9 +118,10 @@ func relevanceOf(p *iprof.Profile, k iprof.Kind, exists func(iprof.MethodRef) bo
 			missing = append(missing, missingMethod{c, ref})
 		}
 	}
-	for ctx, count := range p.Section(k).Counts() {
-		all := true
-		for _, f := range ctx {
+	s := &p.Sections[k]
+	for i := range s.Len() {
+		all, count := true, s.Count(i)
+		for _, f := range s.Context(i) {
 			all = all && known[f.Method]
 		}
 		r.Of++
@@ -119,7 +131,7 @@ func relevanceOf(p *iprof.Profile, k iprof.Kind, exists func(iprof.MethodRef) bo
 			r.Count, _ = saturate.AddSigned(r.Count, count)
 		}
 	}
-	sortByName(missing, func(m missingMethod) string { return m.Ref.Qualified() },
+	sortByName(missing, func(m missingMethod) string { return qualified(m.Ref) },
 		func(a, b missingMethod) int {
 			return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
 		},

@@ -57,7 +57,7 @@ func TestSums(t *testing.T) {
 	if sw == nil {
 		t.Fatal("no switch")
 	}
-	if diff := cmp.Diff([]wayFacts{{0, []iprof.BCI{227}, 0}, {1, []iprof.BCI{176}, 0}, {2, []iprof.BCI{198}, 0}, {3, []iprof.BCI{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
+	if diff := cmp.Diff([]wayFacts{{0, []int32{227}, 0}, {1, []int32{176}, 0}, {2, []int32{198}, 0}, {3, []int32{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
 		t.Errorf("bias %v\n%s", sw.bias(), diff)
 	}
 	if methodCounts(p, iprof.Monitors, anyMethod) != nil {
@@ -68,7 +68,7 @@ func TestSums(t *testing.T) {
 func TestRelevance(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	r, missing := relevanceOf(p, iprof.CallCounts, func(m iprof.MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })
-	if want := (relevance{1, 5, 24491824436273, p.Section(iprof.CallCounts).Total()}); r != want {
+	if want := (relevance{1, 5, 24491824436273, p.Sections[iprof.CallCounts].Total()}); r != want {
 		t.Errorf("%+v, want %+v", r, want)
 	}
 	var got []string
@@ -90,7 +90,7 @@ func TestDocument(t *testing.T) {
 	loop := branchSites(p)
 	want := []branchSite{{
 		Frame: iprof.Frame{Method: 19551, BCI: 11}, Total: 11,
-		Ways: []wayFacts{{0, []iprof.BCI{20}, 10}, {1, []iprof.BCI{53}, 1}},
+		Ways: []wayFacts{{0, []int32{20}, 10}, {1, []int32{53}, 1}},
 	}}
 	if diff := cmp.Diff(want, loop); diff != "" {
 		t.Errorf("the loop:\n%s", diff)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -163,12 +164,25 @@ func printBranches(p *family.Printer, branches []branchFacts) {
 			most = max(most, w.Count)
 			targets := make([]string, len(w.Targets))
 			for j, t := range w.Targets {
-				targets[j] = t.String()
+				targets[j] = bytecodeName(t)
 			}
 			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), share(w.Count, b.Count)))
 		}
 		return []string{signed(b.Count), share(most, b.Count), fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))}
 	})
+}
+
+// pseudoBytecodes are the names of the bytecode indexes -1 to -6 in jdk.vm.ci.code.BytecodeFrame.
+var pseudoBytecodes = [...]string{
+	1: "UNWIND_BCI", "BEFORE_BCI", "AFTER_BCI", "AFTER_EXCEPTION_BCI", "UNKNOWN_BCI", "INVALID_FRAMESTATE_BCI",
+}
+
+// bytecodeName returns the number or name of a bytecode index.
+func bytecodeName(bci int32) string {
+	if bci >= 0 || int(bci) <= -len(pseudoBytecodes) {
+		return strconv.Itoa(int(bci))
+	}
+	return pseudoBytecodes[-bci]
 }
 
 // printLocks prints the types that were locked most often.

@@ -55,9 +55,9 @@ type totals struct {
 
 // totalsOf returns the totals of a profile.
 func totalsOf(p *iprof.Profile) totals {
-	t := totals{p.Section(iprof.CallCounts).Total(), p.Section(iprof.Samples).Total()}
+	t := totals{p.Sections[iprof.CallCounts].Total(), p.Sections[iprof.Samples].Total()}
 	if t.Counters == 0 {
-		t.Counters = p.Section(iprof.Conditionals).Total()
+		t.Counters = p.Sections[iprof.Conditionals].Total()
 	}
 	return t
 }

@@ -43,10 +43,10 @@ func TestWeightProducts(t *testing.T) {
 	p := readText(t, []byte(`{"version":"1.0.0","types":[{"id":0,"name":"int"},{"id":1,"name":"A"}],"methods":[{"id":1,"name":"m","signature":[1,0]}],`+
 		`"callCountProfiles":[{"ctx":"1:0","records":[3000000]}]}`))
 	m := iprof.NewMerger(iprof.MergeOptions{})
-	if _, err := m.AddScaled("", p, iprof.Weights{Counters: times(weight(math.MaxUint64, 3), weight(7, math.MaxUint64-1))}); err != nil {
+	if _, err := m.AddProfile("", p, iprof.Weights{Counters: times(weight(math.MaxUint64, 3), weight(7, math.MaxUint64-1))}); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Profile().Section(iprof.CallCounts).Total(); got != 7_000_000 {
+	if got := m.Profile().Sections[iprof.CallCounts].Total(); got != 7_000_000 {
 		t.Errorf("3000000 × 7/3 = %d", got)
 	}
 }
@@ -57,7 +57,7 @@ func TestNormalize(t *testing.T) {
 		t.Errorf("weights %s", got)
 	}
 	p := readFixture(t, "small.iprof")
-	if got, want := totalsOf(p), (totals{p.Section(iprof.CallCounts).Total(), p.Section(iprof.Samples).Total()}); got != want {
+	if got, want := totalsOf(p), (totals{p.Sections[iprof.CallCounts].Total(), p.Sections[iprof.Samples].Total()}); got != want {
 		t.Errorf("totals %v, want %v", got, want)
 	}
 }

@@ -88,7 +88,7 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 // collect fills the facts. The reader has sorted the functions by total, the greatest first.
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
-	f.contexts = p.Kind.Has(sampleprof.ContextSensitive)
+	f.contexts = p.Kind.ContextSensitive
 	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
 	f.Locations, f.Samples = s.NumCounts, s.Total
 	f.HotThreshold, _ = s.Cutoffs.Hot()
@@ -139,8 +139,8 @@ func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
 
 // demangled returns the demangled name; a GUID stays as it is.
 func demangled(n sampleprof.Name) sampleprof.Name {
-	if text, ok := n.Text(); ok {
-		return sampleprof.NameOf(symbols.Demangle(text))
+	if n.Text != "" {
+		return sampleprof.NameOf(symbols.Demangle(n.Text))
 	}
 	return n
 }

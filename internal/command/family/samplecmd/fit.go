@@ -185,7 +185,7 @@ func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]st
 		"lines":     "names, and lines with code",
 		"names":     "names alone: the program has no debug information with the lines of functions",
 	}[f.Compared]
-	if f.Compared == "names" && p.Kind.Has(sampleprof.ProbeBased) {
+	if f.Compared == "names" && p.Kind.ProbeBased {
 		compared = "names alone: the program has no pseudo probes"
 	}
 	rows := [][2]string{

@@ -147,15 +147,16 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 			cli.Quantity(uint64(r.Left), "function", "functions")), "")
 	}
 	if c.partial {
-		r.Kind |= sampleprof.Partial
+		r.Kind.Partial = true
 	}
 	// Only dividing and reshaping need a profile in memory.
 	var all result = r
 	functions := r.Functions
 	if j.Unit > 1 || c.reshapes() {
 		p := r.Profile()
-		p.Divide(j.Unit)
-		c.reshape(p)
+		p.Convert(sampleprof.ConvertOptions{
+			Divisor: j.Unit, MergeCold: c.mergeCold, ColdFrames: c.frames, TrimCold: c.trimCold, Flatten: c.flatten, Nest: c.nest,
+		})
 		all, functions = p, len(p.Functions)
 	}
 	sum := &merging.Sum{
@@ -163,14 +164,14 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		Write: func(w io.Writer) (string, error) {
 			defer memlimit.CollectOften(50)()
 			if c.sum {
-				return "partial sum, " + string(c.write.Format), r.WritePartial(w, sampleprof.WriteOptions{Compress: c.write.Compress})
+				return "partial sum, " + string(c.write.Format), r.Write(w, sampleprof.WriteOptions{Partial: true, Compress: c.write.Compress})
 			}
 			return string(c.write.Format), all.Write(w, c.write)
 		},
 	}
 	// "profuse watch" adds to the sum later, so it keeps the lossless form.
 	if j.Watched() && r.Exceeds() {
-		sum.State = func(w io.Writer) error { return r.WritePartial(w, sampleprof.WriteOptions{}) }
+		sum.State = func(w io.Writer) error { return r.Write(w, sampleprof.WriteOptions{Partial: true}) }
 	}
 	if functions == 0 {
 		sum.Empty = "no input has any function"
@@ -194,17 +195,6 @@ func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, e
 		return nil, err
 	}
 	return &merge.Contribution{Functions: added.Functions, Unmergable: added.Skipped, Count: added.Count}, nil
-}
-
-// reshape applies the options that change the sum, in the order of llvm-profdata.
-func (c *adder) reshape(p *sampleprof.Profile) {
-	p.TrimColdContexts(sampleprof.ColdContexts{Merge: c.mergeCold, Frames: c.frames, Trim: c.trimCold})
-	if c.flatten {
-		p.Flatten()
-	}
-	if c.nest {
-		p.Nest()
-	}
 }
 
 // contents describes a result with a number of functions in words.
