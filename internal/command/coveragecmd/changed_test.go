@@ -16,7 +16,7 @@ func TestParsePatch(t *testing.T) {
 		"--- a/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" +
 		"--- /dev/null\n+++ \"b/\\303\\244.c\"\n@@ -0,0 +1,2 @@\n+x\n+y\n"
 	got, err := parsePatch("a.patch", []byte(patch))
-	want := []changedFile{
+	want := []patchedFile{
 		{"b/a.c", []uint32{2, 3}, "a/a.c", []uint32{2}},
 		{"new dir/new.c", []uint32{7, 30, 31}, "old.c", []uint32{5, 20, 21}},
 		{noFile, nil, "a/gone.c", []uint32{1}},
