@@ -21,45 +21,54 @@ import (
 
 // A gate limits how far a profile may differ from the last good profile.
 type gate struct {
-	base string // file of the last good profile; "" without --against
-
-	// The values of the options, which limits parses.
-	totalRatio   string // --min-total-ratio, a number
-	hotTurnover  string // --max-hot-turnover, in percent
-	lostFunction string // --max-lost-functions, in percent
-	overlap      string // --min-overlap, in percent
-
+	base     string            // file of the last good profile; "" without --against
+	values   []string          // of the options in gateLimits
+	flags    *cli.Flags        // of the command
 	programs *sources.Programs // of the command
-	flags    *cli.Flags
-	options  []string // names of the limits
+}
+
+// A gateLimit is an option with a limit, its default value, and the verdict for a comparison with a profile.
+type gateLimit struct {
+	name, value, usage string
+	verdict            verdict
+}
+
+var gateLimits = []gateLimit{
+	{
+		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs",
+		verdict{what: "Total count", least: true, ratio: true},
+	},
+	{
+		"max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed",
+		verdict{what: "No longer hot"},
+	},
+	{
+		"max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed",
+		verdict{what: "No longer run"},
+	},
+	{
+		"min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it",
+		verdict{what: "Weight in common", least: true},
+	},
+}
+
+// declare declares --against and its limits, for comparisons with profiles and with programs.
+func (g *gate) declare(f *cli.Flags) {
+	g.flags, g.values = f, make([]string, len(gateLimits))
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
+	for i, l := range gateLimits {
+		f.StringVar(&g.values[i], l.name, l.value, l.usage)
+	}
 }
 
 // unusedOption returns an option that was given but has no effect without --against; "" if there is none.
 func (g *gate) unusedOption() (name string) {
 	g.flags.Given(func(option string) {
-		if option == "markdown" || slices.Contains(g.options, option) {
+		if option == "markdown" || slices.ContainsFunc(gateLimits, func(l gateLimit) bool { return l.name == option }) {
 			name = option
 		}
 	})
 	return name
-}
-
-// declare declares --against and its limits, for comparisons with profiles and with programs.
-func (g *gate) declare(f *cli.Flags) {
-	g.flags = f
-	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
-	for _, o := range []struct {
-		to                 *string
-		name, value, usage string
-	}{
-		{&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs"},
-		{&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed"},
-		{&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed"},
-		{&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it"},
-	} {
-		f.StringVar(o.to, o.name, o.value, o.usage)
-		g.options = append(g.options, o.name)
-	}
 }
 
 // A verdict is one comparison with a limit.
@@ -97,24 +106,25 @@ type gateResult struct {
 	functions func(p *console.Printer) (header []string, rows [][]string)
 }
 
-// limits parses the options into verdicts, in the order of the options.
-func (g *gate) limits() (v []verdict, err error) {
-	share := func(name, text, what string, least bool) {
-		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-		if err == nil && (e != nil || !(n >= 0 && n <= 100)) {
-			err = cli.Usagef("option --%s takes a percentage from 0 to 100, not %q", name, text)
+// limits parses the options into verdicts, in the order of gateLimits.
+func (g *gate) limits() (verdicts []verdict, err error) {
+	for i, l := range gateLimits {
+		v, text := l.verdict, g.values[i]
+		v.Name = l.name
+		if v.ratio {
+			if v.Limit, err = strconv.ParseFloat(text, 64); err != nil || !(v.Limit >= 0) {
+				return nil, cli.Usagef("option --%s takes a number from 0 up, not %q", l.name, text)
+			}
+		} else {
+			n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+			if err != nil || !(n >= 0 && n <= 100) {
+				return nil, cli.Usagef("option --%s takes a percentage from 0 to 100, not %q", l.name, text)
+			}
+			v.Limit = n / 100
 		}
-		v = append(v, verdict{Name: name, Limit: n / 100, what: what, least: least, Applies: true})
+		verdicts = append(verdicts, v)
 	}
-	n, e := strconv.ParseFloat(g.totalRatio, 64)
-	if e != nil || !(n >= 0) {
-		err = cli.Usagef("option --min-total-ratio takes a number from 0 up, not %q", g.totalRatio)
-	}
-	v = append(v, verdict{Name: "min-total-ratio", Limit: n, what: "Total count", least: true, ratio: true, Applies: true})
-	share("max-hot-turnover", g.hotTurnover, "No longer hot", false)
-	share("max-lost-functions", g.lostFunction, "No longer run", false)
-	share("min-overlap", g.overlap, "Weight in common", true)
-	return v, err
+	return verdicts, nil
 }
 
 // compare compares the profile in a file with the last good profile, or with a program. A limit does not
@@ -151,7 +161,7 @@ func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 		verdicts: limits,
 		sides:    func(name func(string) string) [][2]string { return sideRows(r, "Last good", name) },
 		counts: [][2]string{
-			{ofKind(r), pair(r.Base.Items, r.New.Items)},
+			{itemsTitle(r), pair(r.Base.Items, r.New.Items)},
 			{"That ran", pair(r.Base.Ran, r.New.Ran)},
 			{"Hot", pair(r.Base.Hot, r.New.Hot)},
 		},
