@@ -61,7 +61,7 @@ type mergeRun struct {
 	format  cli.Choice      // name of a result; several families may have results of this name
 }
 
-// declare declares the options for all families, then those of each family.
+// declare declares the options for all families, then the options of each family.
 func (c *mergeRun) declare(f *cli.Flags) {
 	f.StringVar(&c.options.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.options.Checksum.Declare(f)
