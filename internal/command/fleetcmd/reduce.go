@@ -47,7 +47,7 @@ func (c *reduceRun) reduce(ctx context.Context, env *cli.Env, jobs []*fleet.Job)
 		return cli.Usagef("option --days takes a number from 1 up")
 	}
 	r := &fleet.Reduce{
-		Jobs: jobs, Families: c.families(env), Run: &c.options, Scratch: c.scratch,
+		Jobs: jobs, Families: c.families(env), Options: &c.options, Scratch: c.scratch,
 		Per: c.per, Only: c.only, Days: c.days, Absent: c.absent,
 	}
 	for _, w := range c.weights {

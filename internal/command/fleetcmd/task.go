@@ -45,7 +45,7 @@ func (c *mergeOptions) families(env *cli.Env) fleet.Families {
 		return i
 	}}
 	for i, f := range families.All {
-		all.List = append(all.List, &fleet.Family{Name: string(f.Kinds[0]), Origin: f.Origin, Adder: c.adders.List[i], Run: c.options})
+		all.List = append(all.List, &fleet.Family{Name: string(f.Kinds[0]), Origin: f.Origin, Adder: c.adders.List[i], Options: c.options})
 	}
 	return all
 }
