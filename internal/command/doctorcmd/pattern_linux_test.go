@@ -48,11 +48,11 @@ func TestExpandPattern(t *testing.T) {
 	}
 }
 
-func TestPoolPattern(t *testing.T) {
+func TestHasPool(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%%m": false, "%%%m": true, "%p-%m": true,
 	} {
-		if poolPattern(pattern) != want {
+		if hasPool(pattern) != want {
 			t.Errorf("%q: %t", pattern, !want)
 		}
 	}
