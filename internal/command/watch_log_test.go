@@ -53,18 +53,18 @@ func TestWatchLog(t *testing.T) {
 	}
 
 	log, out := watchLogTo()
-	for i := range maxRefusedTold + 5 {
+	for i := range maxRefusedFiles + 5 {
 		log.event(watch.Refused{File: fmt.Sprint(i), Err: errors.New("cut off")})
 	}
-	if got := out.String(); strings.Count(got, "\n") != maxRefusedTold+1 || !strings.HasSuffix(got, "not merged: more such files follow, which are only counted\n") {
+	if got := out.String(); strings.Count(got, "\n") != maxRefusedFiles+1 || !strings.HasSuffix(got, "not merged: more such files follow, which are only counted\n") {
 		t.Errorf("refused files:\n%s", got)
 	}
 	out.Reset()
-	for i := range maxWarningsTold + 5 {
+	for i := range maxWarnings + 5 {
 		log.warn(fmt.Sprint("warning ", i))
 		log.warn("warning 0")
 	}
-	if got := out.String(); strings.Count(got, "\n") != maxWarningsTold+1 || !strings.HasSuffix(got, "warning: more warnings follow, which are not printed\n") {
+	if got := out.String(); strings.Count(got, "\n") != maxWarnings+1 || !strings.HasSuffix(got, "warning: more warnings follow, which are not printed\n") {
 		t.Errorf("warnings:\n%s", got)
 	}
 	out.Reset()
