@@ -37,9 +37,10 @@ out, unless --program names them. If COMMAND fails, profuse exits with its exit
 code.
 
 Each line, region and branch of the sources counts once, however many functions,
-instances and programs contain it. profuse prints the number of functions that the profile does
-not fit on standard error; --mismatched lists them with the probable causes. Markers in the
-sources, such as LCOV_EXCL_LINE, exclude lines and branches.
+instances and programs contain it. profuse prints the number of functions that
+the profile does not fit on standard error; --mismatched lists them with the
+probable causes. Markers in the sources, such as LCOV_EXCL_LINE, exclude lines
+and branches.
 
 The exit code is 0 if the coverage could be printed and no limit is missed, 1 if not,
 4 if too many inputs are unusable, and 2 if the command line is wrong.`,
