@@ -45,11 +45,13 @@ func TestWatchLog(t *testing.T) {
 		{watch.Stopped{}, "ended: nothing was merged\n"},
 		{watch.Stopped{Status: watch.Status{Merged: 1, Refused: 2, Settling: 1, Busy: 2}}, "ended: 1 file merged, 2 not; left for the next run: 3 files that may still change\n"},
 	} {
-		log, out := watchLogTo()
-		log.event(c.event)
-		if got := out.String(); got != c.want {
-			t.Errorf("%+v:\n%q, want\n%q", c.event, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%T", c.event), func(t *testing.T) {
+			log, out := watchLogTo()
+			log.event(c.event)
+			if got := out.String(); got != c.want {
+				t.Errorf("%+v:\n%q, want\n%q", c.event, got, c.want)
+			}
+		})
 	}
 
 	log, out := watchLogTo()
@@ -82,7 +84,5 @@ func TestWatchLog(t *testing.T) {
 func watchLogTo() (*watchLog, *bytes.Buffer) {
 	out := new(bytes.Buffer)
 	env := &cli.Env{Stdout: out, Stderr: out, Getenv: os.Getenv}
-	run := &merging.Run{}
-	run.Output = "out"
-	return newWatchLog(env, "in", run), out
+	return newWatchLog(env, "in", &merging.Run{Output: "out"}), out
 }
