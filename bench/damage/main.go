@@ -9,14 +9,13 @@
 // merge", "profuse check" and "llvm-profdata merge" on the file:
 //
 //	refused    the command failed
-//	told       it succeeded with a warning, or check made a remark
-//	unchanged  it said nothing, and the result is that of the intact file
-//	silent     it said nothing, and the result is another one
+//	told       it succeeded with a warning or a remark
+//	unchanged  it said nothing, and the result is the same as for the intact file
+//	silent     it said nothing, and the result differs
 //	crashed    a signal ended it
 //
-// Each row of "check and merge" is about the files on which both were run, and one of
-// "... beside others" about check of the file and of four that are intact. With
-// -markdown it prints the table of docs/reliability.md, with -list also the bits whose
+// Row "check and merge" counts the outcomes of both commands together, row "... beside others" of check with four intact
+// files beside the damaged one. With -markdown it prints the table of docs/reliability.md, with -list also the bits whose
 // flip is silent.
 package main
 
@@ -36,7 +35,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
-// An outcome is what a command made of one damaged file.
+// An outcome is the result of a command on one damaged file.
 type outcome int
 
 const (
@@ -128,7 +127,7 @@ func measure(markdown, list bool, flips int, seed uint64, only string) error {
 // flip flips bits of a profile and counts the outcomes of each command.
 func (b *bench) flip(s *trial.Subject, flips int, seed uint64) ([]*row, error) {
 	bits := make([]int, flips)
-	// The bits depend on the seed and the size of the file alone: a table can be made again.
+	// The bits depend only on the seed and the size of the file.
 	rng := rand.New(rand.NewPCG(seed, uint64(len(s.Data))))
 	for i := range bits {
 		bits[i] = rng.IntN(8 * len(s.Data))
@@ -222,7 +221,6 @@ func (t *trials) start() (err error) {
 	if t.checkedRest, _, err = t.run(t.subject.Data, t.checkRest); err != nil {
 		return err
 	}
-	// Without a sound start every outcome would be "refused".
 	if t.merged.Code != 0 || t.checked.Code != 0 {
 		return fmt.Errorf("the intact file is refused: %s%s", t.merged.Stderr, t.checked.Stdout)
 	}
@@ -238,8 +236,7 @@ func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
 	if err := os.WriteFile(t.in, data, 0o666); err != nil {
 		return trial.Result{}, nil, err
 	}
-	// An output of the flip before would be taken for that of this one.
-	os.Remove(t.out)
+	os.Remove(t.out) // the output of the previous flip
 	r, err := trial.Run(argv...)
 	if err != nil {
 		return r, nil, err
@@ -260,7 +257,7 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 	if err != nil {
 		return results, err
 	}
-	results[0] = judge(&merged, &t.merged, out, t.mergedFile)
+	results[0] = outcomeOf(&merged, &t.merged, out, t.mergedFile)
 	checked, _, err := t.run(data, t.check)
 	if err != nil {
 		return results, err
@@ -275,8 +272,9 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 	default:
 		results[1] = results[0]
 	}
-	// Only files in which nothing else finds the damage are compared with others.
-	if results[3] = results[1]; results[1] == silent || results[1] == unchanged {
+	// Only if nothing else finds the damage is the file compared with others.
+	results[3] = results[1]
+	if results[1] == silent || results[1] == unchanged {
 		rest, _, err := t.run(data, t.checkRest)
 		if err != nil {
 			return results, err
@@ -292,7 +290,7 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 		if err != nil {
 			return results, err
 		}
-		results[2] = judge(&theirs, &t.theirs, out, t.theirsOutFile)
+		results[2] = outcomeOf(&theirs, &t.theirs, out, t.theirsOutFile)
 	}
 	return results, nil
 }
@@ -300,8 +298,8 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 // remarks returns how many remarks a check made.
 func remarks(r *trial.Result) int { return bytes.Count(r.Stdout, []byte("remark:")) }
 
-// judge compares the result of a damaged file with that of the intact one.
-func judge(r, intact *trial.Result, out, want []byte) outcome {
+// outcomeOf compares the results of a damaged and the intact file.
+func outcomeOf(r, intact *trial.Result, out, want []byte) outcome {
 	switch {
 	case r.Crashed() || r.Hung:
 		return crashed

@@ -36,9 +36,8 @@ type panel struct {
 	low, end float64 // decades of the vertical scale
 }
 
-// at returns the place of a value at a size. The horizontal scale has four decades, from 10³ to 10⁷
-// counters.
-func (p *panel) at(n int, v float64) (x, y float64) {
+// position returns the position of a value at a size. The horizontal scale has four decades, from 10³ to 10⁷ counters.
+func (p *panel) position(n int, v float64) (x, y float64) {
 	x = p.x + panelWidth*(math.Log10(float64(n))-3)/4
 	y = top + panelHeight*(1-(math.Log10(v)-p.low)/(p.end-p.low))
 	return x, y
@@ -77,8 +76,8 @@ func draw(all []series) string {
 	return b.String()
 }
 
-// stroke returns the attributes of the line of a series: more series than colours share them, and
-// every second is dashed for readers who cannot tell the colours apart.
+// stroke returns the attributes of the line of a series. Every second line is dashed for readers who cannot distinguish the
+// colours.
 func stroke(i int) string {
 	dash := ""
 	if i%2 == 1 {
@@ -91,12 +90,12 @@ func stroke(i int) string {
 func (p *panel) grid(b *strings.Builder) {
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-weight="bold">%s</text>`+"\n", p.x, top-16, p.title)
 	for d := p.low; d <= p.end; d++ {
-		_, y := p.at(1000, math.Pow(10, d))
+		_, y := p.position(1000, math.Pow(10, d))
 		fmt.Fprintf(b, `<path d="M%.0f %.1fh%.0f" class="grid"/><text x="%.0f" y="%.1f" text-anchor="end">%s</text>`+"\n", p.x, y, panelWidth, p.x-6, y+4, number(math.Pow(10, d)))
 	}
 	// The sizes, in powers of ten.
 	for d := 3; d <= 7; d++ {
-		x, _ := p.at(int(math.Pow10(d)), math.Pow(10, p.low))
+		x, _ := p.position(int(math.Pow10(d)), math.Pow(10, p.low))
 		fmt.Fprintf(b, `<path d="M%.1f %.0fv%.0f" class="grid"/><text x="%.1f" y="%.0f" text-anchor="middle">%s</text>`+"\n", x, top, panelHeight, x, top+panelHeight+18, number(math.Pow10(d)))
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" text-anchor="middle">counters in all inputs</text>`+"\n", p.x+panelWidth/2, top+panelHeight+38)
@@ -105,17 +104,17 @@ func (p *panel) grid(b *strings.Builder) {
 		if from >= to {
 			continue
 		}
-		x1, y1 := p.at(int(math.Pow(10, 3+from)), math.Pow(10, d+from))
-		x2, y2 := p.at(int(math.Pow(10, 3+to)), math.Pow(10, d+to))
+		x1, y1 := p.position(int(math.Pow(10, 3+from)), math.Pow(10, d+from))
+		x2, y2 := p.position(int(math.Pow(10, 3+to)), math.Pow(10, d+to))
 		fmt.Fprintf(b, `<path d="M%.1f %.1fL%.1f %.1f" class="even"/>`+"\n", x1, y1, x2, y2)
 	}
 }
 
-// line draws a series; what is below the scale is drawn on its edge.
+// line draws a series. Values below the scale are on its edge.
 func (p *panel) line(b *strings.Builder, s *series, i int) {
 	var d strings.Builder
 	for k, pt := range s.points {
-		x, y := p.at(pt.n, max(p.of(pt), math.Pow(10, p.low)))
+		x, y := p.position(pt.n, max(p.of(pt), math.Pow(10, p.low)))
 		fmt.Fprintf(&d, "%c%.1f %.1f", "ML"[min(k, 1)], x, y)
 	}
 	fmt.Fprintf(b, `<path d="%s"%s><title>%s</title></path>`+"\n", d.String(), stroke(i), html.EscapeString(s.name))

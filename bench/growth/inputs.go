@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 )
@@ -32,33 +32,18 @@ func (m *maker) files(kind string, files, n int) ([]string, error) {
 	out := make([]string, max(files, 1))
 	for i := range out {
 		out[i] = filepath.Join(dir, fmt.Sprintf("%d.%s", i, kind))
-		if _, err := os.Stat(out[i]); err == nil {
+		if measure.Exists(out[i]) {
 			continue
 		}
-		// Files of one index have the same counts at every size, as far as they go.
 		g := &generator{rng: rand.New(rand.NewPCG(uint64(i), 7)), n: max(n/perFunction, 1)}
-		if err := write(out[i], func(w *bufio.Writer) error { return g.write(kind, w) }); err != nil {
+		if err := measure.WriteFile(out[i], func(w *bufio.Writer) error { return g.write(kind, w) }); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// write writes a file that has its name once it is whole.
-func write(name string, body func(w *bufio.Writer) error) error {
-	f, err := os.Create(name + ".tmp")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	if err := errors.Join(body(w), w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(name+".tmp", name)
-}
-
-// A generator makes one profile of n functions. Those of one number have the same names
-// and shapes in all profiles.
+// A generator makes one profile of n functions. Function i has the same name and shape in all profiles.
 type generator struct {
 	rng *rand.Rand
 	n   int
@@ -87,8 +72,7 @@ func (g *generator) name(i int) string {
 // shape returns the number of counters of a function.
 func shape(i int) int { return 1 + i*7%(2*perFunction-1) }
 
-// count returns 0 for every fourth counter, else a number of up to 34 bits; of those each number of
-// bits is as frequent as the others.
+// count returns 0 for every fourth counter, and otherwise a number of up to 34 bits, each length equally often.
 func (g *generator) count() uint64 {
 	if g.rng.IntN(4) == 0 {
 		return 0
@@ -146,7 +130,7 @@ func (g *generator) raw(w io.Writer) error {
 			counters = le.AppendUint64(counters, g.count())
 		}
 	}
-	// The names section begins with two ULEB128 numbers: the size, and that of the compressed names.
+	// The names section begins with the sizes of the names and of the compressed names (ULEB128).
 	list := binary.AppendUvarint(nil, uint64(names.Len()))
 	list = append(append(list, 0), names.String()...) // not compressed
 	const irLevel, counterDelta = 1 << 56, countersAddr - dataAddr
@@ -181,7 +165,7 @@ func (g *generator) samples(w io.Writer) error {
 	return p.Write(w, sampleprof.WriteOptions{})
 }
 
-// iprof writes calls at as many places as there are counters.
+// iprof writes a call site for each counter.
 func (g *generator) iprof(w *bufio.Writer) error {
 	w.WriteString(`{"version":"1.1.0","types":[{"id":0,"name":"void"}`)
 	for i := range g.n {

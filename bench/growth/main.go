@@ -7,8 +7,7 @@
 //
 //	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
 //
-// It prints a table, too. The profiles, which packages irpgo and sampleprof write, or this
-// program, stay in bin/bench/growth: 4 GB with 10,000,000 counters.
+// It also prints a table. The profiles stay in bin/bench/growth: 4 GB with 10,000,000 counters.
 package main
 
 import (
@@ -27,15 +26,14 @@ import (
 // An operation is a command on profiles of a given size.
 type operation struct {
 	name   string
-	inputs func(m *maker, n int) ([]string, error) // with n counters, or the like, in all
+	inputs func(m *maker, n int) ([]string, error) // with n counters, samples, records or contexts in all
 	args   []string                                // before the inputs
 	output bool                                    // it writes a file
 }
 
 const perFile = 1000 // counters of one of many files
 
-// operations are those that read a whole profile. "Files of 1,000 counters" shows what a file costs,
-// not a counter.
+// operations read whole profiles. "Files of 1,000 counters" shows the cost of a file, not of a counter.
 var operations = []operation{
 	{"merge raw, 10 files", split("profraw", 10), []string{"merge", "-q"}, true},
 	{"merge raw, files of 1,000 counters", many("profraw"), []string{"merge", "-q"}, true},
@@ -58,12 +56,12 @@ func split(kind string, files int) func(m *maker, n int) ([]string, error) {
 	return func(m *maker, n int) ([]string, error) { return m.files(kind, files, n/files) }
 }
 
-// many returns the inputs of n counters in as many files as it takes.
+// many returns the inputs of n counters in files of perFile counters.
 func many(kind string) func(m *maker, n int) ([]string, error) {
 	return func(m *maker, n int) ([]string, error) { return m.files(kind, n/perFile, perFile) }
 }
 
-// upTo has no inputs of more than most counters: of heap profiles they would be 4 GB of text.
+// upTo returns no inputs above a number of counters: a heap profile would be 4 GB of text.
 func upTo(most int, inputs func(m *maker, n int) ([]string, error)) func(m *maker, n int) ([]string, error) {
 	return func(m *maker, n int) ([]string, error) {
 		if n > most {
@@ -73,7 +71,7 @@ func upTo(most int, inputs func(m *maker, n int) ([]string, error)) func(m *make
 	}
 }
 
-// A point is what an operation costs at a size.
+// A point is the cost of an operation at a size.
 type point struct {
 	n           int
 	cpu, memory float64 // seconds, MiB
@@ -101,9 +99,9 @@ func main() {
 	}
 }
 
-// run measures each operation at sizes half a decade apart, as far as its inputs can be made.
+// run measures each operation at sizes half a decade apart.
 func run(out string, to int, chosen *regexp.Regexp) error {
-	m := &maker{dir: filepath.Join("build", "bench", "growth")}
+	m := &maker{dir: filepath.Join("bin", "bench", "growth")}
 	if err := os.MkdirAll(m.dir, 0o777); err != nil {
 		return err
 	}
@@ -154,13 +152,14 @@ func (op *operation) measure(m *maker, profuse string, n int) (p point, err erro
 		argv = append(argv, "-o", filepath.Join(m.dir, "out"))
 	}
 	p.n = n
-	// The least is what the operation needs; the rest is the machine's.
+	// Anything above the least is noise of the machine.
 	for spent, runs := 0.0, 0; runs == 0 || spent < 3 && runs < 5; runs++ {
 		s, err := measure.Run(append(argv, inputs...), "")
 		if err != nil {
 			return p, err
 		}
-		if spent += s.CPU; runs == 0 {
+		spent += s.CPU
+		if runs == 0 {
 			p.cpu, p.memory = s.CPU, s.Memory
 		}
 		p.cpu, p.memory = min(p.cpu, s.CPU), min(p.memory, s.Memory)
@@ -171,9 +170,8 @@ func (op *operation) measure(m *maker, profuse string, n int) (p point, err erro
 func cpuOf(p point) float64    { return p.cpu }
 func memoryOf(p point) float64 { return p.memory }
 
-// exponent fits what an operation costs beyond a run with the smallest input to a power of
-// the size, by least squares of the logarithms, where that is at least as much again. It is
-// not a number if that is so at fewer than three sizes.
+// exponent fits a power of the size to the cost above the cost of the smallest size, by least squares of the logarithms. It
+// uses only sizes with at least twice the cost of the smallest size, and returns NaN if there are fewer than three.
 func (s *series) exponent(of func(point) float64) float64 {
 	var n, x, y, xx, xy float64
 	least := of(s.points[0])

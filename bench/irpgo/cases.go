@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
 // A benchCase is one task for profuse and its peers.
@@ -15,21 +17,19 @@ type benchCase struct {
 	letter string
 	title  string
 	make   func(dir string) (inputs []string, err error)
-	// commands returns the command lines to compare. Those of one peer differ in their
-	// number of threads.
+	// commands returns the command lines to compare. Several lines of one peer differ in the number of threads.
 	commands func(b *bench, inputs []string) []*command
 	goal     goal
 }
 
-// A goal is what a case is to reach; 0 means no goal.
+// A goal is the goal of a case; 0 means none.
 type goal struct {
-	wall, cpu, memory   float64 // least ratios of the peer's to profuse's
-	seconds, cpuSeconds float64 // greatest of profuse
-	read                float64 // greatest ratio of its wall time to that of reading the inputs
+	wall, cpu, memory   float64 // least ratio of the peer's cost to profuse's cost
+	seconds, cpuSeconds float64 // greatest time of profuse
+	read                float64 // greatest ratio of profuse's wall time to the time for reading the inputs
 }
 
-// cases have goals as ratios where there is a peer, and as seconds, or multiples of reading, where
-// there is none. Their letters stand in docs/performance.md, so they keep them.
+// cases are all cases. Their letters are in docs/performance.md.
 var cases = []benchCase{
 	{"a", "merge 200 raw profiles of one program of 30,000 functions", makeLarge, (*bench).merging, goal{wall: 18, cpu: 10, memory: 1, read: 2}},
 	{"b", "merge 5,000 raw profiles of one program of 1,000 functions", makeMany, (*bench).mergingMany, goal{wall: 12, cpu: 10, memory: 1, read: 1}},
@@ -65,13 +65,13 @@ var cases = []benchCase{
 	{"z", "look up 100,000 addresses in a program with 100 MB of debug information", makeSymbols, (*bench).symbolizing, goal{wall: 3}},
 }
 
-// mainCases are without those that others stand for, and without bench/symbolize.
+// mainCases are the default of -base: they leave out cases that are like others.
 const mainCases = "abcdefghjklnpqrstuvwxy"
 
 // merging merges the inputs with each tool, with as many threads as there are CPUs and with
 // one.
 func (b *bench) merging(inputs []string) []*command {
-	// Of the commands with one thread the drop-in, the last one, is left out.
+	// Without the drop-in with one thread.
 	one := b.mergingBy(1, inputs)
 	one[0].kind = other
 	return append(b.mergingBy(runtime.NumCPU(), inputs), one[:2]...)
@@ -87,13 +87,13 @@ func (b *bench) mergingOne(inputs []string) []*command { return b.mergingBy(1, i
 func (b *bench) mergingCold(inputs []string) []*command {
 	commands := b.mergingBy(runtime.NumCPU(), inputs)
 	for _, c := range commands {
-		c.before = func() error { return dropFromCache(inputs) }
+		c.before = func() error { return measure.DropFromCache(inputs...) }
 	}
 	return commands
 }
 
-// mergingBy merges with n threads. profuse writes the indexed version of llvm-profdata 22, or the
-// files could not be compared byte for byte.
+// mergingBy merges with n threads. profuse writes the indexed version of llvm-profdata 22, so that the files have the same
+// bytes.
 func (b *bench) mergingBy(n int, inputs []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		name = fmt.Sprintf("%s -j %d", name, n)
@@ -108,8 +108,7 @@ func (b *bench) mergingBy(n int, inputs []string) []*command {
 	}
 }
 
-// mergingMany adds merges of a few of the inputs, which should take as much
-// memory.
+// mergingMany adds a merge of a few of the inputs, which should take as much memory.
 func (b *bench) mergingMany(inputs []string) []*command {
 	few := inputs[:len(inputs)/100]
 	return append(b.merging(inputs), &command{
@@ -118,8 +117,7 @@ func (b *bench) mergingMany(inputs []string) []*command {
 	})
 }
 
-// showing prints what is known of a profile as a whole, and of each function. profuse's own show
-// lists the ten hottest functions unless it is told otherwise; --topn=10 is the same for LLVM.
+// showing prints a profile as a whole with its ten hottest functions, and each function.
 func (b *bench) showing(inputs []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
 		return &command{name: name, kind: kind, argv: append(argv, inputs[0]), stdout: true}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
 // The program for coverage: files that share headers with macros, inline functions
@@ -19,9 +21,8 @@ const (
 	coverIncludes  = 6  // headers of a source
 )
 
-// coverHeader is one header: macros, each use of which is mapped as an expansion
-// (CounterMappingRegion::ExpansionRegion), inline functions and a template, which each source that
-// uses them maps again.
+// coverHeader returns a header with macros, whose uses are mapped as expansions (CounterMappingRegion::ExpansionRegion),
+// inline functions and a template, which each source that uses them maps again.
 func coverHeader(h int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#pragma once\n#define MAX%d(a, b) ((a) > (b) ? (a) : (b))\n", h)
@@ -34,8 +35,8 @@ func coverHeader(h int) string {
 	return b.String()
 }
 
-// coverSource is one source file, whose functions have loops, branches and a switch, and call the
-// inline functions and templates of the headers.
+// coverSource returns a source file with functions that have loops, branches and a switch, and call the inline functions
+// and templates of the headers.
 func coverSource(s int) string {
 	var b strings.Builder
 	// Each header is in 12 sources.
@@ -99,7 +100,7 @@ func makeMacros(dir string) ([]string, error) {
 func covered(dir string, sources []source) ([]string, error) {
 	program, profile := filepath.Join(dir, "program"), filepath.Join(dir, "program.profdata")
 	out := []string{program, profile}
-	if exists(profile) {
+	if measure.Exists(profile) {
 		return out, nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -108,7 +109,7 @@ func covered(dir string, sources []source) ([]string, error) {
 	if err := build(program, sources, "clang++-22", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-fuse-ld=lld"); err != nil {
 		return nil, err
 	}
-	// One run is enough: what is large here is the mapping, not the profile.
+	// One run is enough: the mapping is large, not the profile.
 	raw := filepath.Join(dir, "program.profraw")
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+raw)

@@ -3,8 +3,8 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// makeChanged returns the very large profile and that of a later run of a newer build.
+// makeChanged returns the very large profile and the profile of a later run of a newer build.
 func makeChanged(dir string) ([]string, error) {
 	inputs, err := makeHuge(dir)
 	if err != nil {
@@ -23,14 +24,14 @@ func makeChanged(dir string) ([]string, error) {
 	}
 	changed := filepath.Join(dir, "huge-changed.profdata")
 	inputs = append(inputs, changed)
-	if exists(changed) {
+	if measure.Exists(changed) {
 		return inputs, nil
 	}
 	return inputs, prepareApart("changed", inputs[0], changed)
 }
 
-// writeChanged writes a profile whose counts differ from those of another: some functions
-// never ran, some have another control flow, some are missing.
+// writeChanged writes a copy of a profile with other counts, in which some functions never ran, some have another control
+// flow and some are missing.
 func writeChanged(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -60,13 +61,13 @@ func writeChanged(from, to string) error {
 	// One in a hundred functions is gone.
 	n := len(p.Functions)
 	p.Functions = append(p.Functions[:n/100], p.Functions[n/50:]...)
-	return writeWhole(to, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+	return measure.WriteFile(to, func(w *bufio.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
 // alone returns the only command of a case that has no peer.
 func alone(argv ...string) []*command { return []*command{{name: "profuse", kind: ours, argv: argv}} }
 
-// LLVM's tools have no counterpart of these commands: their goals are seconds.
+// Commands without a counterpart in LLVM: their goals are seconds.
 func (b *bench) checking(inputs []string) []*command { return alone(b.profuse, "check", inputs[0]) }
 func (b *bench) topping(inputs []string) []*command  { return alone(b.profuse, "top", inputs[0]) }
 
@@ -107,7 +108,7 @@ func makeMIP(dir string) ([]string, error) {
 		out[i] = filepath.Join(dir, fmt.Sprintf("run%d.mipraw", i))
 	}
 	return append(out, program), parallel(len(out), func(i int) error {
-		if exists(out[i]) {
+		if measure.Exists(out[i]) {
 			return nil
 		}
 		// The argument is the number of calls; 200 different ones are enough for 1,000 runs.
@@ -117,7 +118,7 @@ func makeMIP(dir string) ([]string, error) {
 	})
 }
 
-// mergingMIP merges raw MIP profiles. No other tool does; the limit is reading them.
+// mergingMIP merges raw MIP profiles. There is no other tool to compare with.
 func (b *bench) mergingMIP(inputs []string) []*command {
 	raw := inputs[:len(inputs)-1]
 	cmd := func(kind commandKind, name string, options ...string) *command {
@@ -141,7 +142,7 @@ func makeIprof(dir string) ([]string, error) {
 		out = append(out, filepath.Join(dir, fmt.Sprintf("run-%d.iprof", i+1)))
 	}
 	// The test writes the large file last.
-	if exists(filepath.Join(dir, "large.iprof")) {
+	if measure.Exists(filepath.Join(dir, "large.iprof")) {
 		return out, nil
 	}
 	return out, prepare("go", "test", "./formats/iprof", "-run", "^TestWriteFiles$", "-files", dir)
@@ -166,8 +167,8 @@ func (b *bench) readingIprof(inputs []string) []*command {
 	}
 }
 
-// mergingIprof compares with the straightforward way in Python, since no other tool merges such
-// files but GraalVM's compiler itself. The script writes entries in the order in which it meets them.
+// mergingIprof compares with a script in Python: only GraalVM's compiler merges such files. The script writes entries in
+// the order of their first appearance.
 func (b *bench) mergingIprof(inputs []string) []*command {
 	python := filepath.Join(b.dir, "python.iprof")
 	cmd := func(kind commandKind, name string, options ...string) *command {
@@ -181,7 +182,7 @@ func (b *bench) mergingIprof(inputs []string) []*command {
 	}
 }
 
-// pruningIprof drops the entries with small counts. That of jq keeps what they refer to.
+// pruningIprof drops the entries with small counts. jq keeps the types and methods to which they refer.
 func (b *bench) pruningIprof(inputs []string) []*command {
 	const filter = `with_entries(if .key | endswith("Profiles") then .value |= map(select(.records | add >= 1000)) else . end)`
 	return []*command{

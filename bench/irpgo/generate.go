@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
@@ -85,7 +85,7 @@ type source struct{ name, text string }
 // build compiles sources beside a program, unless their objects exist, and links them, unless
 // the program exists. The compiler has the flags for both.
 func build(program string, sources []source, compiler ...string) error {
-	if exists(program) {
+	if measure.Exists(program) {
 		return nil
 	}
 	fmt.Fprintf(os.Stderr, "building %s\n", program)
@@ -102,7 +102,7 @@ func build(program string, sources []source, compiler ...string) error {
 	}
 	err := parallel(len(compiled), func(i int) error {
 		object := compiled[i] + ".o"
-		if exists(object) {
+		if measure.Exists(object) {
 			return nil
 		}
 		return prepare(compiler[0], append(slices.Clip(compiler[1:]), "-c", compiled[i], "-o", object)...)
@@ -131,7 +131,7 @@ func runs(dir, program string, n int) ([]string, error) {
 		out[i] = filepath.Join(dir, fmt.Sprintf("%s-%d.profraw", filepath.Base(program), i))
 	}
 	return out, parallel(n, func(i int) error {
-		if exists(out[i]) {
+		if measure.Exists(out[i]) {
 			return nil
 		}
 		// The argument is the number of calls: 400 to 80,000.
@@ -181,19 +181,19 @@ func makeTiny(dir string) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Copies are files of their own: links would be one file in the page cache.
+	// Copies, because links would be one file in the page cache.
 	folder := filepath.Join(dir, "tiny.copies")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	for i := range copies * len(raw) {
 		name := filepath.Join(folder, fmt.Sprintf("%d.profraw", i))
-		if out = append(out, name); exists(name) {
+		if out = append(out, name); measure.Exists(name) {
 			continue
 		}
 		data, err := os.ReadFile(raw[i%len(raw)])
 		if err == nil {
-			err = writeWhole(name, func(w io.Writer) error { _, err := w.Write(data); return err })
+			err = measure.WriteFile(name, func(w *bufio.Writer) error { _, err := w.Write(data); return err })
 		}
 		if err != nil {
 			return nil, err
@@ -202,8 +202,8 @@ func makeTiny(dir string) (out []string, err error) {
 	return out, nil
 }
 
-// makeMixed makes profiles of programs that share eleven of their twelve units with the next one,
-// so that most functions of a file are known to the merge already.
+// makeMixed makes profiles of programs that share eleven of their twelve units with the next program, so that a merge knows
+// most functions of a file already.
 func makeMixed(dir string) (out []string, err error) {
 	for i := range 50 {
 		p, err := program(dir, fmt.Sprintf("mixed%d", i), span(i, 12))
@@ -232,7 +232,7 @@ func makeIndexed(dir string) ([]string, error) {
 	out := make([]string, len(raw))
 	return out, parallel(len(raw), func(i int) error {
 		out[i] = strings.TrimSuffix(raw[i], ".profraw") + ".profdata"
-		if exists(out[i]) {
+		if measure.Exists(out[i]) {
 			return nil
 		}
 		return prepare("llvm-profdata-22", "merge", "-o", out[i], raw[i])
@@ -242,7 +242,7 @@ func makeIndexed(dir string) ([]string, error) {
 // makeHuge makes the very large profile.
 func makeHuge(dir string) ([]string, error) {
 	out := filepath.Join(dir, "huge.profdata")
-	if exists(out) {
+	if measure.Exists(out) {
 		return []string{out}, nil
 	}
 	return []string{out}, prepareApart("huge", out)
@@ -255,7 +255,7 @@ func writeHuge(name string) error {
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}
 	names := make([]string, 500_000)
 	for i := range names {
-		// Names of one namespace begin alike, as those of real programs do; zlib makes use of that.
+		// Names of one namespace begin alike, as in real programs, which helps zlib.
 		names[i] = fmt.Sprintf("_ZN8project%d11component%02d14Handler%07d7processERKNS_7RequestE", i/50_000, i/1000%50, i)
 	}
 	for i, name := range names {
@@ -277,13 +277,13 @@ func writeHuge(name string) error {
 		}
 		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
 	}
-	return writeWhole(name, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+	return measure.WriteFile(name, func(w *bufio.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
 // makeGiant makes a profile of 2 GB.
 func makeGiant(dir string) ([]string, error) {
 	out := filepath.Join(dir, "giant.profdata")
-	if exists(out) {
+	if measure.Exists(out) {
 		return []string{out}, nil
 	}
 	return []string{out}, prepareApart("giant", out)
@@ -304,30 +304,10 @@ func writeGiant(name string) error {
 		r := &irpgo.Record{Name: name, Hash: rng.Uint64() >> 4, Counts: counts[from : from+1230]}
 		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
 	}
-	return writeWhole(name, func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
+	return measure.WriteFile(name, func(w *bufio.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
-// writeWhole writes a file that has its name once it is whole.
-func writeWhole(name string, write func(w io.Writer) error) error {
-	f, err := os.Create(name + ".tmp")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(name+".tmp", name)
-}
-
-// exists tells inputs of an earlier run from those to make: writeWhole and the tools leave no
-// partial file under the final name.
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
-}
-
-// writeFlag asks this program to write files.
+// writeFlag asks this program to run one of the [writers].
 const writeFlag = "-write"
 
 // prepareApart writes files by one of the [writers].

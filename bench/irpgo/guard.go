@@ -16,9 +16,8 @@ import (
 // tolerated is the ratio of CPU times up to which a revision is as fast as another.
 const tolerated = 1.03
 
-// guard compares profuse of the working tree with that of another revision, in pairs of
-// runs, which changes of the machine's speed affect alike. It fails if a case takes more CPU
-// time, with a confidence of 95 %.
+// guard compares profuse of the working tree with profuse of another revision, in pairs of runs. It fails if a case takes
+// more CPU time, with a confidence of 95 %.
 func (b *bench) guard(revision, chosen string, pairs int) error {
 	// The interval of fewer than six pairs has no bounds, see measure.Interval.
 	if pairs < 6 {
@@ -28,7 +27,6 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 	if err != nil {
 		return err
 	}
-	// The binary is in a folder of its own.
 	defer os.RemoveAll(filepath.Dir(old))
 	fmt.Printf("CPU time of the working tree as a multiple of that of %s: median of %d pairs, 95 %% confidence interval\n\n", revision, pairs)
 	var slower []string
@@ -40,7 +38,7 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.letter, err)
 		}
-		// The verdict is about the lower end of the interval, so that chance alone seldom fails the guard.
+		// The lower end of the interval decides, so that chance alone seldom fails the guard.
 		median, low, high := measure.Interval(ratios)
 		verdict := ""
 		if low > tolerated {
@@ -55,33 +53,26 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 	return nil
 }
 
-// pairs measures what profuse does in a case with both binaries and returns the ratios.
+// pairs measures a case with both binaries and returns the ratios of the CPU times, n of them.
 func (b *bench) pairs(c *benchCase, old string, n int) ([]float64, error) {
 	inputs, err := c.make(b.dir)
 	if err != nil {
 		return nil, err
 	}
-	// What is compared is profuse's own command with the default number of threads, the last of the kind.
+	// The last of profuse's own commands has the default number of threads.
 	var now *command
 	for _, cmd := range c.commands(b, inputs) {
 		if cmd.kind == ours {
 			now = cmd
 		}
 	}
-	before := *now
-	before.argv = append([]string{old}, now.argv[1:]...)
-	ratios := make([]float64, 0, n)
-	for i := -1; i < n; i++ { // the first pair warms up
-		both := [2]measure.Sample{}
-		for k := range both {
-			which := (k + i) & 1 // what runs first may have an advantage
-			if both[which], err = measure.Run([]*command{now, &before}[which].argv, now.stdin); err != nil {
-				return nil, err
-			}
-		}
-		if i >= 0 {
-			ratios = append(ratios, both[0].CPU/both[1].CPU)
-		}
+	costs, err := measure.Pairs(n, now.argv, append([]string{old}, now.argv[1:]...), now.stdin)
+	if err != nil {
+		return nil, err
+	}
+	ratios := make([]float64, n)
+	for i := range ratios {
+		ratios[i] = costs[0][i].CPU / costs[1][i].CPU
 	}
 	return ratios, nil
 }
@@ -93,7 +84,7 @@ func buildRevision(revision string) (string, error) {
 		return "", err
 	}
 	tree, exe := filepath.Join(dir, "tree"), ""
-	// A worktree leaves the files of the developer alone, changed ones included.
+	// A worktree does not touch the files of the developer.
 	err = prepare("git", "worktree", "add", "--detach", tree, revision)
 	if err == nil {
 		if exe, err = trial.BuildOf(tree, dir); err != nil {

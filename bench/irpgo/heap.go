@@ -9,23 +9,25 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
-// A heapProgram is a program for heap profiles: functions in layers, each of which calls
-// some of the next by chance.
+// A heapProgram is a program for heap profiles. Its functions are in layers, and each calls random functions of the next
+// layer.
 type heapProgram struct {
 	name                     string
 	layers, functions, files int
 }
 
 var (
-	// containers uses those of the standard library and has much debug information.
+	// containers uses containers of the standard library and has much debug information.
 	containers = heapProgram{"containers", 8, 50, 10}
-	// small functions, many of them.
+	// functions has many small functions.
 	functions = heapProgram{"functions", 12, 250, 10}
 )
 
-// chance is a random number generator that gives the same numbers in every release.
+// chance is a random number generator with the same numbers in every release of Go.
 type chance uint32
 
 // n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example
@@ -49,8 +51,7 @@ func (p *heapProgram) header() string {
 		b.WriteString("#include <map>\n#include <string>\n#include <vector>\n")
 		return b.String()
 	}
-	// Inlined into what calls them: the frames of a context come from debug information, not from
-	// return addresses alone.
+	// Inlined functions, whose frames come from debug information.
 	const small = 200
 	for k := range small {
 		fmt.Fprintf(&b, "static inline __attribute__((always_inline)) long h%d(int n) { char *p = (char *)malloc(n + %d); memset(p, %d, n); long s = p[0]; free(p); return s; }\n", k, k%37+1, k%100)
@@ -94,7 +95,7 @@ func (p *heapProgram) function(c *chance, layer, i int) string {
 	return b.String()
 }
 
-// sources returns the files of the program, the last of which has main.
+// sources returns the files of the program. The last file has main.
 func (p *heapProgram) sources() []string {
 	texts := make([]strings.Builder, p.files+1)
 	for i := range texts {
@@ -135,14 +136,14 @@ func (p *heapProgram) build(dir string) (string, error) {
 	return program, build(program, sources, heapCompiler...)
 }
 
-// record runs the program so many times and returns the raw profile.
+// record runs the program, with a number of iterations, and returns the raw profile.
 func (p *heapProgram) record(dir string, times int) (string, error) {
 	program, err := p.build(dir)
 	if err != nil {
 		return "", err
 	}
 	raw := fmt.Sprintf("%s-%d.memprofraw", program, times)
-	if exists(raw) {
+	if measure.Exists(raw) {
 		return raw, nil
 	}
 	cmd := exec.Command(program, strconv.Itoa(times))

@@ -1,20 +1,18 @@
 //go:build linux
 
-// Command irpgo does what profuse does with profiles of all families with profuse and
-// with its peers, such as llvm-profdata and jq, in turns, and prints wall time, CPU time
-// and peak memory of both, beside the time that reading the bytes takes.
+// Command irpgo runs profuse and its peers, such as llvm-profdata and jq, in turns on profiles of all families, and prints
+// wall time, CPU time and peak memory of both, and the time for reading the bytes.
 //
 //	go run ./bench/irpgo [-cases LETTERS] [-rounds N] [-seconds N] [-prepare] [-markdown] [-page FILE]
 //	go run ./bench/irpgo -base REVISION [-cases LETTERS] [-pairs N]
 //
 // With -markdown it prints tables, with -page docs/performance.md it puts them there. With
-// -base it runs profuse of another revision and that of the working tree in turns, and
-// fails if the latter takes more CPU time with confidence.
+// -base it runs profuse of another revision and of the working tree in turns, and fails if the working tree takes more
+// CPU time with confidence.
 //
 // Most profiles are real: programs are generated, compiled with clang 22 and run with
-// different inputs. Package irpgo writes the very large ones, sampleprof the sample
-// profiles, the tests of iprof those. All stay in bin/bench/irpgo. The outputs of both
-// tools are compared byte for byte.
+// different inputs. Packages irpgo and sampleprof write very large profiles and sample profiles, a test of package iprof
+// writes iprof files. All stay in bin/bench/irpgo. The outputs of both tools must have the same bytes.
 package main
 
 import (
@@ -31,8 +29,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/trial"
 )
 
-// A bench has the options, profuse as built from the working tree, and its peers, which are looked
-// up in PATH. The inputs stay in dir for the next run.
+// A bench has the options, and the paths of profuse, built from the working tree, and of its peers.
 type bench struct {
 	dir      string
 	profuse  string
@@ -45,18 +42,21 @@ type bench struct {
 	page     string
 }
 
-// writers write profiles in a process of their own, since the peak memory that the system
-// reports for a process begins with that of its parent.
+// writers are tasks for a separate process, because the peak memory that the system reports for a process is at least
+// the memory of its parent.
 var writers = map[string]func(files []string) error{
 	"changed": func(files []string) error { return writeChanged(files[0], files[1]) },
 	"giant":   func(files []string) error { return writeGiant(files[0]) },
 	"huge":    func(files []string) error { return writeHuge(files[0]) },
 	"samples": writeSamples,
+
+	"addresses": func(files []string) error { return writeAddresses(files[0], files[1]) },
+	"symbols":   func(files []string) error { return symbolizeInput(files[0]) },
 }
 
 func main() {
 	measure.Main()
-	// Only this program starts itself so, see prepareApart.
+	// See prepareApart.
 	if len(os.Args) > 3 && os.Args[1] == writeFlag {
 		if err := writers[os.Args[2]](os.Args[3:]); err != nil {
 			log.Fatal(err)
@@ -96,8 +96,8 @@ func main() {
 	}
 }
 
-// run measures the cases whose letters are chosen, all if none are. A page is updated after each
-// case, so that an interrupted run keeps what it has measured.
+// run measures the cases whose letters are chosen, or all. It updates the page after each case, so that an interrupted
+// run keeps its results.
 func (b *bench) run(chosen string) error {
 	machine := fmt.Sprintf("%s, %d CPUs; medians of up to %d rounds, smallest and largest in brackets", cpuName(), runtime.NumCPU(), b.rounds)
 	if !b.markdown {
@@ -108,7 +108,7 @@ func (b *bench) run(chosen string) error {
 		if chosen != "" && !strings.Contains(chosen, c.letter) {
 			continue
 		}
-		r, err := b.one(&c)
+		r, err := b.measure(&c)
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.letter, err)
 		}
@@ -131,8 +131,8 @@ func (b *bench) run(chosen string) error {
 	return nil
 }
 
-// one measures one case.
-func (b *bench) one(c *benchCase) (*result, error) {
+// measure measures a case.
+func (b *bench) measure(c *benchCase) (*result, error) {
 	inputs, err := c.make(b.dir)
 	if err != nil || b.prepare {
 		return nil, err
@@ -146,13 +146,11 @@ func (b *bench) one(c *benchCase) (*result, error) {
 		size += info.Size()
 	}
 	commands := c.commands(b, inputs)
-	// The last command reads the bytes and does nothing with them; timesRead compares with it. It needs
-	// the same preparation, such as an empty page cache.
+	// The last command only reads the bytes, after the same preparation, for timesRead.
 	commands = append(commands, &command{name: "read (cat)", argv: append([]string{"cat"}, inputs...), kind: reading, before: commands[0].before})
 	start := time.Now()
-	// Round 0 fills the page cache and compares the results; its costs do not count. Commands take
-	// turns within a round, so that a slower minute of the machine is not one command's alone. At least
-	// one round counts, however long it takes.
+	// Round 0 fills the page cache and compares the results; its costs do not count. Commands take turns within a
+	// round, so that a slow minute of the machine affects all. At least one round counts.
 	for round := range b.rounds + 1 {
 		if round > 1 && time.Since(start) > time.Duration(b.seconds)*time.Second {
 			break
@@ -171,11 +169,9 @@ func (b *bench) one(c *benchCase) (*result, error) {
 	return &result{c, size, commands}, nil
 }
 
-// sameResults compares the outputs of the commands: all merged profiles with
-// each other, shown text with that of the tool that prints the same words.
+// sameResults compares the outputs of the commands: all merged profiles, and the texts of llvm-profdata and its drop-in.
 func (b *bench) sameResults(commands []*command) error {
 	for _, c := range commands {
-		// profuse's own merge sorts as the other outputs are sorted.
 		if c.canonical {
 			same := c.out + ".canonical"
 			if err := prepare(b.profuse, "merge", "-q", "-o", same, c.out); err != nil {
@@ -186,7 +182,6 @@ func (b *bench) sameResults(commands []*command) error {
 	}
 	var first *command
 	for _, c := range commands {
-		// Commands that print, and those that write something else than the others, have no file to compare.
 		if c.out == "" {
 			continue
 		}
@@ -204,7 +199,6 @@ func (b *bench) sameResults(commands []*command) error {
 			shown[c.name] = c
 		}
 	}
-	// profuse's own "show" has words of its own; only the drop-in must print LLVM's.
 	for _, pair := range [][2]string{{"llvm", "drop-in"}, {"llvm, all", "drop-in, all"}} {
 		if a, b := shown[pair[0]], shown[pair[1]]; a != nil && b != nil && a.digest != b.digest {
 			return fmt.Errorf("%s and %s print different things", a.name, b.name)
@@ -216,7 +210,7 @@ func (b *bench) sameResults(commands []*command) error {
 // sameFiles fails if two files differ; they may be large.
 func sameFiles(a, b string) error { return prepare("cmp", a, b) }
 
-// cpuName returns the field "model name" of /proc/cpuinfo, which Linux has on x86 and not everywhere.
+// cpuName returns the field "model name" of /proc/cpuinfo, which Linux has on x86.
 func cpuName() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

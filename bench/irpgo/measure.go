@@ -4,11 +4,7 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"os"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
@@ -18,7 +14,7 @@ type commandKind int
 
 const (
 	ours      commandKind = iota // measured: profuse's own command
-	replacing                    // measured: profuse by the command line of its peer
+	replacing                    // measured: profuse with the command line of its peer
 	peer                         // compared with; the fastest counts
 	other                        // printed beside them
 	reading                      // only reads the inputs
@@ -28,12 +24,11 @@ const (
 type command struct {
 	name   string
 	kind   commandKind
-	before func() error // what comes before each run, which is not measured; may be nil
+	before func() error // runs before each run and is not measured; may be nil
 	argv   []string
 	stdin  string // file that it reads; "" for none
 	out    string // file that it writes, "" if none or not compared
-	// canonical: profuse merges the file with nothing before it is compared, because the
-	// command writes the same in another order.
+	// canonical: the command writes records in another order, so profuse merges the file alone before it is compared.
 	canonical bool
 	stdout    bool   // its output is compared
 	digest    string // of its output in the first round
@@ -42,13 +37,12 @@ type command struct {
 	samples []measure.Sample
 }
 
-// long is how many seconds a command takes that is not repeated.
+// long is the time in seconds from which a command is not repeated.
 const long = 10
 
-// run runs the command once. In the first round it keeps the digest of the output if that
-// is compared, in the others the cost.
+// run runs the command once. It keeps the cost or, in the first round of a command whose output is compared, the digest
+// of the output.
 func (c *command) run(round int) (err error) {
-	// A long command runs once; its figures stand for all rounds.
 	if round > 0 && c.first.Wall > long {
 		c.samples = append(c.samples, c.first)
 		return nil
@@ -74,22 +68,6 @@ func (c *command) run(round int) (err error) {
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
-	}
-	return nil
-}
-
-// dropFromCache has the system forget the contents of files, which are on the disk.
-func dropFromCache(names []string) error {
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		// Pages that are not yet written would stay in the cache.
-		err = errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED), f.Close())
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type result struct {
 	commands []*command
 }
 
-// metrics are what the commands are measured by.
+// metrics are the costs of a command.
 var metrics = []struct {
 	name   string
 	format string
@@ -45,9 +45,8 @@ func (r *result) heading() string {
 	return fmt.Sprintf("(%s) %s, %.0f MB", r.letter, r.title, float64(r.size)/1e6)
 }
 
-// rows returns the table: a row for each command, and the ratios of the peer to
-// profuse. The first cell of a row is its name, the last one how much longer it takes than
-// reading the inputs.
+// rows returns the table: a row for each command, and the ratios of the peer to profuse. The last cell of a row is the ratio
+// to the time for reading the inputs.
 func (r *result) rows() [][]string {
 	cell := func(format string, v []float64) string {
 		if v == nil {
@@ -92,13 +91,12 @@ func (r *result) measured() (out []*command) {
 	return out
 }
 
-// timesRead returns the ratio of a command's wall time to that of reading the inputs once,
-// for each round.
+// timesRead returns, for each round, the ratio of a command's wall time to the time for reading the inputs once.
 func (r *result) timesRead(c *command) []float64 {
 	if c.kind == reading {
 		return nil
 	}
-	// The reading command is the last one, see bench.one.
+	// The reading command is the last one, see bench.measure.
 	read := r.commands[len(r.commands)-1]
 	out := make([]float64, len(c.samples))
 	for i := range out {
@@ -138,7 +136,7 @@ func (r *result) print(w io.Writer) {
 	}
 }
 
-// columns are those of the table of all results.
+// columns are the columns of the table of all results.
 var columns = []struct {
 	name, format string
 	goal         func(g goal) float64
@@ -154,8 +152,7 @@ var columns = []struct {
 	{"× read", "%.1f", func(g goal) float64 { return g.read }, false, func(r *result, c *command) []float64 { return r.timesRead(c) }},
 }
 
-// summary returns the row of the table of all results: medians, those that reach their
-// goals bold, and the goals.
+// summary returns the row of the table of all results: goals and medians, bold if they reach the goal.
 func (r *result) summary() []string {
 	row := []string{"(" + r.letter + ") " + r.title}
 	for _, column := range columns {
@@ -186,8 +183,7 @@ func (r *result) summary() []string {
 	return row
 }
 
-// summaryTable returns the table of all results. Cases without a result have the row that
-// they have in old, if any.
+// summaryTable returns the table of all results. A case without a result keeps its row of old.
 func summaryTable(machine string, results []*result, old string) string {
 	head := []string{""}
 	for _, column := range columns {
@@ -217,7 +213,7 @@ func (r *result) markdown() string {
 	return "### " + r.heading() + "\n\n" + markdownTable(r.rows())
 }
 
-// printMarkdown prints all results: first those with goals, then the figures.
+// printMarkdown prints the table of all results, then the table of each case.
 func printMarkdown(w io.Writer, machine string, results []*result) {
 	fmt.Fprintln(w, summaryTable(machine, results, ""))
 	for _, r := range results {
@@ -225,7 +221,7 @@ func printMarkdown(w io.Writer, machine string, results []*result) {
 	}
 }
 
-// update puts the results into a page, in place of those that it has.
+// update replaces the results in a page.
 func update(page, machine string, results []*result) error {
 	data, err := os.ReadFile(page)
 	if err != nil {

@@ -3,14 +3,15 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 )
 
@@ -38,7 +39,7 @@ func writtenSamples(dir, name string, n int) ([]string, error) {
 		out = append(out, filepath.Join(dir, fmt.Sprintf("%s%d.afdo", name, i)))
 	}
 	// They are written in order, so the last one shows that all are there.
-	if exists(out[n-1]) {
+	if measure.Exists(out[n-1]) {
 		return out, nil
 	}
 	return out, prepareApart("samples", out...)
@@ -53,7 +54,7 @@ func writeSamples(names []string) error {
 	for i, name := range names {
 		g := &sampled{rng: rand.New(rand.NewPCG(uint64(i), 3))}
 		p := g.profile(functions)
-		if err := writeWhole(name, func(w io.Writer) error { return p.Write(w, sampleprof.WriteOptions{}) }); err != nil {
+		if err := measure.WriteFile(name, func(w *bufio.Writer) error { return p.Write(w, sampleprof.WriteOptions{}) }); err != nil {
 			return err
 		}
 	}
@@ -118,7 +119,7 @@ func (g *sampled) function(name sampleprof.Name, depth int) *sampleprof.Function
 	return f
 }
 
-// name returns the name of any function, also the caller itself: recursion is inlined, too.
+// name returns the name of a random function, which may be the caller.
 func (g *sampled) name() sampleprof.Name { return g.names[g.rng.IntN(len(g.names))] }
 
 // location returns a line relative to the function's first one, every other time with a discriminator.

@@ -3,24 +3,31 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// The program to symbolize has more than 100 MB of debug information: a few files that use
-// the standard library, linked many times under other names.
+// The program to symbolize has more than 100 MB of debug information: a few files that use the standard library, linked
+// many times under other names.
 const (
 	symbolUnits  = 6
 	symbolCopies = 24
 	lookedUp     = 100_000 // addresses
 )
 
-// symbolUnit is one file, whose debug information comes nearly all from the templates of the
-// standard library.
+// symbolUnit returns one file. Nearly all of its debug information comes from templates of the standard library.
 func symbolUnit(u int) string {
 	return fmt.Sprintf(`#include <algorithm>
 #include <functional>
@@ -56,8 +63,7 @@ int work%[1]d(int n) {
 `, u)
 }
 
-// copies compiles a unit and returns copies of the object, in which what it defines for
-// others has names of its own.
+// copies compiles a unit and returns copies of the object with other names of its global symbols.
 func copies(dir string, u int) ([]string, error) {
 	source := filepath.Join(dir, fmt.Sprintf("u%d.cpp", u))
 	object := source + ".o"
@@ -98,14 +104,9 @@ func makeSymbols(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	// bench/symbolize does with package symbolize what llvm-symbolizer does.
-	tool := symbolizer(dir)
-	if err := prepare("go", "build", "-trimpath", "-o", tool, "./bench/symbolize"); err != nil {
-		return nil, err
-	}
 	program, addresses := filepath.Join(dir, "program"), filepath.Join(dir, "addresses")
 	out := []string{program, addresses}
-	if exists(addresses) {
+	if measure.Exists(addresses) {
 		return out, nil
 	}
 	fmt.Fprintf(os.Stderr, "building %s\n", program)
@@ -121,7 +122,7 @@ func makeSymbols(dir string) ([]string, error) {
 	if err := os.WriteFile(main, []byte("int main() { return 0; }\n"), 0o666); err != nil {
 		return nil, err
 	}
-	// Nothing is called: the linker keeps what it is given without --gc-sections.
+	// Without --gc-sections the linker keeps functions that are never called.
 	link := []string{"-fuse-ld=lld", "-Wl,-z,now", "-o", program, main}
 	for _, list := range objects {
 		link = append(link, list...)
@@ -131,26 +132,90 @@ func makeSymbols(dir string) ([]string, error) {
 	}
 	for _, list := range objects {
 		for _, object := range list {
-			// Together the copies take as much room as the program.
-			os.Remove(object)
+			os.Remove(object) // as large as the program, together
 		}
 	}
-	var sample bytes.Buffer
-	cmd := exec.Command(tool, "-sample", fmt.Sprint(lookedUp), program)
-	cmd.Stdout, cmd.Stderr = &sample, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, err
-	}
-	return out, os.WriteFile(addresses, sample.Bytes(), 0o666)
+	return out, prepareApart("addresses", program, addresses)
 }
 
-// symbolizer is where the program is built that stands for profuse here.
-func symbolizer(dir string) string { return filepath.Join(dir, "symbolize") }
+// writeAddresses writes addresses of a program's code.
+func writeAddresses(program, to string) error {
+	f, err := symbolize.Open(program, symbolize.Options{SymbolTable: true})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return measure.WriteFile(to, func(w *bufio.Writer) error {
+		printAddresses(w, f.Section(".text"), lookedUp)
+		return nil
+	})
+}
 
-// symbolizing looks up the addresses.
+// symbolizeInput prints the functions and lines of the addresses on standard input.
+func symbolizeInput(program string) error {
+	f, err := symbolize.Open(program, symbolize.Options{SymbolTable: true})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(os.Stdout)
+	return errors.Join(symbolizeAll(out, f, os.Stdin), out.Flush())
+}
+
+// symbolizing looks up the addresses. This program prints what llvm-symbolizer does, by package symbolize.
 func (b *bench) symbolizing(inputs []string) []*command {
 	return []*command{
-		{name: "drop-in", kind: ours, stdin: inputs[1], stdout: true, argv: []string{symbolizer(filepath.Dir(inputs[0])), inputs[0]}},
+		{name: "drop-in", kind: ours, stdin: inputs[1], stdout: true, argv: []string{os.Args[0], writeFlag, "symbols", inputs[0]}},
 		{name: "llvm", kind: peer, stdin: inputs[1], stdout: true, argv: []string{"llvm-symbolizer-22", "--obj=" + inputs[0], "--functions=linkage", "--inlines", "--no-demangle"}},
 	}
+}
+
+// printAddresses prints n addresses of a section, evenly spread and in shuffled order.
+func printAddresses(out *bufio.Writer, text *symbolize.Section, n uint64) {
+	addrs := make([]uint64, n)
+	for i := range addrs {
+		addrs[i] = text.Addr + text.Size*uint64(i)/n
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	for _, a := range addrs {
+		fmt.Fprintf(out, "%#x\n", a)
+	}
+}
+
+// symbolizeAll prints the functions and lines of addresses, which it reads one per line, as llvm-symbolizer does.
+func symbolizeAll(out *bufio.Writer, f *symbolize.File, in io.Reader) error {
+	var addrs []uint64
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		a, err := strconv.ParseUint(strings.TrimPrefix(s.Text(), "0x"), 16, 64)
+		if err != nil {
+			return err
+		}
+		addrs = append(addrs, a)
+	}
+	if s.Err() != nil {
+		return s.Err()
+	}
+	found := make([][]symbolize.Frame, len(addrs))
+	if err := f.Batch(addrs, func(i int, frames []symbolize.Frame) { found[i] = frames }); err != nil {
+		return err
+	}
+	for _, frames := range found {
+		if len(frames) == 0 {
+			out.WriteString("??\n??:0:0\n")
+		}
+		for _, x := range frames {
+			out.WriteString(cmp.Or(x.Function, "??"))
+			out.WriteByte('\n')
+			out.WriteString(cmp.Or(x.File, "??"))
+			out.WriteByte(':')
+			out.WriteString(strconv.Itoa(int(x.Line)))
+			out.WriteByte(':')
+			out.WriteString(strconv.Itoa(int(x.Column)))
+			out.WriteByte('\n')
+		}
+		out.WriteByte('\n')
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 //go:build linux && amd64
 
-// Command pages says which pages of a program's code a run executes, and what it costs to
-// start the program.
+// Command pages counts the pages of a program's code that a run executes, and measures the start of the program.
 //
 //	go run ./bench/pages [-n ROUNDS] COMMAND [ARGUMENT]...
 //
@@ -38,6 +37,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/profuse-pgo/profuse/bench/internal/measure"
 	"golang.org/x/sys/unix"
 )
 
@@ -60,14 +60,14 @@ func run(argv []string, rounds int) error {
 		return err
 	}
 	fmt.Printf("pages %d", pages)
-	// Each keeps the least of its figures; those of the other kind are not printed.
+	// The least of all rounds.
 	cold, warm := start{math.Inf(1), math.MaxInt64, 0}, start{math.Inf(1), 0, math.MaxInt64}
 	for range rounds {
-		if err := dropCache(argv[0]); err != nil {
+		if err := measure.DropFromCache(argv[0]); err != nil {
 			return err
 		}
 		for _, best := range []*start{&cold, &warm} {
-			s, err := measure(argv)
+			s, err := startCost(argv)
 			if err != nil {
 				return err
 			}
@@ -81,13 +81,14 @@ func run(argv []string, rounds int) error {
 	return nil
 }
 
-// start is what a run cost.
+// start is the cost of a start.
 type start struct {
 	ms           float64 // to the first byte of output, or to the end
 	major, minor int64   // page faults
 }
 
-func measure(argv []string) (s start, err error) {
+// startCost runs a command and returns the cost of its start.
+func startCost(argv []string) (s start, err error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -97,7 +98,6 @@ func measure(argv []string) (s start, err error) {
 	if err := cmd.Start(); err != nil {
 		return s, err
 	}
-	// An end of the output without any is an end, too.
 	_, _ = out.Read(make([]byte, 1))
 	s.ms = float64(time.Since(begin).Microseconds()) / 1000
 	_, _ = io.Copy(io.Discard, out)
@@ -107,16 +107,6 @@ func measure(argv []string) (s start, err error) {
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	s.major, s.minor = usage.Majflt, usage.Minflt
 	return s, nil
-}
-
-// dropCache removes a file from the page cache.
-func dropCache(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
 }
 
 const pageSize = 4096
@@ -233,7 +223,7 @@ func (t *tracer) follow() error {
 		var status unix.WaitStatus
 		for {
 			var err error
-			// Any thread of the process; the end of another thread than the first is no end.
+			// Any thread of the process, which ends with its first thread.
 			if tid, err = unix.Wait4(-1, &status, unix.WALL, nil); err != nil {
 				return err
 			}
@@ -266,8 +256,7 @@ func (t *tracer) follow() error {
 	}
 }
 
-// faulted returns the page of code that a stopped thread must not execute; 0 if its fault
-// has another reason.
+// faulted returns the page of code that a stopped thread must not execute; 0 if the fault has another cause.
 func (t *tracer) faulted(tid int) (uint64, error) {
 	var info [128]byte // siginfo_t
 	if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0); errno != 0 {

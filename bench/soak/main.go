@@ -1,12 +1,11 @@
 //go:build linux
 
-// Command soak runs all commands of profuse on damaged profiles of every format and
-// damaged programs of every kind, on files that change while they are read, on a full
-// disk, and ends them at random moments, for as long as it is told.
+// Command soak runs all commands of profuse on damaged profiles of every format and damaged programs of every kind, on files
+// that change while they are read and on a full disk, and ends them at random moments, for a given time.
 //
 //	go run ./bench/soak -minutes N [-seed S] [-j N] [-only N] [-keep FOLDER]
 //
-// It prints how many runs of each format ended in which way:
+// It prints the number of runs by format and outcome:
 //
 //	refused    exit code 1, 2 or 4
 //	unchanged  success, with the output of the intact file
@@ -22,7 +21,7 @@
 //	hang       more than 10 seconds
 //	memory     more than 1 GiB
 //
-// Run N of a seed is the same in every soak, as far as moments allow: -only N repeats it.
+// Run N of a seed is the same in every soak, except for the times of events: -only N repeats it.
 package main
 
 import (
@@ -65,7 +64,7 @@ type soak struct {
 	keep     string
 	seed     uint64
 	subjects []trial.Subject
-	large    []trial.Subject // of some MiB, for what happens while they are read
+	large    []trial.Subject // of some MiB, for events while they are read
 
 	mu       sync.Mutex
 	counts   map[string]*[numOutcomes]int // by format, and by schedule and command
@@ -94,8 +93,8 @@ func main() {
 	}
 }
 
-// run makes the subjects and has the workers take numbers of runs until the time is over. The error
-// is about the soak itself; what commands do wrong is counted.
+// run makes the subjects and starts workers, which run until the time is over. Failures of commands are counted; the error is
+// about the soak itself.
 func run(minutes float64, seed uint64, workers int, only int64, keep string) (failures int, err error) {
 	s := &soak{seed: seed, keep: keep, counts: make(map[string]*[numOutcomes]int)}
 	if s.dir, err = os.MkdirTemp("", "soak"); err != nil {
@@ -119,7 +118,6 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	if s.large, err = trial.Large(s.profuse, s.dir); err != nil {
 		return 0, err
 	}
-	// Making the subjects does not count: the soak lasts as long as it was told.
 	start := time.Now()
 	end := start.Add(time.Duration(minutes * float64(time.Minute)))
 	var next atomic.Int64
@@ -134,7 +132,6 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	for w := range workers {
 		wg.Go(func() {
 			for {
-				// Numbers are given out in order, but a run depends on its number alone.
 				err := s.try(w, next.Add(1)-1)
 				if err != nil {
 					s.mu.Lock()
@@ -154,8 +151,7 @@ func run(minutes float64, seed uint64, workers int, only int64, keep string) (fa
 	return s.failures, first
 }
 
-// count adds one outcome under several names: of the format, the schedule and the command. Workers
-// call it at the same time.
+// count adds an outcome to the counts of the format, the schedule and the command.
 func (s *soak) count(o outcome, names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,14 +167,12 @@ func (s *soak) count(o outcome, names ...string) {
 	}
 }
 
-// print prints a row for each name, with the number of runs that ended in each way. Those of formats
-// add up to "all", and so do those of schedules and of commands.
+// print prints a row for each format, schedule and command, with the number of runs by outcome.
 func (s *soak) print() {
 	var names []string
 	for name := range s.counts {
 		names = append(names, name)
 	}
-	// Names begin with what they are of, so the rows of formats, schedules and commands stand together.
 	slices.Sort(names)
 	fmt.Printf("%-44s %9s", "", "runs")
 	for _, o := range outcomeNames {

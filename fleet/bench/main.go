@@ -1,7 +1,6 @@
 //go:build linux
 
-// Command bench measures what merging from a bucket costs: processor time and memory, for
-// each gigabyte and each million objects:
+// Command bench measures the processor time and memory of merges from a bucket, per gigabyte and per million objects:
 //
 //	make bench-fleet
 //
@@ -153,8 +152,8 @@ func (b *bench) startServer() error {
 	return err
 }
 
-// at returns the URL of a name in the bucket.
-func (b *bench) at(name string) string { return "s3://" + bucketName + "/" + name + b.url }
+// location returns the URL of a name in the bucket.
+func (b *bench) location(name string) string { return "s3://" + bucketName + "/" + name + b.url }
 
 const runs = 20 // of the program, whose profiles differ
 
@@ -195,8 +194,8 @@ func (b *bench) profiles(m mix) (all [][]byte, err error) {
 	return all, nil
 }
 
-// put puts copies of the profiles into the bucket and into a folder.
-func (b *bench) put(m mix, profiles [][]byte) (bytesInAll int64, err error) {
+// upload writes copies of the profiles to the bucket and to a folder.
+func (b *bench) upload(m mix, profiles [][]byte) (bytesInAll int64, err error) {
 	folder := filepath.Join(b.dir, "files-"+m.name)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return 0, err
@@ -236,7 +235,7 @@ func (b *bench) measure(m mix) error {
 	if err != nil {
 		return err
 	}
-	size, err := b.put(m, profiles)
+	size, err := b.upload(m, profiles)
 	if err != nil {
 		return err
 	}
@@ -248,15 +247,15 @@ func (b *bench) measure(m mix) error {
 		args []string
 	}{
 		{"merge of files", []string{"merge", "-q", "-o", out("files"), folder}},
-		{"merge of objects", []string{"merge", "-q", "-o", out("objects"), b.at(m.name + "/")}},
-		{"plan", []string{"plan", b.at("job-" + m.name), b.at(m.name + "/")}},
-		{"tasks", []string{"task", b.at("job-" + m.name), "--index", "0", "--of", "1"}},
-		{"reduce", []string{"reduce", "-q", b.at("job-" + m.name), "-o", out("fleet")}},
+		{"merge of objects", []string{"merge", "-q", "-o", out("objects"), b.location(m.name + "/")}},
+		{"plan", []string{"plan", b.location("job-" + m.name), b.location(m.name + "/")}},
+		{"tasks", []string{"task", b.location("job-" + m.name), "--index", "0", "--of", "1"}},
+		{"reduce", []string{"reduce", "-q", b.location("job-" + m.name), "-o", out("fleet")}},
 		{"pack of files", []string{"pack", "-q", "-o", pack, folder}},
 		{"merge of the pack", []string{"merge", "-q", "-o", out("pack"), pack}},
 	}
 	for _, s := range steps {
-		if err := b.step(m, size, s.name, s.args); err != nil {
+		if err := b.runStep(m, size, s.name, s.args); err != nil {
 			return err
 		}
 	}
@@ -278,8 +277,8 @@ func (b *bench) measure(m mix) error {
 	return nil
 }
 
-// step runs a command and prints what it took.
-func (b *bench) step(m mix, size int64, name string, args []string) error {
+// runStep runs a command and prints its cost.
+func (b *bench) runStep(m mix, size int64, name string, args []string) error {
 	cmd := exec.Command(b.program, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -288,7 +287,7 @@ func (b *bench) step(m mix, size int64, name string, args []string) error {
 		return fmt.Errorf("%q: %w\n%s", args, err, said.String())
 	}
 	wall := time.Since(start).Seconds()
-	// ru_maxrss is in KiB; the times are those of the command alone, without the server.
+	// ru_maxrss is in KiB. The times do not include the server.
 	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	fmt.Printf("| %d | %.1f MB | %s | %.2f | %.2f | %d | %.2f | %.0f |\n", m.objects, float64(size)/1e6, name, wall, cpu, used.Maxrss>>10,

@@ -37,7 +37,7 @@ func openAzure(ctx context.Context, u *url.URL) (provider, error) {
 		return nil, errors.New("no storage account is named: set AZURE_STORAGE_ACCOUNT, or add ?storage_account=NAME to the URL")
 	}
 	if service.SASToken != "" {
-		// The token is part of every request: a URL must not send it elsewhere.
+		// Every request has the token: a URL must not direct it to another server.
 		for name := range u.Query() {
 			return nil, fmt.Errorf("the URL says %s, but with AZURE_STORAGE_SAS_TOKEN only the environment names the server", name)
 		}
@@ -54,27 +54,26 @@ func openAzure(ctx context.Context, u *url.URL) (provider, error) {
 	return b, nil
 }
 
-// tried is the context of a request that is tried some times. It waits from 200 ms to 15 s
-// between attempts.
-func tried(ctx context.Context, attempts int) context.Context {
+// withAttempts returns the context of a request that is tried several times, with pauses of 200 ms to 15 s.
+func withAttempts(ctx context.Context, attempts int) context.Context {
 	ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{
 		MaxRetries: int32(attempts - 1), RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 15 * time.Second,
 	})
-	// Go would decompress objects that say that they are compressed.
+	// Otherwise Go would decompress objects with a Content-Encoding.
 	return policy.WithHTTPHeader(ctx, http.Header{"Accept-Encoding": {"identity"}})
 }
 
-// ordered: the order of accounts with folders is that of their folders.
+// ordered: accounts with folders list folder by folder.
 func (b *azureBucket) ordered() bool { return false }
 
-// list leaves out the folders that accounts with folders have as blobs of their own.
+// list leaves out the blobs that stand for folders.
 func (b *azureBucket) list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error) {
 	size := int32(pageSize)
 	options := &container.ListBlobsFlatOptions{Prefix: &prefix, MaxResults: &size}
 	if page != "" {
 		options.Marker = &page
 	}
-	out, err := b.client.NewListBlobsFlatPager(options).NextPage(tried(ctx, retries))
+	out, err := b.client.NewListBlobsFlatPager(options).NextPage(withAttempts(ctx, retries))
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,8 +85,7 @@ func (b *azureBucket) list(ctx context.Context, prefix, page string) (objects []
 	return objects, value(out.NextMarker), nil
 }
 
-// value returns what p points to, the zero value for nil: the library has pointers for all
-// fields.
+// value returns *p, or the zero value if p is nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -98,12 +96,12 @@ func value[T any](p *T) (v T) {
 // azureTag is an ETag without its quotes, which lists leave out.
 func azureTag(etag *azcore.ETag) string { return strings.Trim(string(value(etag)), `"`) }
 
-// stat looks for tokenName in upper or lower case, which Azure does not keep.
+// stat ignores the case of tokenName, which Azure does not keep.
 func (b *azureBucket) stat(ctx context.Context, key string) (store.Object, string, error) {
 	if err := azureKey(key); err != nil {
 		return store.Object{}, "", err
 	}
-	out, err := b.client.NewBlobClient(key).GetProperties(tried(ctx, retries), nil)
+	out, err := b.client.NewBlobClient(key).GetProperties(withAttempts(ctx, retries), nil)
 	if err != nil {
 		return store.Object{}, "", err
 	}
@@ -116,7 +114,7 @@ func (b *azureBucket) stat(ctx context.Context, key string) (store.Object, strin
 	return store.Object{Key: key, Size: value(out.ContentLength), Tag: azureTag(out.ETag), Modified: value(out.LastModified)}, token, nil
 }
 
-// azureKey refuses keys that Azure takes for others.
+// azureKey refuses keys that Azure changes.
 func azureKey(key string) error {
 	if strings.Contains(key, `\`) || strings.HasSuffix(key, "/") || strings.HasSuffix(key, ".") {
 		return fmt.Errorf("key %q is no path in Azure, which changes backslashes, and dots and slashes at the end", key)
@@ -124,7 +122,7 @@ func azureKey(key string) error {
 	return nil
 }
 
-// open compares the tag again where the server does not.
+// open compares the tag again, because a server may ignore the condition.
 func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
 	if err := azureKey(key); err != nil {
 		return nil, err
@@ -134,7 +132,7 @@ func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length 
 		etag := azcore.ETag(`"` + tag + `"`)
 		options.AccessConditions = &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}}
 	}
-	out, err := b.client.NewBlobClient(key).DownloadStream(tried(ctx, fewRetries), options)
+	out, err := b.client.NewBlobClient(key).DownloadStream(withAttempts(ctx, fewRetries), options)
 	if b.answer(err).status == http.StatusPreconditionFailed {
 		err = store.ErrChanged
 	}
@@ -148,13 +146,12 @@ func (b *azureBucket) open(ctx context.Context, key, tag string, offset, length 
 	return out.Body, nil
 }
 
-// put uploads in blocks, which are larger than partSize only where the blob would have too
-// many.
+// put uploads in blocks of partSize, or larger blocks if there would be too many.
 func (b *azureBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
 	if err := azureKey(key); err != nil {
 		return err
 	}
-	_, err := b.client.NewBlockBlobClient(key).UploadStream(tried(ctx, fewRetries), body, &blockblob.UploadStreamOptions{
+	_, err := b.client.NewBlockBlobClient(key).UploadStream(withAttempts(ctx, fewRetries), body, &blockblob.UploadStreamOptions{
 		BlockSize:   max(partSize, size/blockblob.MaxBlocks+1),
 		Concurrency: partsAtOnce,
 	})
@@ -167,7 +164,7 @@ func (b *azureBucket) create(ctx context.Context, key string, body *bytes.Reader
 		return err
 	}
 	anyTag := azcore.ETagAny
-	_, err := b.client.NewBlockBlobClient(key).Upload(tried(ctx, fewRetries), struct {
+	_, err := b.client.NewBlockBlobClient(key).Upload(withAttempts(ctx, fewRetries), struct {
 		io.ReadSeeker
 		io.Closer
 	}{body, io.NopCloser(nil)}, &blockblob.UploadOptions{
@@ -185,12 +182,11 @@ func (b *azureBucket) delete(ctx context.Context, key string) error {
 	if err := azureKey(key); err != nil {
 		return err
 	}
-	_, err := b.client.NewBlobClient(key).Delete(tried(ctx, retries), nil)
+	_, err := b.client.NewBlobClient(key).Delete(withAttempts(ctx, retries), nil)
 	return err
 }
 
-// answer takes status and code from the error, and the message from the XML body of the
-// response.
+// answer returns status and code of the error, and the message in the XML body of the response.
 func (b *azureBucket) answer(err error) (a answer) {
 	var response *azcore.ResponseError
 	if !errors.As(err, &response) {
@@ -202,14 +198,14 @@ func (b *azureBucket) answer(err error) (a answer) {
 		a.code, a.message = string(bloberror.AuthenticationFailed), "Microsoft Entra ID refuses the credentials"
 		return a
 	}
-	// What the error prints has the URL of the request, which may have a token.
+	// The text of the error has the URL of the request, which may have a token.
 	if r := response.RawResponse; r != nil {
 		var said struct {
 			Message string
 			Detail  string `xml:"AuthenticationErrorDetail"`
 		}
 		if data, err := runtime.Payload(r); err == nil && xml.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &said) == nil {
-			a.message, _, _ = strings.Cut(said.Message, "\n") // then come ids of the request
+			a.message, _, _ = strings.Cut(said.Message, "\n") // ids of the request follow
 			if strings.Contains(said.Detail, "Date header") {
 				a.message = said.Detail
 			}

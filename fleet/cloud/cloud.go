@@ -1,9 +1,8 @@
-// Package cloud has the drivers for buckets of Amazon S3 and servers that speak its
-// language, of Google Cloud Storage and of Azure Blob Storage.
+// Package cloud has the drivers for buckets of Amazon S3 and compatible servers, Google Cloud Storage and Azure Blob
+// Storage.
 //
-// Go CDK reads the URLs of buckets of Amazon and Azure and finds credentials. Objects go
-// through the libraries of the providers: keys are taken as they are, reads are conditional,
-// and errors keep what the provider said.
+// Go CDK reads the URLs of buckets of Amazon and Azure and finds credentials. Everything else goes through the libraries of
+// the providers: keys stay as they are, reads are conditional, and errors keep the message of the provider.
 package cloud
 
 import (
@@ -25,37 +24,34 @@ import (
 )
 
 const (
-	// retries is how often the library of a provider tries requests of those operations
-	// that package store does not try again: list, stat, delete.
+	// retries is the number of attempts at list, stat and delete, which package store does not repeat.
 	retries = 6
-	// fewRetries is how often it tries parts of the other ones.
+	// fewRetries is the number of attempts at requests of operations that package store repeats.
 	fewRetries = 3
-	// conflicts is how often an object is created while another process creates it.
+	// conflicts is the number of attempts at creating an object while another process creates it.
 	conflicts = 6
-	// pageSize is how many objects a page of a list has at most: the largest number that
-	// all providers allow.
+	// pageSize is the largest number of objects in a page of a list that all providers allow.
 	pageSize = 1000
-	// partSize is the size in bytes of the parts of an upload; partsAtOnce are in memory
-	// and under way.
+	// partSize is the size in bytes of the parts of an upload, partsAtOnce how many are uploaded at the same time.
 	partSize    = 8 << 20
 	partsAtOnce = 4
-	// readsAtOnce is how many connections wait for the next read.
+	// readsAtOnce is the number of idle connections kept for reads.
 	readsAtOnce = 64
-	// tokenName is under what the metadata of a created object has the token of its
-	// creator. Azure wants an identifier of C#, and no provider keeps the case.
+	// tokenName is the name in the metadata of an object for the token of its creator. Azure requires an identifier
+	// of C#, and no provider keeps the case.
 	tokenName = "profusecreated"
 )
 
-// stalled is after what time without a byte a read fails.
+// stalled is the time without a byte after which a read fails.
 var stalled = time.Minute
 
-// Drivers returns the drivers, for URLs that begin with s3://, gs:// and azblob://.
+// Drivers returns the drivers for URLs that begin with s3://, gs:// and azblob://.
 func Drivers() store.Drivers {
 	return store.Drivers{"s3": driver(openS3), "gs": driver(openGCS), "azblob": driver(openAzure)}
 }
 
-// driver wraps what opens a bucket of a provider. Errors of opening are fatal: trying again
-// does not help. Keys are not part of what open gets.
+// driver returns the driver of a provider whose buckets open opens. open gets a URL without a key, and its errors are
+// fatal.
 func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver {
 	return func(ctx context.Context, u *url.URL) (store.Store, error) {
 		b := &bucket{location: u.Scheme + "://" + u.Host, unsure: make(map[string]string)}
@@ -72,7 +68,7 @@ func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver
 			b.provider, err = open(ctx, &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery})
 		}
 		if err != nil {
-			e := b.failed("open", "", err)
+			e := b.describe("open", "", err)
 			e.Fatal = true
 			if strings.Contains(e.Err.Error(), "query") {
 				e.Advice = "docs/fleet.md lists what a query may have"
@@ -83,31 +79,31 @@ func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver
 	}
 }
 
-// A provider has the operations of a bucket. Errors are those of its library.
+// A provider has the operations of a bucket. It returns the errors of its library.
 type provider interface {
-	// list returns a page of the objects whose keys begin with a prefix, and what names
-	// the next page, "" after the last one.
+	// list returns a page of the objects whose keys begin with a prefix, and the name of the next page; "" after the
+	// last page.
 	list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error)
 	// ordered reports whether lists are in the bytewise order of keys.
 	ordered() bool
-	// stat returns the metadata tokenName as well.
+	// stat also returns the metadata tokenName.
 	stat(ctx context.Context, key string) (o store.Object, token string, err error)
-	// open returns length bytes from offset, all if length is -1. It fails with
-	// store.ErrChanged if the object has another tag than the one wanted, unless that is "".
+	// open returns length bytes from offset, or all if length is -1. It fails with store.ErrChanged if the object has
+	// another tag; "" allows any tag.
 	open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error)
 	put(ctx context.Context, key string, body io.Reader, size int64) error
 	// create fails with fs.ErrExist if the object exists, and with errConflict if another
 	// process creates it at this moment.
 	create(ctx context.Context, key string, body *bytes.Reader, token string) error
 	delete(ctx context.Context, key string) error
-	// answer takes the answer of the server from an error.
+	// answer returns the answer of the server in an error.
 	answer(err error) answer
-	// permission names what operation op needs.
+	// permission names the permission that operation op needs.
 	permission(op string) string
 	close() error
 }
 
-// errConflict is the error of create where the provider cannot tell yet who wins.
+// errConflict is the error of create while another process creates the object.
 var errConflict = errors.New("another process writes the object at the same time")
 
 // A bucket is a store of a provider.
@@ -115,9 +111,8 @@ type bucket struct {
 	provider
 	location string // URL without a key
 
-	mu sync.Mutex
-	// unsure has the tokens of objects that may have been created, by key and contents.
-	unsure map[string]string
+	mu     sync.Mutex
+	unsure map[string]string // tokens of objects that may have been created, by key and contents
 }
 
 // URL returns the URL of a key, without the query.
@@ -125,9 +120,8 @@ func (b *bucket) URL(key string) string { return b.location + "/" + key }
 
 func (b *bucket) Close() error { return b.close() }
 
-// List yields the objects in the bytewise order of their keys, which package store relies
-// on. It sorts in memory what the provider lists in another order; a page that repeats, or
-// keys out of order, end it with an error.
+// List yields the objects in the bytewise order of their keys. It sorts them in memory if the provider has another order.
+// A page that repeats and keys out of order are errors.
 func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
 		var all []store.Object // if the provider has another order
@@ -138,7 +132,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 				err = errors.New("the server lists the same page again and again")
 			}
 			if err != nil {
-				yield(store.Object{}, b.failed("list", prefix, err))
+				yield(store.Object{}, b.describe("list", prefix, err))
 				return
 			}
 			page = next
@@ -148,7 +142,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 			}
 			for _, o := range objects {
 				if o.Key <= last && last != "" {
-					e := b.failed("list", prefix, fmt.Errorf("the server lists %q after %q", o.Key, last))
+					e := b.describe("list", prefix, fmt.Errorf("the server lists %q after %q", o.Key, last))
 					e.Fatal, e.Advice = true, "lists must be in the bytewise order of keys"
 					yield(store.Object{}, e)
 					return
@@ -171,15 +165,14 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object
 func (b *bucket) Stat(ctx context.Context, key string) (store.Object, error) {
 	o, _, err := b.stat(ctx, key)
 	if err != nil {
-		return store.Object{}, b.failed("read", key, err)
+		return store.Object{}, b.describe("read", key, err)
 	}
 	return o, nil
 }
 
-// Open returns a part of an object; length -1 is all from offset on. It fails with
-// store.ErrChanged if the object is not the one listed. An empty part is not asked of the
-// provider, which would refuse the range: only whether the object is still the same. The
-// read fails if no byte comes for the time in stalled.
+// Open returns length bytes of an object from offset, or all if length is -1. It fails with store.ErrChanged if the object
+// is not the listed one. Providers refuse empty ranges, so for an empty part it only compares the tags. A read fails if no
+// byte comes for the time in stalled.
 func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var r io.ReadCloser = io.NopCloser(strings.NewReader(""))
@@ -192,7 +185,7 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 		}
 		watch.Stop()
 	}
-	if errors.Is(err, store.ErrChanged) { // or nothing is to be read, or there is no object
+	if errors.Is(err, store.ErrChanged) { // or the part is empty, or there is no object
 		now, statErr := b.Stat(ctx, o.Key)
 		switch {
 		case statErr != nil:
@@ -202,7 +195,7 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 		}
 	}
 	if err != nil {
-		err = b.failed("read", o.Key, cause(ctx, err))
+		err = b.describe("read", o.Key, stallOr(ctx, err))
 		r = nil
 	}
 	cancel(nil)
@@ -212,8 +205,8 @@ func (b *bucket) Open(ctx context.Context, o store.Object, offset, length int64)
 // errStalled ends a read whose connection is silent.
 var errStalled = errors.New("no bytes came for a minute")
 
-// cause returns why a context ended, if that is because nothing came.
-func cause(ctx context.Context, err error) error {
+// stallOr returns errStalled if it ended the context, and otherwise err.
+func stallOr(ctx context.Context, err error) error {
 	if context.Cause(ctx) == errStalled {
 		return errStalled
 	}
@@ -225,13 +218,12 @@ type body struct {
 	io.ReadCloser
 	bucket *bucket
 	key    string
-	// Of the read: the watch cancels it with errStalled, and Close cancels it, too.
-	ctx    context.Context
+	ctx    context.Context // of the read; cancelled by the watch with errStalled, and by Close
 	cancel context.CancelCauseFunc
 	watch  *time.Timer
 }
 
-// Read starts the watch anew with each byte that comes.
+// Read restarts the watch with each byte that comes.
 func (r *body) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if n > 0 {
@@ -240,7 +232,7 @@ func (r *body) Read(p []byte) (int, error) {
 	if err != nil {
 		r.watch.Stop()
 		if err != io.EOF {
-			err = r.bucket.failed("read", r.key, cause(r.ctx, err))
+			err = r.bucket.describe("read", r.key, stallOr(r.ctx, err))
 		}
 	}
 	return n, err
@@ -260,34 +252,31 @@ func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 		_, err = body.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return b.failed("write", key, err)
+		return b.describe("write", key, err)
 	}
-	// The end of the context ends the upload. An error of the body must do so, too: its end
-	// would be the end of the object.
+	// An error of the body cancels the upload: libraries may take it for the end of the object.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	in := &whole{body: body, left: size, failed: cancel}
+	in := &sizedBody{body: body, left: size, failed: cancel}
 	if err := b.put(ctx, key, in, size); err != nil {
 		if in.err != nil {
 			err = in.err
 		}
-		return b.failed("write", key, err)
+		return b.describe("write", key, err)
 	}
 	return nil
 }
 
-// whole reads a body of a known size.
-type whole struct {
-	body io.Reader
-	// Bytes that are still to come.
-	left   int64
+// sizedBody reads a body of a known size.
+type sizedBody struct {
+	body   io.Reader
+	left   int64 // bytes still to come
 	err    error
-	failed func(error)
+	failed func(error) // cancels the upload
 }
 
-// Read fails, and ends the upload, if the body has more or fewer bytes than its size was, as
-// when a file grows meanwhile.
-func (w *whole) Read(p []byte) (int, error) {
+// Read fails, and cancels the upload, if the body has more or fewer bytes than its size, such as a file that grows.
+func (w *sizedBody) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)
 	w.left -= int64(n)
 	if err == io.EOF && w.left != 0 || err == nil && w.left < 0 {
@@ -300,9 +289,8 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Create writes an object that must not exist. The library tries again if no answer comes,
-// and the object that then exists may be its own. Therefore each call, with those that repeat
-// it after an error, has a token, which the object keeps.
+// Create writes an object that must not exist. If no answer comes, the library tries again, and may then find its own
+// object. Therefore the object keeps a token of the call; a call that repeats a failed call has the same token.
 func (b *bucket) Create(ctx context.Context, key string, data []byte) error {
 	call := key + "\x00" + string(data)
 	b.mu.Lock()
@@ -316,7 +304,7 @@ func (b *bucket) Create(ctx context.Context, key string, data []byte) error {
 	if err == nil {
 		return nil
 	}
-	e := b.failed("create", key, err)
+	e := b.describe("create", key, err)
 	if !e.Fatal && !errors.Is(e, fs.ErrExist) {
 		b.mu.Lock()
 		b.unsure[call] = token
@@ -325,9 +313,8 @@ func (b *bucket) Create(ctx context.Context, key string, data []byte) error {
 	return e
 }
 
-// createOnce creates the object and finds out whose it is if it exists. After a conflict it
-// tries again, at most conflicts times, and waits twice as long each time. fs.ErrExist says
-// that the object is another process's, as far as this can be found out.
+// createOnce creates the object. If the object exists with another token, or without a known one, the error is fs.ErrExist.
+// It makes at most conflicts attempts and waits twice as long after each conflict.
 func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token string) error {
 	for attempt := 1; ; attempt++ {
 		err := b.create(ctx, key, bytes.NewReader(data), token)
@@ -343,8 +330,8 @@ func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token 
 			if statErr == nil && owner == token {
 				return nil
 			}
-			if e := b.failed("create", key, statErr); statErr != nil && !e.Fatal && !errors.Is(e, fs.ErrNotExist) {
-				return statErr // nobody knows whose it is
+			if e := b.describe("create", key, statErr); statErr != nil && !e.Fatal && !errors.Is(e, fs.ErrNotExist) {
+				return statErr // the creator is unknown
 			}
 			return fs.ErrExist
 		default:
@@ -353,10 +340,10 @@ func (b *bucket) createOnce(ctx context.Context, key string, data []byte, token 
 	}
 }
 
-// Delete deletes an object. One that does not exist is no error.
+// Delete deletes an object if it exists.
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	if err := b.delete(ctx, key); err != nil {
-		if e := b.failed("delete", key, err); !errors.Is(e, fs.ErrNotExist) {
+		if e := b.describe("delete", key, err); !errors.Is(e, fs.ErrNotExist) {
 			return e
 		}
 	}

@@ -15,23 +15,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// An answer is what a server said about a request that failed.
+// An answer is the answer of a server to a request that failed.
 type answer struct {
-	status int // of HTTP; 0 if there was no answer
-	// The provider's name for the kind of error; see problems.
-	code    string
+	status  int    // of HTTP; 0 without an answer
+	code    string // the provider's name for the kind of error, see problems
 	message string
-	region  string // where S3 has the bucket
-	// missing says that there is no such bucket.
-	missing bool
+	region  string // of the bucket, from S3
+	missing bool   // the bucket does not exist
 }
 
-// problem is what a code of an answer means.
+// problem is the meaning of a code.
 type problem struct {
-	// What to do, in a sentence for the user; "" if nothing helps but to wait.
-	advice string
-	// Trying again does not help.
-	fatal bool
+	advice string // for the user; "" if only waiting helps
+	fatal  bool   // another attempt does not help
 }
 
 var (
@@ -41,7 +37,7 @@ var (
 	busy      = problem{"", false}
 )
 
-// problems are those that a code of an answer tells better than its status.
+// problems has the codes that say more than the status of an answer.
 var problems = map[string]problem{
 	// S3
 	"InvalidAccessKeyId": denied, "SignatureDoesNotMatch": denied, "ExpiredToken": denied, "InvalidToken": denied,
@@ -50,7 +46,7 @@ var problems = map[string]problem{
 	"SlowDown": throttled, "Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "BandwidthLimitExceeded": throttled, "ServiceUnavailable": throttled,
 	"RequestTimeout": busy, "OperationAborted": busy, "ConditionalRequestConflict": busy, "InternalError": busy,
-	// Those of parts of an upload that failed: the next upload has new ones.
+	// A part of an upload failed; the next upload has new parts.
 	"NoSuchUpload": busy, "InvalidPart": busy, "BadDigest": busy, "IncompleteBody": busy,
 	// Azure
 	"AuthenticationFailed": denied, "ServerBusy": throttled, "OperationTimedOut": busy,
@@ -59,13 +55,12 @@ var problems = map[string]problem{
 	"rateLimitExceeded": throttled, "userRateLimitExceeded": throttled,
 }
 
-// wrongRegion are the codes of S3 for a request to another region than that of the bucket.
+// wrongRegion has the codes of S3 for a request to the wrong region.
 var wrongRegion = map[string]bool{"PermanentRedirect": true, "AuthorizationHeaderMalformed": true, "IllegalLocationConstraintException": true}
 
-// failed describes the error of an operation. op is list, read, write, create, delete or
-// open. An error that is described already stays as it is. The text is the server's, without
-// the URL of the request, and Fatal says that trying again does not help.
-func (b *bucket) failed(op, key string, err error) *store.Error {
+// describe describes the error of an operation: list, read, write, create, delete or open. The text is the server's, without
+// the URL of the request. A store.Error stays as it is.
+func (b *bucket) describe(op, key string, err error) *store.Error {
 	if err == nil {
 		return nil
 	}
@@ -86,7 +81,7 @@ func (b *bucket) failed(op, key string, err error) *store.Error {
 		a = b.answer(err)
 	}
 	switch {
-	case isCredentials(err) && a.code == "":
+	case isMissingCredentials(err) && a.code == "":
 		text := e.Err.Error()
 		if _, why, ok := strings.Cut(text, "get credentials: "); ok {
 			text = why
@@ -133,7 +128,7 @@ func (b *bucket) failed(op, key string, err error) *store.Error {
 	return e
 }
 
-// text is what the server said, in one line.
+// text returns code and message of the server, in one line.
 func (a answer) text() string {
 	text := a.message
 	switch {
@@ -148,8 +143,8 @@ func (a answer) text() string {
 	return short(fmt.Sprintf("%s (status %d)", strings.TrimRight(oneLine(text), ". "), a.status))
 }
 
-// explainNetwork explains why there was no answer. A name that does not exist and an
-// untrusted certificate are fatal; a network that is down is not.
+// explainNetwork explains why there was no answer. An unknown name and an untrusted certificate are fatal; a network that is
+// down is not.
 func explainNetwork(e *store.Error, err error) {
 	var dns *net.DNSError
 	var untrusted *tls.CertificateVerificationError
@@ -164,9 +159,8 @@ func explainNetwork(e *store.Error, err error) {
 	}
 }
 
-// isCredentials reports whether no credentials were found for a request, by what the
-// libraries say: of S3, Google and Azure.
-func isCredentials(err error) bool {
+// isMissingCredentials reports whether a library found no credentials, by the texts of the libraries.
+func isMissingCredentials(err error) bool {
 	text := err.Error()
 	for _, words := range []string{
 		"no EC2 IMDS role found", "failed to retrieve credentials", "get credentials:", "static credentials are empty",
@@ -180,8 +174,7 @@ func isCredentials(err error) bool {
 	return false
 }
 
-// sentence is the last part of what a library says, without what it tells about the request:
-// URLs may have signatures.
+// sentence returns the text of an error without the URL of the request, which may have a signature.
 func sentence(err error) string {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
@@ -189,16 +182,15 @@ func sentence(err error) string {
 	return short(oneLine(err.Error()))
 }
 
-// queries are the queries of URLs.
+// queries matches URLs with queries.
 var queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
 
-// oneLine joins the lines of a text and removes the queries of URLs, which may have
-// signatures.
+// oneLine joins the lines of a text and removes the queries of URLs, which may have signatures.
 func oneLine(text string) string {
 	return queries.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
 }
 
-// short cuts a text that is longer than a message should be.
+// short cuts a text after 300 bytes.
 func short(text string) string {
 	const limit = 300
 	if len(text) <= limit {

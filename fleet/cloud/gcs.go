@@ -26,7 +26,7 @@ type gcsBucket struct {
 	bucket *storage.BucketHandle
 }
 
-// openGCS does without Go CDK, which prints a warning if there are no credentials.
+// openGCS does not use Go CDK, which prints a warning if there are no credentials.
 func openGCS(ctx context.Context, u *url.URL) (provider, error) {
 	var options []option.ClientOption
 	var user string
@@ -59,15 +59,15 @@ func openGCS(ctx context.Context, u *url.URL) (provider, error) {
 	return b, nil
 }
 
-// tries returns options for a request that is tried some times. Every request of this
-// package may be repeated: only the first of those that create an object succeeds.
-func tries(attempts int) []storage.RetryOption {
+// retryOptions returns options for a request that is tried several times. Every request of this package may be repeated:
+// of several requests that create an object only the first succeeds.
+func retryOptions(attempts int) []storage.RetryOption {
 	return []storage.RetryOption{storage.WithMaxAttempts(attempts), storage.WithPolicy(storage.RetryAlways)}
 }
 
-// object returns the object with a key, whose requests are tried some times.
+// object returns the object with a key, with requests that are tried several times.
 func (b *gcsBucket) object(key string, attempts int) *storage.ObjectHandle {
-	return b.bucket.Object(key).Retryer(tries(attempts)...)
+	return b.bucket.Object(key).Retryer(retryOptions(attempts)...)
 }
 
 func (b *gcsBucket) ordered() bool { return true }
@@ -79,15 +79,14 @@ func (b *gcsBucket) list(ctx context.Context, prefix, page string) (objects []st
 		return nil, "", err
 	}
 	var found []*storage.ObjectAttrs
-	next, err = iterator.NewPager(b.bucket.Retryer(tries(retries)...).Objects(ctx, query), pageSize, page).NextPage(&found)
+	next, err = iterator.NewPager(b.bucket.Retryer(retryOptions(retries)...).Objects(ctx, query), pageSize, page).NextPage(&found)
 	for _, o := range found {
 		objects = append(objects, gcsObject(o))
 	}
 	return objects, next, err
 }
 
-// gcsObject returns the object as package store has it. Its tag is the generation, a number
-// that every write changes.
+// gcsObject converts an object. The tag is the generation, which every write changes.
 func gcsObject(o *storage.ObjectAttrs) store.Object {
 	return store.Object{Key: o.Name, Size: o.Size, Tag: strconv.FormatInt(o.Generation, 10), Modified: o.Updated}
 }
@@ -100,10 +99,9 @@ func (b *gcsBucket) stat(ctx context.Context, key string) (store.Object, string,
 	return gcsObject(o), o.Metadata[tokenName], nil
 }
 
-// open asks for the generation in tag; a tag that is no generation is of an object that was
-// changed.
+// open asks for the generation in tag.
 func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
-	// A compressed object is not decompressed: its size is that of the compressed bytes.
+	// Without decompression, because the size of the object counts compressed bytes.
 	o := b.object(key, fewRetries).ReadCompressed(true)
 	var generation int64
 	if tag != "" {
@@ -120,16 +118,16 @@ func (b *gcsBucket) open(ctx context.Context, key, tag string, offset, length in
 	if err != nil {
 		return nil, err
 	}
-	if tag != "" && r.Attrs.Generation != generation { // of a server that does not know conditions
+	if tag != "" && r.Attrs.Generation != generation { // the server does not know conditions
 		r.Close()
 		return nil, store.ErrChanged
 	}
 	return r, nil
 }
 
-// written is an object to be written. The library repeats failed parts of an upload for
-// ever, whatever tries says.
-func (b *gcsBucket) written(key string) *storage.ObjectHandle {
+// uploadObject returns an object to write, with a limit on attempts: without ErrorFunc the library repeats parts of an upload
+// for ever.
+func (b *gcsBucket) uploadObject(key string) *storage.ObjectHandle {
 	failed := 0 // by one goroutine
 	return b.object(key, fewRetries).Retryer(storage.WithErrorFunc(func(err error) bool {
 		failed++
@@ -137,16 +135,15 @@ func (b *gcsBucket) written(key string) *storage.ObjectHandle {
 	}))
 }
 
-// put ends without an object if body fails.
+// put writes no object if body fails.
 func (b *gcsBucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
-	return b.write(ctx, b.written(key).NewWriter(ctx), body, size)
+	return b.write(ctx, b.uploadObject(key).NewWriter(ctx), body, size)
 }
 
 // write copies body to w and makes the object visible, unless the context ended.
 func (b *gcsBucket) write(ctx context.Context, w *storage.Writer, body io.Reader, size int64) error {
 	w.ContentType = "application/octet-stream"
-	// The memory of the upload. The last chunk may be smaller.
-	w.ChunkSize = int(min(size+1, partSize))
+	w.ChunkSize = int(min(size+1, partSize)) // memory of the upload
 	if _, err := io.Copy(w, body); err != nil {
 		return err // nothing is visible, and the caller ends the context
 	}
@@ -159,7 +156,7 @@ func (b *gcsBucket) write(ctx context.Context, w *storage.Writer, body io.Reader
 func (b *gcsBucket) create(ctx context.Context, key string, body *bytes.Reader, token string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := b.written(key).If(storage.Conditions{DoesNotExist: true}).NewWriter(ctx)
+	w := b.uploadObject(key).If(storage.Conditions{DoesNotExist: true}).NewWriter(ctx)
 	w.Metadata = map[string]string{tokenName: token}
 	err := b.write(ctx, w, body, body.Size())
 	if b.answer(err).status == http.StatusPreconditionFailed {
@@ -172,8 +169,8 @@ func (b *gcsBucket) delete(ctx context.Context, key string) error {
 	return b.object(key, retries).Delete(ctx)
 }
 
-// answer takes status, code and message from the error of the API. The library has errors of
-// its own for a missing object or bucket, which count as status 404.
+// answer returns status, code and message of the error of the API. The library's own errors for a missing object or bucket
+// have status 404.
 func (b *gcsBucket) answer(err error) (a answer) {
 	var api *googleapi.Error
 	if errors.As(err, &api) {
@@ -184,7 +181,7 @@ func (b *gcsBucket) answer(err error) (a answer) {
 		if a.message == "" {
 			a.message = api.Body
 		}
-		// Their codes say the same as the status.
+		// These codes repeat the status.
 		if a.code == "notFound" || a.code == "forbidden" || a.code == "required" {
 			a.code = ""
 		}

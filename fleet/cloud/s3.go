@@ -26,7 +26,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// s3Bucket is a bucket of Amazon S3, or of a server that speaks its language.
+// s3Bucket is a bucket of Amazon S3 or a compatible server.
 type s3Bucket struct {
 	client  *s3.Client
 	uploads *transfermanager.Client
@@ -35,11 +35,11 @@ type s3Bucket struct {
 	http    s3.HTTPClient
 }
 
-// openS3 opens the bucket that is the host of the URL. Connections are kept for readsAtOnce
-// reads, and a server that does not answer for the time in stalled fails the request.
+// openS3 opens the bucket that is the host of the URL. It keeps connections for readsAtOnce reads; a request fails if the server
+// does not answer for the time in stalled.
 func openS3(ctx context.Context, u *url.URL) (provider, error) {
-	// Other servers send no checksums, and do not know those that the library adds to
-	// requests. Amazon's own verifies what is written.
+	// Other servers send no checksums, and do not know the checksums that the library adds to requests. Amazon S3
+	// verifies the checksums of requests.
 	query := u.Query()
 	foreign := query.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != ""
 	for name, wanted := range map[string]bool{"response_checksum_validation": true, "request_checksum_calculation": foreign} {
@@ -72,13 +72,13 @@ func openS3(ctx context.Context, u *url.URL) (provider, error) {
 	}
 	b.uploads = transfermanager.New(uploadClient{b.client, b.request(fewRetries)}, func(o *transfermanager.Options) {
 		o.PartSizeBytes, o.MultipartUploadThreshold, o.Concurrency = partSize, partSize, partsAtOnce
-		o.FailTimeout = time.Minute // parts that were written cost money until the upload is ended
+		o.FailTimeout = time.Minute // uploaded parts cost money until the upload is aborted
 		o.RequestChecksumCalculation = b.options.RequestChecksumCalculation
 	})
 	return b, nil
 }
 
-// request sets the options of a request that is tried some times.
+// request returns the options of a request that is tried several times.
 func (b *s3Bucket) request(attempts int) func(*s3.Options) {
 	return func(o *s3.Options) {
 		o.HTTPClient = b.http
@@ -115,7 +115,7 @@ func (c uploadClient) AbortMultipartUpload(ctx context.Context, in *s3.AbortMult
 // ordered: the directory buckets of S3 Express have no order.
 func (b *s3Bucket) ordered() bool { return !strings.HasSuffix(b.name, "--x-s3") }
 
-// list decodes the keys, which the server encodes as in URLs.
+// list decodes the keys, which the server encodes for URLs.
 func (b *s3Bucket) list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error) {
 	in := &s3.ListObjectsV2Input{
 		Bucket: &b.name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
@@ -157,8 +157,8 @@ func (b *s3Bucket) stat(ctx context.Context, key string) (store.Object, string, 
 	}, out.Metadata[tokenName], nil
 }
 
-// open asks for a range of bytes, and for the tag as a condition; a server that does not
-// know conditions is noticed by its answer.
+// open asks for a range of bytes, with the tag as a condition. It compares the tag in the answer, because a server may ignore
+// the condition.
 func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
 	if tag != "" {
@@ -184,8 +184,7 @@ func (b *s3Bucket) open(ctx context.Context, key, tag string, offset, length int
 	return out.Body, nil
 }
 
-// put uploads in parts if the object is larger than partSize, with the encryption that the
-// URL names.
+// put uploads in parts if the object is larger than partSize, with the encryption of the URL.
 func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int64) error {
 	in := &transfermanager.UploadObjectInput{Bucket: &b.name, Key: &key, Body: body, ContentLength: &size}
 	if b.options.EncryptionType != "" {
@@ -222,10 +221,10 @@ func (b *s3Bucket) delete(ctx context.Context, key string) error {
 	return err
 }
 
-// expectedRegion is in the message of an AuthorizationHeaderMalformed.
+// expectedRegion matches the region in the message of an AuthorizationHeaderMalformed.
 var expectedRegion = regexp.MustCompile(`expecting ['"]([a-z0-9-]+)['"]`)
 
-// answer takes status and region from the response, and code and message from the error.
+// answer returns status and region of the response, and code and message of the error.
 func (b *s3Bucket) answer(err error) (a answer) {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
 )
 
-// ccName is the name of the subcommand. profuse also runs it when it is started as
-// "profuse-cc", because RUSTC_WRAPPER takes a program without arguments.
+// ccName is the name of the command. profuse started as "profuse-cc" also runs it, because RUSTC_WRAPPER
+// takes a program without arguments.
 const ccName = "cc"
 
-// ccCommand is "profuse cc". Its options are not declared: the driver tells them from the
-// compiler's. docs/mip.md shows how builds use it.
+// ccCommand is "profuse cc". Package cc parses its options, which stand among the compiler's options.
+// docs/mip.md shows how builds use it.
 func ccCommand() *cli.Command {
 	return &cli.Command{
 		Name:  ccName,
@@ -60,8 +60,7 @@ started as profuse-cc, its first argument is COMPILER, as RUSTC_WRAPPER needs it
 	}
 }
 
-// runCC runs the driver, whose options end at the compiler's name. Its exit code is that of the
-// compiler, if one ran.
+// runCC runs the driver. It returns the compiler's exit code if the compiler ran.
 func runCC(ctx context.Context, env *cli.Env, args []string) int {
 	// Only the first argument asks for help: later ones may be the compiler's.
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "-help") {
@@ -71,12 +70,11 @@ func runCC(ctx context.Context, env *cli.Env, args []string) int {
 	if err != nil {
 		self = os.Args[0]
 	}
-	interrupt.Allow(ctx, interrupt.Forever) // the compiler, which gets the signal too, may take longer
+	interrupt.Allow(ctx, interrupt.Forever) // the compiler also gets the signal, and may take its time
 	err = cc.Run(ctx, cc.Env{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv,
 		Self: []string{self, ccName},
-		// The compiler takes the place of this process where the driver has nothing to do
-		// afterwards.
+		// The compiler replaces this process if the driver has nothing to do afterwards.
 		Replace: func(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) },
 	}, args)
 	var exit *cc.ExitError
@@ -85,8 +83,7 @@ func runCC(ctx context.Context, env *cli.Env, args []string) int {
 		return cli.ExitOK
 	case ctx.Err() != nil:
 		return interrupt.Code(ctx)
-	// The compiler has failed and has printed why.
-	case errors.As(err, &exit):
+	case errors.As(err, &exit): // the compiler has printed why
 		return exit.Code
 	case errors.Is(err, cc.ErrUsage):
 		fmt.Fprintf(env.Stderr, "profuse cc: %v\nRun \"profuse help cc\" for its options.\n", err)

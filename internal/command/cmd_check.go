@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -20,9 +19,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// checkCommand is "profuse check". Families check their files; what compares files, --against and
-// the remarks on odd ones, is the same for all. docs/reliability.md has the limits; the JSON
-// follows docs/schema/check.schema.json.
+// checkCommand is "profuse check". Each family checks its own files; --against and the comparison of the
+// files with each other are the same for all families. docs/reliability.md describes the limits,
+// docs/schema/check.schema.json the JSON.
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "check",
@@ -51,36 +50,32 @@ the command line is wrong.`,
 			c.programs.DeclareClasses(f)
 			c.checkers = newCheckers()
 			c.comparisons = make([]family.Comparison, len(families.All))
-			c.gate.flags(f)
+			c.gate.declare(f)
 			return c.run
 		},
 	}
 }
 
-// checkRun is one run of "profuse check". Its parts: checkers check single files, comparisons compare the
-// files of a family with each other, and gate compares one file with the last good one.
+// checkRun is one run of "profuse check".
 type checkRun struct {
-	// json and markdown choose the form of the output. markdown is for the verdict of --against.
 	json     bool
-	markdown bool
-	// quiet leaves out sound files, in the JSON, too.
-	quiet bool
-	// gate holds --against and its limits.
-	gate     gate
+	markdown bool // for the verdict of --against
+	quiet    bool // leave out sound files, also in the JSON
+	gate     gate // --against and its limits
 	programs sources.Programs
-	// checkers and comparisons have the order of families.
+	// checkers check single files, comparisons compare the files of a family with each other. Both have the
+	// order of families.All.
 	checkers    checkers
 	comparisons []family.Comparison
 }
 
-// run checks all files, whatever is wrong with one of them, and fails if any is not sound or the
-// profile is beyond a limit of --against. That comparison comes first: a profile that cannot be
-// compared is an error of the command.
+// run checks all files and fails if any file is not sound or the profile is beyond a limit of --against. It
+// compares first, because a profile that cannot be compared is an error of the command.
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no files to check")
 	}
-	var verdict *judgement
+	var verdict *gateResult
 	if c.gate.base != "" {
 		if len(args) != 1 {
 			return cli.Usagef("want one profile with --against, got %d", len(args))
@@ -90,10 +85,10 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		}
 		var err error
 		c.gate.programs = &c.programs
-		if verdict, err = c.gate.judge(env, args[0]); err != nil {
+		if verdict, err = c.gate.compare(env, args[0]); err != nil {
 			return err
 		}
-	} else if name := c.gate.idle(); name != "" {
+	} else if name := c.gate.unusedOption(); name != "" {
 		return cli.Usagef("option --%s needs --against", name)
 	}
 	args, err := responsefile.Expand(args)
@@ -108,7 +103,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	out := bufio.NewWriter(env.Stdout)
 	all := []family.Checked{}
 	sound := true
-	// Text is printed file by file; JSON and the remarks of compare need all results first.
+	// Text is printed file by file; JSON needs all results.
 	add := func(r family.Checked) {
 		r.Sound = len(r.Findings) == 0
 		sound = sound && r.Sound
@@ -118,7 +113,6 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		switch {
 		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
 			all = append(all, r)
-		// Markdown is for the verdict: only unsound files are worth lines of their own in it.
 		case c.json || c.markdown && r.Sound:
 		case c.quiet && r.Sound:
 		default:
@@ -127,19 +121,18 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
-		// Every family is asked: an option of one family may exclude the files of the others.
+		// An option of one family may exclude the files of other families.
 		for _, k := range c.checkers {
 			if err := k.Admit(name, data); err != nil {
 				return err
 			}
 		}
-		checked, at := c.checkers.check(name, data)
-		// A pack may say of a profile what its bytes do not.
+		checked, index := c.checkers.check(name, data)
 		if program, id := d.Packed(); program != "" || id != "" {
 			checked.Packed = &packing.Origin{Program: program, BuildID: id}
 		}
-		// Shapes may refer to the bytes of the file, which are gone after this call.
-		c.comparisons[at].Add(name, checked.Shapes)
+		// Shapes may refer to data, which is valid only during this call.
+		c.comparisons[index].Add(name, checked.Shapes)
 		checked.Shapes = family.Shapes{}
 		add(checked)
 		return nil
@@ -147,17 +140,16 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.compare(out, all)
-	passed, err := c.conclude(out, env, all, verdict)
+	c.compareFiles(out, all)
+	passed, err := c.printEnd(out, env, all, verdict)
 	if err == nil && (!sound || !passed) {
 		err = cli.ErrReported
 	}
 	return err
 }
 
-// conclude prints what follows the single files, all of them as JSON, or the verdict, and reports
-// whether --against passed.
-func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *judgement) (passed bool, err error) {
+// printEnd prints the JSON, or the verdict after the text, and reports whether --against passed.
+func (c *checkRun) printEnd(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *gateResult) (passed bool, err error) {
 	if c.json {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
@@ -175,16 +167,15 @@ func (c *checkRun) conclude(out *bufio.Writer, env *cli.Env, all []family.Checke
 	return verdict == nil || verdict.passed(), out.Flush()
 }
 
-// compare remarks on the files that disagree with the rest of their family. Such remarks fail no
-// check: a mixture of builds may be meant.
-func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
+// compareFiles adds remarks on the files that differ from all others of their family. A remark does not
+// fail the check: a mixture of builds may be intended.
+func (c *checkRun) compareFiles(out *bufio.Writer, all []family.Checked) {
 	for i := range c.comparisons {
 		outliers, builds := c.comparisons[i].Outliers()
 		for _, o := range outliers {
 			switch {
 			case c.json:
-				// Without -q all files are there; with it only the unsound ones are, and no others
-				// get remarks.
+				// With -q the list has only unsound files.
 				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
 					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
 				}
@@ -198,10 +189,10 @@ func (c *checkRun) compare(out *bufio.Writer, all []family.Checked) {
 	}
 }
 
-// checkers are those of all families, by family.
+// checkers has the checker of each family, in the order of families.All.
 type checkers []family.Checker
 
-// newCheckers returns a checker for each family, in the order of families.
+// newCheckers returns new checkers.
 func newCheckers() checkers {
 	var out checkers
 	for _, known := range families.All {
@@ -210,7 +201,7 @@ func newCheckers() checkers {
 	return out
 }
 
-// open opens what the options name.
+// open opens the files that the options name.
 func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 	for _, k := range c {
 		if err := k.Open(env, programs); err != nil {
@@ -222,14 +213,14 @@ func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 
 // check checks a file, and returns the index of its family.
 func (c checkers) check(name string, data []byte) (family.Checked, int) {
-	at, format, err := families.Of(name, data)
+	index, format, err := families.Of(name, data)
 	if err != nil {
 		return unreadable(name, err), 0
 	}
-	return c[at].Check(name, data, format), at
+	return c[index].Check(name, data, format), index
 }
 
-// unreadable returns the result for a file that could not be read, or is no profile.
+// unreadable returns the result for a file that cannot be read, or is no profile.
 func unreadable(name string, err error) family.Checked {
 	c := family.NewChecked(name, 0)
 	c.Note(err)

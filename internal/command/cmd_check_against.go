@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -20,51 +19,56 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A gate limits how far a profile may differ from the last good one.
+// A gate limits how far a profile may differ from the last good profile.
 type gate struct {
-	base string // file of the last good one; "" without a gate
-
-	// The texts of the options, which limits parses. Their names in this order: --min-total-ratio,
-	// --max-hot-turnover, --max-lost-functions, --min-overlap.
-	totalRatio   string // of the totals
-	hotTurnover  string // shares, in percent
-	lostFunction string
-	overlap      string
-
-	// programs are those of the command; flagSet tells which options are given, bounds are the
-	// names of those that limit.
-	programs *sources.Programs
-	flagSet  *cli.Flags
-	bounds   []string
+	base     string            // file of the last good profile; "" without --against
+	values   []string          // of the options in gateLimits
+	flags    *cli.Flags        // of the command
+	programs *sources.Programs // of the command
 }
 
-// idle returns a given option that has no effect without --against; "" if there
-// is none.
-func (g *gate) idle() (name string) {
-	g.flagSet.Given(func(option string) {
-		if option == "markdown" || slices.Contains(g.bounds, option) {
+// A gateLimit is an option with a limit, its default value, and the verdict for a comparison with a profile.
+type gateLimit struct {
+	name, value, usage string
+	verdict            verdict
+}
+
+var gateLimits = []gateLimit{
+	{
+		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs",
+		verdict{what: "Total count", least: true, ratio: true},
+	},
+	{
+		"max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed",
+		verdict{what: "No longer hot"},
+	},
+	{
+		"max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed",
+		verdict{what: "No longer run"},
+	},
+	{
+		"min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it",
+		verdict{what: "Weight in common", least: true},
+	},
+}
+
+// declare declares --against and its limits, for comparisons with profiles and with programs.
+func (g *gate) declare(f *cli.Flags) {
+	g.flags, g.values = f, make([]string, len(gateLimits))
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
+	for i, l := range gateLimits {
+		f.StringVar(&g.values[i], l.name, l.value, l.usage)
+	}
+}
+
+// unusedOption returns an option that was given but has no effect without --against; "" if there is none.
+func (g *gate) unusedOption() (name string) {
+	g.flags.Given(func(option string) {
+		if option == "markdown" || slices.ContainsFunc(gateLimits, func(l gateLimit) bool { return l.name == option }) {
 			name = option
 		}
 	})
 	return name
-}
-
-// flags declares --against and its limits. Fit and comparison share them: see the help texts.
-func (g *gate) flags(f *cli.Flags) {
-	g.flagSet = f
-	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
-	for _, o := range []struct {
-		to                 *string
-		name, value, usage string
-	}{
-		{&g.totalRatio, "min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs"},
-		{&g.hotTurnover, "max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed"},
-		{&g.lostFunction, "max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed"},
-		{&g.overlap, "min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it"},
-	} {
-		f.StringVar(o.to, o.name, o.value, o.usage)
-		g.bounds = append(g.bounds, o.name)
-	}
 }
 
 // A verdict is one comparison with a limit.
@@ -73,8 +77,8 @@ type verdict struct {
 	Limit float64 `json:"limit"` // ratio, or share from 0 to 1
 	Found float64 `json:"found"`
 	OK    bool    `json:"ok"`
-	// Applies is false if the profiles cannot be compared in this way, such as
-	// the totals of different formats; OK is then true.
+	// Applies is false if the profiles cannot be compared in this way, as the totals of different
+	// families; OK is then true.
 	Applies bool `json:"applies"`
 
 	what  string // "Total"
@@ -82,53 +86,56 @@ type verdict struct {
 	ratio bool   // not a share
 }
 
-// A judgement is the outcome of a gate: of two profiles, or of a profile and a program.
-type judgement struct {
-	verdicts []verdict
-	// against is the rest of the JSON object: json adds the verdicts to it.
-	against againstJSON
+// set sets what was found, and whether it is within the limit.
+func (v *verdict) set(found float64, applies bool) {
+	v.Found, v.Applies = found, applies
+	v.OK = !applies || v.least && found >= v.Limit || !v.least && found <= v.Limit
+}
 
-	// What is printed, in this order: what was compared, with names as a function returns them; the
-	// counts of both profiles; the parts of the weight, under fitHeader; the functions behind it,
-	// of two profiles or of a profile that does not fit a program.
-	sides     func(name func(string) string) [][2]string
-	counts    [][2]string
-	parts     [][]string
+// A gateResult is the comparison of two profiles, or of a profile with a program.
+type gateResult struct {
+	verdicts []verdict
+	against  againstJSON // without verdicts
+
+	// What is printed, in this order. sides says what was compared; name prints a file name.
+	sides  func(name func(string) string) [][2]string
+	counts [][2]string
+	parts  [][]string // how the weight of a profile fits a program, under fitHeader
+	// Functions behind the verdicts: listings for two profiles, functions for a program.
 	listings  []changeList
 	functions func(p *console.Printer) (header []string, rows [][]string)
 }
 
-// limits parses the options. The verdicts are in the order of judge, the ratio of the totals first.
-func (g *gate) limits() (v []verdict, err error) {
-	// The first error stays; the values after it do not matter then.
-	share := func(name, text, what string, least bool) {
-		n, e := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-		if err == nil && (e != nil || !(n >= 0 && n <= 100)) {
-			err = cli.Usagef("option --%s takes a percentage from 0 to 100, not %q", name, text)
+// limits parses the options into verdicts, in the order of gateLimits.
+func (g *gate) limits() (verdicts []verdict, err error) {
+	for i, l := range gateLimits {
+		v, text := l.verdict, g.values[i]
+		v.Name = l.name
+		if v.ratio {
+			if v.Limit, err = strconv.ParseFloat(text, 64); err != nil || !(v.Limit >= 0) {
+				return nil, cli.Usagef("option --%s takes a number from 0 up, not %q", l.name, text)
+			}
+		} else {
+			n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+			if err != nil || !(n >= 0 && n <= 100) {
+				return nil, cli.Usagef("option --%s takes a percentage from 0 to 100, not %q", l.name, text)
+			}
+			v.Limit = n / 100
 		}
-		v = append(v, verdict{Name: name, Limit: n / 100, what: what, least: least, Applies: true})
+		verdicts = append(verdicts, v)
 	}
-	n, e := strconv.ParseFloat(g.totalRatio, 64)
-	if e != nil || !(n >= 0) {
-		err = cli.Usagef("option --min-total-ratio takes a number from 0 up, not %q", g.totalRatio)
-	}
-	v = append(v, verdict{Name: "min-total-ratio", Limit: n, what: "Total count", least: true, ratio: true, Applies: true})
-	share("max-hot-turnover", g.hotTurnover, "No longer hot", false)
-	share("max-lost-functions", g.lostFunction, "No longer run", false)
-	share("min-overlap", g.overlap, "Weight in common", true)
-	return v, err
+	return verdicts, nil
 }
 
-// judge compares the profile in a file with the last good one, or with a program. A limit does not
-// apply, and holds, where the profiles have nothing to compare: totals of different families or a
-// base that never ran.
-func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
+// compare compares the profile in a file with the last good profile, or with a program. A limit does not
+// apply if there is nothing to compare: totals of different families, or a base that never ran.
+func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 	limits, err := g.limits()
 	if err != nil {
 		return nil, err
 	}
-	if fit, err := g.fit(env, file); fit != nil || err != nil {
-		return judgeFit(fit, limits), err
+	if sources.IsProgram(g.base) {
+		return g.compareWithProgram(env, file, limits)
 	}
 	views, err := sources.OpenViews(env, []string{g.base, file}, g.programs, nil)
 	if err != nil {
@@ -144,18 +151,17 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 			cold = append(cold, c)
 		}
 	}
-	// Neither list is one of the comparison's: each takes together what a gate judges as one.
 	lost := slices.Clone(r.Stopped) // ran before; now without counts or gone
 	for _, c := range r.Disappeared {
 		if c.Before != compare.NeverRan {
 			lost = append(lost, c)
 		}
 	}
-	j := &judgement{
+	j := &gateResult{
 		verdicts: limits,
 		sides:    func(name func(string) string) [][2]string { return sideRows(r, "Last good", name) },
 		counts: [][2]string{
-			{ofKind(r), pair(r.Base.Items, r.New.Items)},
+			{itemsTitle(r), pair(r.Base.Items, r.New.Items)},
 			{"That ran", pair(r.Base.Ran, r.New.Ran)},
 			{"Hot", pair(r.Base.Hot, r.New.Hot)},
 		},
@@ -169,35 +175,28 @@ func (g *gate) judge(env *cli.Env, file string) (*judgement, error) {
 	for _, l := range j.listings {
 		j.against.Changes = append(j.against.Changes, newChangeListJSON(l, gateListed))
 	}
-	// The values are in the order of limits; that of the ratio is set below.
-	for i, found := range []float64{0, r.HotTurnover, tally.Share(len(lost), r.Base.Ran), r.Overlap} {
-		v := &j.verdicts[i]
-		v.Found = found
-		switch {
-		case v.ratio && !sameUnits(r):
-			v.Applies = false
-		case v.ratio && r.Base.Total > 0:
-			v.Found = r.New.Total / r.Base.Total
-		case r.Base.Total == 0:
-			v.Applies = false // no function can be lost
-		}
-		v.OK = !v.Applies || v.least && v.Found >= v.Limit || !v.least && v.Found <= v.Limit
+	ran := r.Base.Total > 0
+	ratio := 0.0
+	if ran && sameUnits(r) {
+		ratio = r.New.Total / r.Base.Total
 	}
+	limits[0].set(ratio, ran && sameUnits(r))
+	limits[1].set(r.HotTurnover, ran)
+	limits[2].set(tally.Share(len(lost), r.Base.Ran), ran)
+	limits[3].set(r.Overlap, ran)
 	return j, nil
 }
 
-// fit compares the profile in a file with a program. It returns nil if the base is not a program.
-// The file must hold one profile, of a family that can be compared so.
-func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
-	if !sources.IsProgram(g.base) {
-		return nil, nil
-	}
-	err = sources.ReadOne(env, file, func(d *inputs.Data) error {
-		at, _, err := families.Of(d.Name(), d.Bytes())
+// compareWithProgram compares the profile in a file with the program g.base. The family of the profile
+// must support that. There is no total to compare.
+func (g *gate) compareWithProgram(env *cli.Env, file string, limits []verdict) (*gateResult, error) {
+	var fit *family.Fit
+	err := sources.ReadOne(env, file, func(d *inputs.Data) error {
+		index, _, err := families.Of(d.Name(), d.Bytes())
 		if err != nil {
 			return err
 		}
-		if families.All[at].Fit == nil {
+		if families.All[index].Fit == nil {
 			return flaw.File(g.base).Field("format").Got("a program").Want("the last good profile").
 				Hint("only sample profiles are compared with programs").Mismatch()
 		}
@@ -206,46 +205,27 @@ func (g *gate) fit(env *cli.Env, file string) (fit *family.Fit, err error) {
 			return err
 		}
 		defer program.Close()
-		fit, err = families.All[at].Fit(program, d.Name(), d.Bytes(), console.Warnings(env))
+		fit, err = families.All[index].Fit(program, d.Name(), d.Bytes(), console.Warnings(env))
 		return err
 	})
-	return fit, err
-}
-
-// judgeFit holds the limits against how a profile fits a program. It has the total of the
-// profile to itself.
-func judgeFit(fit *family.Fit, limits []verdict) *judgement {
-	if fit == nil {
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	j := &judgement{sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}
-	for _, v := range limits {
-		switch v.Name {
-		case "max-hot-turnover":
-			v.what, v.Found = "Hot, and gone or changed", fit.HotLost
-		case "max-lost-functions":
-			v.what, v.Found = "Functions that are gone", fit.Lost
-		case "min-overlap":
-			v.what, v.Found = "Weight that fits", 1-fit.Stale
-		default:
-			continue
-		}
-		v.Applies = fit.Ran > 0
-		v.OK = !v.Applies || v.least && v.Found >= v.Limit || !v.least && v.Found <= v.Limit
-		j.verdicts = append(j.verdicts, v)
+	limits = limits[1:] // without the ratio of the totals
+	for i, found := range []float64{fit.HotLost, fit.Lost, 1 - fit.Stale} {
+		limits[i].what = [...]string{"Hot, and gone or changed", "Functions that are gone", "Weight that fits"}[i]
+		limits[i].set(found, fit.Ran > 0)
 	}
-	return j
+	return &gateResult{verdicts: limits, sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}, nil
 }
 
 // passed reports whether the profile is within all limits.
-func (j *judgement) passed() bool {
-	return !slices.ContainsFunc(j.verdicts, func(v verdict) bool { return !v.OK })
+func (r *gateResult) passed() bool {
+	return !slices.ContainsFunc(r.verdicts, func(v verdict) bool { return !v.OK })
 }
 
-// row returns a verdict as a row of the table: the subject, the value, the limit, and whether the
-// profile passed. One that does not apply has a dash as its value.
+// row returns the cells of the verdict: subject, value, limit, and whether the profile passed.
 func (v *verdict) row() [4]string {
-	// A ratio is a factor, the others are shares.
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
 		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }
@@ -266,36 +246,36 @@ func (v *verdict) row() [4]string {
 // gateListed limits the functions of each list, also in JSON.
 const gateListed = 10
 
-// print prints the judgement for people.
-func (j *judgement) print(w io.Writer, env *cli.Env) {
+// print prints the result for people.
+func (r *gateResult) print(w io.Writer, env *cli.Env) {
 	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
 	fmt.Fprintln(w)
-	p.List(j.sides(console.Printable))
-	if j.counts != nil {
-		p.List(j.counts)
+	p.List(r.sides(console.Printable))
+	if r.counts != nil {
+		p.List(r.counts)
 	}
-	rows := make([][]string, len(j.verdicts))
-	for i := range j.verdicts {
-		row := j.verdicts[i].row()
+	rows := make([][]string, len(r.verdicts))
+	for i := range r.verdicts {
+		row := r.verdicts[i].row()
 		rows[i] = []string{row[1], row[2], row[3], row[0]}
 	}
-	j.tables(&p.Printer, p.Table, func() { p.Table([]string{"Found", "Allowed", "", "Limit"}, rows) }, p.changes)
-	fmt.Fprintf(w, "\n%s\n", j.conclusion())
+	r.tables(&p.Printer, p.Table, func() { p.Table([]string{"Found", "Allowed", "", "Limit"}, rows) }, p.changes)
+	fmt.Fprintf(w, "\n%s\n", r.conclusion())
 }
 
-// tables prints the tables of a judgement, each with the function for it.
-func (j *judgement) tables(p *console.Printer, table func(header []string, rows [][]string), verdicts func(), changes func(changeList)) {
-	if j.parts != nil {
-		table(fitHeader, j.parts)
+// tables prints the tables of the result, each with the function for it.
+func (r *gateResult) tables(p *console.Printer, table func(header []string, rows [][]string), verdicts func(), changes func(changeList)) {
+	if r.parts != nil {
+		table(fitHeader, r.parts)
 	}
 	verdicts()
-	for _, l := range j.listings {
+	for _, l := range r.listings {
 		changes(l)
 	}
-	if j.functions == nil {
+	if r.functions == nil {
 		return
 	}
-	header, rows := j.functions(p)
+	header, rows := r.functions(p)
 	if n := len(rows); n > gateListed {
 		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(uint64(n)))
 		rows = rows[:gateListed]
@@ -308,10 +288,10 @@ func (j *judgement) tables(p *console.Printer, table func(header []string, rows 
 // fitHeader is above the parts of the weight.
 var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
 
-// conclusion returns a line about whether the profile passed.
-func (j *judgement) conclusion() string {
+// conclusion says whether the profile passed, and which options it fails.
+func (r *gateResult) conclusion() string {
 	var failed []string
-	for _, v := range j.verdicts {
+	for _, v := range r.verdicts {
 		if !v.OK {
 			failed = append(failed, "--"+v.Name)
 		}
@@ -322,17 +302,17 @@ func (j *judgement) conclusion() string {
 	return "FAILED: " + strings.Join(failed, ", ")
 }
 
-// markdown prints the judgement for a code review.
-func (j *judgement) markdown(w io.Writer) {
+// markdown prints the result for a code review.
+func (r *gateResult) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
-	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", j.conclusion())
-	for _, row := range j.sides(quoted) {
+	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", r.conclusion())
+	for _, row := range r.sides(quoted) {
 		p.row(row[:]...)
 	}
-	j.tables(&p.Printer, p.table, func() {
+	r.tables(&p.Printer, p.table, func() {
 		fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
-		for i := range j.verdicts {
-			row := j.verdicts[i].row()
+		for i := range r.verdicts {
+			row := r.verdicts[i].row()
 			p.row(row[:]...)
 		}
 	}, p.details)
@@ -348,20 +328,18 @@ func (p *comparisonMarkdown) table(header []string, rows [][]string) {
 	}
 }
 
-// againstJSON is a judgement in JSON. The names are part of the interface.
+// againstJSON is a gateResult in JSON. The names are part of the interface.
 type againstJSON struct {
-	// Base and New are the two profiles; Changes are the functions behind the verdicts, at most
-	// gateListed of each kind.
 	Base     *sideJSON        `json:"base,omitempty"` // not with a program
 	New      *sideJSON        `json:"new,omitempty"`
 	Passed   bool             `json:"passed"`
 	Verdicts []verdict        `json:"verdicts"`
-	Changes  []changeListJSON `json:"changes,omitempty"`
-	Fit      any              `json:"fit,omitempty"` // with a program: how the profile fits it
+	Changes  []changeListJSON `json:"changes,omitempty"` // at most gateListed functions of each kind
+	Fit      any              `json:"fit,omitempty"`     // with a program: how the profile fits it
 }
 
-// json returns the judgement as an object, the member "against" of a file's result.
-func (j *judgement) json() *againstJSON {
-	j.against.Passed, j.against.Verdicts = j.passed(), j.verdicts
-	return &j.against
+// json returns the result as the member "against" of a file's result.
+func (r *gateResult) json() *againstJSON {
+	r.against.Passed, r.against.Verdicts = r.passed(), r.verdicts
+	return &r.against
 }

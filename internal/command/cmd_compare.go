@@ -16,8 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// compareCommand is "profuse compare". Package compare compares views; here the result is printed,
-// as text, Markdown or JSON. The JSON follows docs/schema/compare.schema.json.
+// compareCommand is "profuse compare". Package compare compares views; the command prints the result.
+// docs/schema/compare.schema.json describes the JSON.
 func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
@@ -57,18 +57,15 @@ differ too much.`,
 
 // compareRun is one run of "profuse compare".
 type compareRun struct {
-	// json and markdown choose the form of the output; without them it is text.
 	json, markdown, mangled bool
-	// tree also compares calling contexts, for which contexts chooses the stacks.
-	tree bool
-	// top is how many items each list has, 0 for all.
-	top int
-	// table and value choose the stacks to compare; hot is a percentage.
-	table, value, hot string
-	programs          sources.Programs
+	tree                    bool   // also compare calling contexts
+	top                     int    // length of each list; 0 for all items
+	table, value            string // stacks to compare, and their value
+	hot                     string // share of the total, in percent
+	programs                sources.Programs
 }
 
-// run succeeds whatever the difference. Only "profuse check --against" has limits.
+// run prints the comparison. It succeeds whatever the difference.
 func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	opt, err := c.check(args)
 	if err != nil {
@@ -82,7 +79,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	contexts, err := c.contexts(views, opt)
+	contexts, err := c.compareContexts(views, opt)
 	if err != nil {
 		return err
 	}
@@ -115,31 +112,28 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return out.Flush()
 }
 
-// contexts compares calling contexts if --tree asks for them, or if both profiles have them and
-// no other stacks are asked for; otherwise it returns nil.
-func (c *compareRun) contexts(views []profile.View, opt compare.Options) (*compare.Result, error) {
-	// Calling contexts are what context-sensitive profiles are for; other profiles may have stacks
-	// that nobody asked to compare.
+// compareContexts compares the calling contexts if --tree is given, or if both profiles are
+// context-sensitive and --table is not given. Otherwise it returns nil.
+func (c *compareRun) compareContexts(views []profile.View, opt compare.Options) (*compare.Result, error) {
 	sensitive := func(v profile.View) bool {
 		return len(v.Stacks()) > 0 && slices.Contains(v.Identity().Variant, "context-sensitive")
 	}
 	if !c.tree && (c.table != "" || !sensitive(views[0]) || !sensitive(views[1])) {
 		return nil, nil
 	}
-	// Functions have no tree, so the most important stacks stand in for them.
+	// Functions have no tree: compare the most important stacks.
 	if sets := views[0].Stacks(); opt.Table == "" || opt.Table == profile.FunctionSet {
 		if len(sets) == 0 {
 			return nil, cli.Usagef("option --tree needs profiles with stacks; %s has none", views[0].Identity().File)
 		}
 		opt.Table = sets[0].Name
 	}
-	// Stacks that differ only in the place within the innermost function are one context.
+	// Stacks that differ only in the line of the innermost function are one context.
 	opt.Contexts = true
 	return compare.Views(views[0], views[1], opt)
 }
 
-// check checks the command line and converts the options. compare.Options has shares in millionths:
-// 99 % is 990000.
+// check checks the command line and converts the options. compare.Options has the hot share in millionths.
 func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	switch {
 	case len(args) != 2:
@@ -161,11 +155,10 @@ type changeList struct {
 	title   string // "became hot"
 	key     string // in JSON
 	changes []compare.Change
-	// after is false where the title says what the items are now.
-	after bool // print also what it is now
+	after   bool // print what the items are now, which the title does not say
 }
 
-// changeLists are the lists in the order in which they are printed. The keys are those of the JSON.
+// changeLists returns the lists in the order of printing.
 func changeLists(r *compare.Result) []changeList {
 	return []changeList{
 		{"became hot", "became_hot", r.BecameHot, false},
@@ -187,15 +180,15 @@ func firstOf[E any](list []E, n int) []E {
 	return list[:min(n, len(list))]
 }
 
-// ofKind returns what is compared, "Functions" or "Stacks of samples".
-func ofKind(r *compare.Result) string {
+// itemsTitle names what is compared: "Functions" or "Stacks of samples".
+func itemsTitle(r *compare.Result) string {
 	if r.Kind == profile.FunctionSet {
 		return "Functions"
 	}
 	return "Stacks of " + r.Kind
 }
 
-// total prints a sum with its unit. It prints 2^63 for any greater sum.
+// total prints a sum, at most 2^63, with its unit.
 func total(r *compare.Result, s *compare.Side) string {
 	text := cli.Count(uint64(min(s.Total, 1<<63)))
 	if r.Unit != "" && r.Unit != profile.Count {
@@ -204,8 +197,7 @@ func total(r *compare.Result, s *compare.Side) string {
 	return text
 }
 
-// points prints a difference of shares in percentage points. What rounds to 0 is printed as less
-// than 0.01.
+// points prints a difference of shares in percentage points. A difference that would round to 0 is "<0.01".
 func points(d float64) string {
 	text := fmt.Sprintf("%+.2f", 100*d)
 	if text == "+0.00" || text == "-0.00" {

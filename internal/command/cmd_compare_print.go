@@ -11,7 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// comparisonPrinter prints a comparison for people. top limits each list, 0 does not.
+// comparisonPrinter prints a comparison for people. top is the length of each list; 0 is no limit.
 type comparisonPrinter struct {
 	console.Printer
 	top int
@@ -25,7 +25,7 @@ func itemName(p *console.Printer, c *compare.Change) string {
 	return p.SymbolName(&c.Symbol)
 }
 
-// print prints what the profiles are, the facts of the comparison and all lists that have any item.
+// print prints a line about each profile, the facts of the comparison and all lists that are not empty.
 func (p *comparisonPrinter) print(r *compare.Result) {
 	p.List(sideRows(r, "Base", console.Printable))
 	fmt.Fprintln(p.W)
@@ -52,14 +52,14 @@ func pair(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(u
 // comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
 	rows := [][2]string{
-		{ofKind(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
+		{itemsTitle(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
 			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
 		{"That ran", pair(r.Base.Ran, r.New.Ran)},
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
 			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
-	// Two items always correlate perfectly, one way or the other.
+	// The correlation of two items is always 1 or -1.
 	if r.Ranked > 2 {
 		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
 	}
@@ -72,12 +72,12 @@ func comparisonFacts(r *compare.Result) [][2]string {
 	return rows
 }
 
-// sameUnits reports whether the totals are comparable: families count different things, such as
-// executions or samples.
+// sameUnits reports whether the totals are comparable. Families count different things, such as executions
+// or samples.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
-// changes prints a list as a table: shares of the total before and after, their difference, and how
-// hot the item is now where the title of the list does not say it.
+// changes prints a list as a table: shares of the total before and after, their difference, and what the
+// item is now unless the title says so.
 func (p *comparisonPrinter) changes(l changeList) {
 	if len(l.changes) == 0 {
 		return
@@ -103,8 +103,8 @@ func (p *comparisonPrinter) changes(l changeList) {
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison for a code review. Lists are collapsed, so that they do
-// not bury the review.
+// comparisonMarkdown prints a comparison for a code review. Its lists are collapsed, because they may be
+// long.
 type comparisonMarkdown struct {
 	console.Printer
 	top int
@@ -139,7 +139,7 @@ func (p *comparisonMarkdown) details(l changeList) {
 	fmt.Fprintf(p.W, "\n</details>\n")
 }
 
-// row prints the cells of a table row. It escapes bars, which would end a cell.
+// row prints a row of a table. It escapes bars, which would end a cell.
 func (p *comparisonMarkdown) row(cells ...string) {
 	for _, c := range cells {
 		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
@@ -153,57 +153,51 @@ type comparisonJSON struct {
 	Kind  string `json:"kind"`  // "functions" or the name of the stacks
 	Value string `json:"value"` // of the stacks; "" for functions
 	Unit  string `json:"unit"`
-	// Base and New are what the numbers below are of; all others compare the two.
+
 	Base sideJSON `json:"base"`
 	New  sideJSON `json:"new"`
-	// Overlap is the weight that both give to the same items, HotTurnover the share of the base's
-	// hot items that are no longer hot.
-	Overlap     float64 `json:"overlap"`          // 0 to 1
-	HotTurnover float64 `json:"hot_turnover"`     // 0 to 1
+
+	Overlap     float64 `json:"overlap"`          // weight that both give to the same items, from 0 to 1
+	HotTurnover float64 `json:"hot_turnover"`     // share of the base's hot items that are no longer hot
 	Ranks       float64 `json:"rank_correlation"` // -1 to 1
-	Ranked      int     `json:"ranked"`           // functions or stacks that it is of
-	// Changes has all lists of changeLists in their order, also empty ones.
-	Changes []changeListJSON `json:"changes"`
-	// Contexts compares calling contexts; their stacks have the callee at line 0.
-	Contexts *comparisonJSON `json:"contexts,omitempty"`
+	Ranked      int     `json:"ranked"`           // number of items in the correlation
+
+	Changes  []changeListJSON `json:"changes"`            // all of changeLists, also empty lists
+	Contexts *comparisonJSON  `json:"contexts,omitempty"` // of calling contexts; the callee has line 0
 }
 
-// sideJSON is one of the two profiles. HotMin is the least count of a hot function, or stack.
+// sideJSON is one of the two profiles.
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
-	// Items are functions, or stacks; Ran and Hot are how many of them ran and are hot.
-	Items int `json:"items"`
-	Ran   int `json:"ran"`
-	Hot   int `json:"hot"`
-	// Total is in the unit of the comparison. It is a float64 because sums may exceed 64 bits.
-	Total  float64 `json:"total"`
-	HotMin uint64  `json:"hot_min"`
+	Items  int     `json:"items"` // functions or stacks
+	Ran    int     `json:"ran"`
+	Hot    int     `json:"hot"`
+	Total  float64 `json:"total"`   // in the unit of the comparison; may exceed 64 bits
+	HotMin uint64  `json:"hot_min"` // least count of a hot item
 }
 
-// changeListJSON is one list, of which Items has the first ones.
+// changeListJSON is one list.
 type changeListJSON struct {
 	Change string       `json:"change"` // "became_hot" …
-	Count  int          `json:"count"`  // including those not listed
-	Items  []changeJSON `json:"items"`
+	Count  int          `json:"count"`  // of the whole list
+	Items  []changeJSON `json:"items"`  // the first items
 }
 
-// changeJSON is a function or a stack that changed. Base and New are its counts, in the units of
-// their profiles.
+// changeJSON is a function or a stack that changed. Base and New are counts in the units of the profiles.
 type changeJSON struct {
-	Name      string   `json:"name"`
-	Signature string   `json:"signature,omitempty"`
-	File      string   `json:"file,omitempty"`
-	Stack     []string `json:"stack,omitempty"` // the callee first
-	Lines     []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
-	Base      uint64   `json:"base"`
-	New       uint64   `json:"new"`
-	BaseShare float64  `json:"base_share"` // 0 to 1
-	NewShare  float64  `json:"new_share"`
-	// Before and After are what the item was and is for a compiler.
-	Before      string `json:"before"` // "absent", "never_ran", "cold", "warm", "hot"
-	After       string `json:"after"`
-	HashChanged bool   `json:"hash_changed"`
+	Name        string   `json:"name"`
+	Signature   string   `json:"signature,omitempty"`
+	File        string   `json:"file,omitempty"`
+	Stack       []string `json:"stack,omitempty"` // the callee first
+	Lines       []int32  `json:"lines,omitempty"` // of each function of the stack: lines, or offsets from its beginning
+	Base        uint64   `json:"base"`
+	New         uint64   `json:"new"`
+	BaseShare   float64  `json:"base_share"` // 0 to 1
+	NewShare    float64  `json:"new_share"`
+	Before      string   `json:"before"` // "absent", "never_ran", "cold", "warm" or "hot"
+	After       string   `json:"after"`
+	HashChanged bool     `json:"hash_changed"`
 }
 
 // newComparisonJSON converts a comparison, with at most top items in each list; 0 means all.
@@ -224,7 +218,7 @@ func newSideJSON(s *compare.Side) sideJSON {
 	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
 }
 
-// newChangeListJSON holds the first items of a list, all if top is 0.
+// newChangeListJSON converts the first top items of a list; 0 means all.
 func newChangeListJSON(l changeList, top int) changeListJSON {
 	list := changeListJSON{Change: l.key, Count: len(l.changes), Items: []changeJSON{}}
 	for _, c := range firstOf(l.changes, top) {
@@ -240,7 +234,7 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 // word returns a temperature as one word.
 func word(t compare.Temperature) string { return strings.ReplaceAll(string(t), " ", "_") }
 
-// frameNames returns the names of a stack's functions, the callee first; nil for a function.
+// frameNames returns the names of the functions in a stack, the callee first; nil for a function.
 func frameNames(frames []profile.Frame) (names []string) {
 	for i := range frames {
 		names = append(names, frames[i].Symbol.String())

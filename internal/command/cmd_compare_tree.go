@@ -11,46 +11,45 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// A callNode is a function in a calling context: the end of a stack, or what several stacks begin
-// with.
+// A callNode is a calling context: a function with its chain of callers.
 type callNode struct {
 	callKey
-	change  *compare.Change // nil if nothing is known of this context alone
+	change  *compare.Change // nil if no stack ends here
 	callees []*callNode
 	byKey   map[callKey]*callNode
 }
 
-// A callKey is a function and the place in its caller, which is zero without one.
+// A callKey is a function and the position of the call in its caller; 0 without a caller.
 type callKey struct {
 	callee    profile.Symbol
 	line, bci int32
 }
 
-// callTree returns the contexts that changed most, n of them or all if n is 0, as trees of calls; and
-// how many changed. The callees of a function are in the order of the greatest change below them.
+// callTree returns the n contexts that changed most, or all if n is 0, as a tree, and their number. The
+// callees of a function are in the order of the greatest change below them.
 func callTree(r *compare.Result, n int) (root *callNode, listed int) {
 	root = new(callNode)
 	top := firstOf(r.Movers, n)
 	for i := range top {
-		root.add(&top[i], true)
+		root.addContext(&top[i], true)
 	}
-	// Contexts beyond the first n get no node, but fill in the numbers of callers that have one.
-	for i := range r.Movers[len(top):] { // callers of these
-		root.add(&r.Movers[len(top)+i], false)
+	// Further contexts may be callers that have a node already.
+	for i := range r.Movers[len(top):] {
+		root.addContext(&r.Movers[len(top)+i], false)
 	}
 	return root, len(top)
 }
 
-// add adds a context. Unless it is to grow, the tree gets no more nodes.
-func (n *callNode) add(c *compare.Change, grow bool) {
+// addContext sets the change of a context. If the context has no node, it makes one or, without grow, does
+// nothing.
+func (n *callNode) addContext(c *compare.Change, grow bool) {
 	var key callKey
-	// Frames begin with the callee, the tree begins with the outermost caller. The line of a frame
-	// is where it calls the one before it in the stack, so it goes into the key of the next node.
+	// Frames begin with the callee, the tree with the outermost caller. A frame has the line of its
+	// call, which belongs to the key of the callee.
 	for _, f := range slices.Backward(c.Frames) {
 		key.callee = f.Symbol
 		next := n.byKey[key]
 		if next == nil {
-			// A context outside the list has no row of its own.
 			if !grow {
 				return
 			}
@@ -65,8 +64,7 @@ func (n *callNode) add(c *compare.Change, grow bool) {
 	n.change = c
 }
 
-// walk calls visit for every context, callers first. Contexts as deep as a screen is wide are
-// indented no further.
+// walk calls visit for every context, callers first. The indentation ends at 40 levels.
 func (n *callNode) walk(depth int, visit func(n *callNode, indent string)) {
 	for _, c := range n.callees {
 		visit(c, strings.Repeat("  ", min(depth, 40)))
@@ -74,7 +72,7 @@ func (n *callNode) walk(depth int, visit func(n *callNode, indent string)) {
 	}
 }
 
-// name is how a context is shown below its caller: "14: callee".
+// name prints a context as it stands below its caller: "14: callee".
 func (n *callNode) name(p *console.Printer) string {
 	name := p.SymbolName(&profile.Symbol{Name: n.callee.Name, ID: n.callee.ID, Signature: n.callee.Signature})
 	switch {
@@ -86,13 +84,12 @@ func (n *callNode) name(p *console.Printer) string {
 	return name
 }
 
-// cells are the columns of a context: its shares, and what became of it.
+// cells returns the columns of a context: its shares, and what it is now.
 func (n *callNode) cells() []string {
 	c := n.change
 	if c == nil {
 		return []string{"", "", "", ""}
 	}
-	// A context that is new or gone is told so, as there is no temperature to compare.
 	now := string(c.After)
 	switch compare.Absent {
 	case c.Before:
@@ -103,12 +100,12 @@ func (n *callNode) cells() []string {
 	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), now}
 }
 
-// treeHeading says what the tree shows.
+// treeHeading is the heading of the tree.
 func treeHeading(r *compare.Result, listed int) string {
 	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(uint64(listed)), cli.Count(uint64(len(r.Movers))))
 }
 
-// tree prints the contexts below the facts about them, callees indented below their callers.
+// tree prints facts about the contexts, then the contexts with callees indented below their callers.
 func (p *comparisonPrinter) tree(r *compare.Result) {
 	fmt.Fprintln(p.W)
 	p.List(contextFacts(r))
@@ -123,14 +120,14 @@ func (p *comparisonPrinter) tree(r *compare.Result) {
 	p.Table([]string{"Base", "New", "Points", "Now", treeHeading(r, listed)}, rows)
 }
 
-// contextFacts are the facts that are not as for functions.
+// contextFacts returns the facts of a comparison that apply to contexts.
 func contextFacts(r *compare.Result) [][2]string {
 	rows := comparisonFacts(r)
 	rows[0][0] = "Contexts"
 	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[0] == "That ran" || row[0] == "Total" })
 }
 
-// tree is that of comparisonPrinter in Markdown, which needs hard spaces to indent a cell.
+// tree prints the contexts in Markdown, which needs hard spaces to indent a cell.
 func (p *comparisonMarkdown) tree(r *compare.Result) {
 	fmt.Fprintf(p.W, "\n#### Contexts\n\n| | |\n|---|---|\n")
 	for _, f := range contextFacts(r) {

@@ -12,12 +12,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// completionScripts are files named after shells. Each asks the program for the candidates.
+// completionScripts has a file for each shell. The scripts ask the program for candidates.
 //
 //go:embed completion
 var completionScripts embed.FS
 
-// completionCommand is a command of the app that it completes.
+// completionCommand is "profuse completion", for the commands of the app.
 func completionCommand(a *cli.App) *cli.Command {
 	return &cli.Command{
 		Name:  "completion",
@@ -41,7 +41,7 @@ profiles they offer folders and files with the suffix of a profile; all files if
 	}
 }
 
-// shells lists the shells that there are scripts for.
+// shells lists the shells for help texts and errors.
 func shells() string {
 	entries, _ := completionScripts.ReadDir("completion") // embedded, so it is there
 	var names []string
@@ -51,13 +51,11 @@ func shells() string {
 	return cli.AnyOf(names)
 }
 
-// completionRun is one run of "profuse completion". words are those of the command line to
-// complete, without the program's name.
+// completionRun is one run of "profuse completion".
 type completionRun struct {
-	app *cli.App
-	// The scripts ask with --candidates and the words so far, the last of them begun.
+	app        *cli.App
 	candidates bool
-	words      []string
+	words      []string // the command line to complete, without the program's name; the last word is unfinished
 }
 
 // run prints a script, in which PROGRAM stands for the program's name, or candidates.
@@ -77,9 +75,8 @@ func (c *completionRun) run(_ context.Context, env *cli.Env, args []string) erro
 	return err
 }
 
-// printCandidates prints "words" or "files", and then a line for each candidate: the word, and
-// after a tab what it means. A word with = is an option with a file as its value; bash passes the =
-// as a word of its own.
+// printCandidates prints "words" or "files", and then a line for each candidate: the word and, after a tab,
+// its meaning. A file may be the value of an option, --option=FILE; bash passes the = as a separate word.
 func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 	if e.Files == cli.NoFiles || len(e.Words) > 0 {
 		fmt.Fprintln(env.Stdout, "words")
@@ -89,7 +86,7 @@ func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 		return
 	}
 	fmt.Fprintln(env.Stdout, "files")
-	// The candidate replaces the whole word: of --option=FILE it must have the option, too.
+	// The candidate replaces the whole word, including the option.
 	begun, option := words[len(words)-1], ""
 	if at := strings.IndexByte(begun, '='); at >= 0 && strings.HasPrefix(begun, "-") {
 		option, begun = begun[:at+1], begun[at+1:]
@@ -102,8 +99,8 @@ func printCandidates(env *cli.Env, e cli.Expected, words []string) {
 	}
 }
 
-// filesBeginning returns the paths that begin with begun: folders, with a slash at the end, and
-// files of a kind. If there are neither profiles nor folders, any file may be a profile.
+// filesBeginning returns the paths that begin with begun: folders, with a slash at the end, and files of a
+// kind. If there are neither profiles nor folders, it returns all files.
 func filesBeginning(begun string, kind cli.FileKind) []string {
 	folder, name := filepath.Split(begun)
 	// Shells pass ~/ as it is; the candidates keep it.
@@ -136,15 +133,13 @@ func filesBeginning(begun string, kind cli.FileKind) []string {
 			others = append(others, path)
 		}
 	}
-	// An option for profiles then offers whatever else begins so.
 	if len(found) == 0 {
 		return others
 	}
 	return found
 }
 
-// isNamedProfile reports whether a file has the suffix of a profile, perhaps with that of a
-// compressed file or an archive behind it. Any tar archive may hold profiles.
+// isNamedProfile reports whether a name has the suffix of a profile, compressed or not, or of a tar archive.
 func isNamedProfile(name string) bool {
 	switch filepath.Ext(name) {
 	case ".gz", ".zst":

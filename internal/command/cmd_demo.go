@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// demoCommand is "profuse demo". It runs the real commands on profiles that are built into the
-// binary, so what it shows is never out of date.
+// demoCommand is "profuse demo". It runs the commands on profiles that are embedded in the binary.
 func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
@@ -33,11 +32,10 @@ step. It needs no compiler.`,
 
 // demoRun is one run of "profuse demo".
 type demoRun struct {
-	// dir is the folder of the files; unpack sets it if -o does not.
-	dir string
+	dir string // folder of the files; set by unpack if -o is not given
 }
 
-// run tells the story and ends at the first step that fails, which has said why.
+// run explains and runs each step. It ends at the first step that fails, whose command has printed why.
 func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usagef("want no arguments; -o DIR names the folder for the files")
@@ -46,7 +44,6 @@ func (c *demoRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	// The program speaks to the user on standard output, as do the commands in the story.
 	say := func(format string, args ...any) { fmt.Fprintf(env.Stdout, format+"\n", args...) }
 	term := env.Terminal(env.Stdout)
 	command := func(line string) { say("%s\n", term.Paint(cli.Bold, "  $ "+line)) }
@@ -61,7 +58,7 @@ three raw profiles, which count how often each part of it ran:
 	say(`
 Compilers do not read raw profiles. First, merge them into one indexed profile:
 `)
-	// The story includes what the commands print.
+	// Messages of the commands are part of the story.
 	story := &cli.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stdout, Getenv: env.Getenv, Stores: env.Stores}
 	profuse := func(args ...string) bool {
 		command("profuse " + strings.Join(args, " "))
@@ -80,7 +77,6 @@ This is what the file contains:
 	say(`
 The same for a browser, with all functions, drawings and search:
 `)
-	// The page is only written; opening a browser is left to the user.
 	page := filepath.Join(c.dir, "app.html")
 	if !profuse("report", "-o", page, app) {
 		return cli.ErrReported
@@ -100,13 +96,12 @@ The files of this demo are in %s.`, c.dir)
 
 // demoApp returns an app with the commands that the demo runs.
 func demoApp() *cli.App {
-	// Not the whole app: its list of commands has the demo in it.
+	// The whole app would contain the demo.
 	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand(), reportCommand()}}
 }
 
-// demoFiles holds the raw profiles of three runs of one program, built by clang 22 with
-// -fprofile-generate, and the sources of the program, so that the demo runs from the binary alone.
-// A test compares them with the fixtures of testdata/irpgo.
+// demoFiles has the raw profiles of three runs of one program, built by clang 22 with -fprofile-generate,
+// and the sources of the program. They are the fixtures of testdata/irpgo.
 //
 //go:embed demo
 var demoFiles embed.FS
@@ -114,7 +109,7 @@ var demoFiles embed.FS
 // unpack writes the profiles and the sources into the folder and returns the paths of the
 // profiles.
 func (c *demoRun) unpack() (runs []string, err error) {
-	// The folder stays after the demo, for the page and the files to try.
+	// The folder stays after the demo.
 	if c.dir == "" {
 		if c.dir, err = os.MkdirTemp("", "profuse-demo-"); err != nil {
 			return nil, err

@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/export"
 )
 
-// exportCommand is "profuse export". Package export has the formats; those of coverage are made by
-// package coverage, with programs read for their mappings. docs/export.md says what each format
+// exportCommand is "profuse export". Package export has the formats. docs/export.md says what each format
 // holds.
 func exportCommand() *cli.Command {
 	return &cli.Command{
@@ -71,15 +70,14 @@ type exportRun struct {
 	// to is the format; if it is empty, the name of output decides.
 	to     cli.Choice
 	output string
-	// opt has most options as they are; choose adds the filter that function describes.
-	opt      export.Options
+	opt    export.Options
+	// function is the regular expression that setFilter compiles into opt.
 	function string
 	quiet    bool // do not list what the format cannot hold
 	programs sources.Programs
 }
 
-// run writes the view of one profile and then lists what the format could not hold, which is no
-// failure.
+// run writes the view of one profile and then lists what the format could not hold.
 func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	format, err := c.format()
 	switch {
@@ -93,7 +91,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 			return err
 		}
 	}
-	if err := c.choose(); err != nil {
+	if err := c.setFilter(); err != nil {
 		return err
 	}
 	// Only formats of coverage need the coverage mapping of the programs, which takes time to read.
@@ -102,7 +100,6 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Losses are told after writing, since only writing finds them.
 	var losses []export.Loss
 	err = console.Write(env, c.output, []inputs.Input{inputs.File(args[0], inputs.Options{})}, false, func(w io.Writer) (err error) {
 		losses, err = export.Write(w, format, v, c.opt)
@@ -117,8 +114,8 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// choose parses option --function.
-func (c *exportRun) choose() error {
+// setFilter parses --function.
+func (c *exportRun) setFilter() error {
 	choose, err := console.FunctionPattern("function", c.function)
 	if choose != nil {
 		c.opt.Function = func(s *profile.Symbol) bool { return console.MatchesFunction(choose, s.Name+s.Signature) }
@@ -126,8 +123,8 @@ func (c *exportRun) choose() error {
 	return err
 }
 
-// format returns the format of option --to, or else of the output's name: of several suffixes that
-// fit, the longest, such as .llvm.json before .json.
+// format returns the format of --to, or else the format with the longest suffix that fits the output's
+// name: .llvm.json before .json.
 func (c *exportRun) format() (export.Format, error) {
 	if c.to.Value != "" {
 		return export.Format(c.to.Value), nil
@@ -139,7 +136,6 @@ func (c *exportRun) format() (export.Format, error) {
 			found = f
 		}
 	}
-	// Without a suffix, as on standard output, there is nothing that could name the format.
 	if ext := filepath.Ext(name); found == "" && ext != "" {
 		return "", cli.Usagef("no format has the suffix %s: --to FORMAT names one", ext)
 	} else if found == "" {

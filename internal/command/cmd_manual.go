@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// manualCommand is a command of the app that it describes.
+// manualCommand is "profuse manual", for the commands of the app.
 func manualCommand(a *cli.App) *cli.Command {
 	return &cli.Command{
 		Name:  "manual",
@@ -39,7 +39,6 @@ type manualRun struct {
 
 // run prints one page, or with -o writes all of them as files of section 1.
 func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
-	// source is what man shows at the bottom of a page.
 	source := c.app.Name + " " + moduleVersion()
 	switch {
 	case c.dir == "":
@@ -50,15 +49,13 @@ func (c *manualRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return err
 	}
-	// The page of the program itself has the empty path.
 	return c.writeAll(env, nil, c.app.Commands, source)
 }
 
-// writeAll writes the page that path names and those of its commands, as PROGRAM-COMMAND-….1.
+// writeAll writes the page of the command with this path and of the commands below it, as PROGRAM-COMMAND-….1.
 func (c *manualRun) writeAll(env *cli.Env, path []string, commands []*cli.Command, source string) error {
 	file := filepath.Join(c.dir, strings.Join(append([]string{c.app.Name}, path...), "-")+".1")
 	err := console.Write(env, file, nil, false, func(w io.Writer) error { return c.app.Manual(w, path, source) })
-	// The error of one page ends the writing of the others.
 	for _, below := range commands {
 		if err == nil {
 			err = c.writeAll(env, append(slices.Clip(path), below.Name), below.Commands, source)

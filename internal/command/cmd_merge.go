@@ -5,19 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// mergeCommand is "profuse merge". Package merging merges for all families; each family has an
-// adder with its own options and formats. docs/reliability.md describes the loss budget; the file
-// of --report follows docs/schema/merge-report.schema.json.
+// mergeCommand is "profuse merge". Package merging does what all families have in common; the adder of each
+// family has its own options and formats. docs/reliability.md describes the loss budget,
+// docs/schema/merge-report.schema.json the file of --report.
 func mergeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "merge",
@@ -39,7 +38,7 @@ The exit code is 0 if OUTPUT was written, 4 if the loss would exceed the budget,
 if the command line is wrong, and 1 for any other failure.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &mergeCmd{}
+			c := &mergeRun{}
 			c.declare(f)
 			return c.run
 		},
@@ -55,29 +54,26 @@ func mergesOfFamilies() string {
 	return b.String()
 }
 
-// mergeCmd is one run of "profuse merge". [merging.Options] has the options that all families share and
-// does the work.
-type mergeCmd struct {
-	merging.Options
-	// format is --format, the names of all families' results, of which several families may have
-	// one.
-	format cli.Choice
-	adders families.Adders
+// mergeRun is one run of "profuse merge".
+type mergeRun struct {
+	options merging.Options // the options that all families share
+	adders  families.Adders // the options of each family
+	format  cli.Choice      // name of a result; several families may have results of this name
 }
 
-// declare declares the options for all families, then those of each family.
-func (c *mergeCmd) declare(f *cli.Flags) {
-	f.StringVar(&c.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
-	c.Checksum.Declare(f)
-	f.Var(&c.format, "format", "") // its usage has the formats of the families, which are declared below
-	f.Var(&c.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
-	f.StringVar(&c.Decay, "decay", "", "`D` weight older INPUTs less: the last INPUT counts in full, the one before it D times, such as 0.8, the next D² times …")
-	f.IntVar(&c.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
-	c.Programs.Declare(f)
-	c.Loss.Declare(f, false)
-	f.Var(&c.MaxShare, "max-share", "`P%` fail if one input contributes more than P % of the total count")
-	f.BoolVar(&c.Empty, "allow-empty", false, "write a profile even if no input has any function")
-	f.BoolVar(&c.Quiet, "q", false, "print no progress, warnings or summary")
+// declare declares the options for all families, then the options of each family.
+func (c *mergeRun) declare(f *cli.Flags) {
+	f.StringVar(&c.options.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
+	c.options.Checksum.Declare(f)
+	f.Var(&c.format, "format", "") // the usage follows below
+	f.Var(&c.options.Weighted, "weighted-input", "`W,INPUT` another input, with counts multiplied by W; W may be a fraction such as 0.5; repeatable")
+	f.StringVar(&c.options.Decay, "decay", "", "`D` weight older INPUTs less: the last INPUT counts in full, the one before it D times, such as 0.8, the next D² times …")
+	f.IntVar(&c.options.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
+	c.options.Programs.Declare(f)
+	c.options.Loss.Declare(f, false)
+	f.Var(&c.options.MaxShare, "max-share", "`P%` fail if one input contributes more than P % of the total count")
+	f.BoolVar(&c.options.Empty, "allow-empty", false, "write a profile even if no input has any function")
+	f.BoolVar(&c.options.Quiet, "q", false, "print no progress, warnings or summary")
 	c.adders.Declare(f, false)
 	var defaults []string
 	for _, m := range c.adders.List {
@@ -92,27 +88,26 @@ func (c *mergeCmd) declare(f *cli.Flags) {
 	f.Lookup("format").Usage = "`FORMAT` format of OUTPUT: " + c.adders.Formats() + ". A partial sum can be added up further without loss (default " + cli.AnyOf(defaults) + ")"
 }
 
-// run checks what can be checked without inputs; the family, and with it the options that apply,
-// follows from the inputs.
-func (c *mergeCmd) run(ctx context.Context, env *cli.Env, args []string) error {
-	c.Options.Format = c.format.Value
+// run checks the options before it opens the inputs, which decide the family and so which options apply.
+func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	c.options.Format = c.format.Value
 	// Text may go to a terminal, binary profiles may not.
-	text := slices.ContainsFunc(c.asked(), func(r merging.Result) bool { return r.Text })
-	if err := c.Options.Check(env, args, text); err != nil {
+	text := slices.ContainsFunc(c.namedResults(), func(r merging.Result) bool { return r.Text })
+	if err := c.options.Check(env, args, text); err != nil {
 		return err
 	}
-	if err := c.adders.Check(&c.Options); err != nil {
+	if err := c.adders.Check(&c.options); err != nil {
 		return err
 	}
-	return c.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
-		c.Family = c.chooseFamily(ins)
-		at := families.Index(c.Family)
-		return c.adders.List[at], c.adders.Refuse(at, &c.Options)
+	return c.options.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
+		c.options.Family = c.chooseFamily(ins)
+		at := families.Index(c.options.Family)
+		return c.adders.List[at], c.adders.Refuse(at, &c.options)
 	})
 }
 
-// asked returns the results that option --format names.
-func (c *mergeCmd) asked() (results []merging.Result) {
+// namedResults returns the results that --format names, at most one of each family.
+func (c *mergeRun) namedResults() (results []merging.Result) {
 	for _, m := range c.adders.List {
 		for _, r := range m.Results() {
 			if r.Name == c.format.Value {
@@ -123,19 +118,19 @@ func (c *mergeCmd) asked() (results []merging.Result) {
 	return results
 }
 
-// chooseFamily chooses the family to merge: by option --format, by the name of the output, or by
-// the first input that identifies one. The inputs also decide if the option fits several families.
-// If no input is of a family that the option fits, it is the last of these.
-func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
+// chooseFamily returns the family to merge. If --format fits one family, it decides; without --format, the
+// name of the output decides, and then the first input that is a profile. That input also decides if
+// --format fits several families; if it is of none of them, the last of them is merged.
+func (c *mergeRun) chooseFamily(ins []inputs.Input) formats.Family {
 	var kinds []formats.Family
-	for _, r := range c.asked() {
+	for _, r := range c.namedResults() {
 		kinds = append(kinds, r.Family)
 	}
 	if len(kinds) == 1 {
 		return kinds[0]
 	}
 	if len(kinds) == 0 {
-		if f, ok := formats.BySuffix(strings.TrimSuffix(store.Shown(c.Output), console.Compression(c.Output))); ok {
+		if f, ok := formats.BySuffix(strings.TrimSuffix(store.Shown(c.options.Output), console.Compression(c.options.Output))); ok {
 			return f.Family()
 		}
 	}
@@ -143,7 +138,6 @@ func (c *mergeCmd) chooseFamily(ins []inputs.Input) formats.Family {
 	if len(kinds) == 0 {
 		return kind
 	}
-	// The option fits several families; an input of one of them decides.
 	at := slices.IndexFunc(kinds, func(k formats.Family) bool { return families.Index(k) == families.Index(kind) })
 	if at < 0 {
 		at = len(kinds) - 1

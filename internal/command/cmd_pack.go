@@ -18,9 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
@@ -29,11 +28,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// maxPack limits the contents of a pack in bytes: all that is read of a compressed
-// archive however small it is, see package inputs.
+// maxPack limits the contents of a pack in bytes. Package inputs reads no more from a compressed archive.
 const maxPack = 2 << 30
 
-// packCommand is "profuse pack". Package packing says how a pack records where profiles come from.
+// packCommand is "profuse pack". Package packing describes how a pack records the programs of its profiles.
 // docs/mip.md shows packs with --program and --privacy.
 func packCommand() *cli.Command {
 	return &cli.Command{
@@ -59,73 +57,75 @@ function, with the standard error sqrt(N f (1-f)) / (1-2f) for N profiles and th
 probability f.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			output, quiet, checksum := "", false, console.Checksum(false)
 			// Random bytes are buffered, since each function takes four.
-			p := &packer{seen: make(map[string]int), random: bufio.NewReader(rand.Reader)}
-			f.StringVar(&output, "o", "", "`OUTPUT` archive to write, such as profiles.tar.zst; may be a URL")
-			f.BoolVar(&quiet, "q", false, "print no summary")
+			c := &packRun{names: make(map[string]int), random: bufio.NewReader(rand.Reader)}
+			f.StringVar(&c.output, "o", "", "`OUTPUT` archive to write, such as profiles.tar.zst; may be a URL")
+			f.BoolVar(&c.quiet, "q", false, "print no summary")
 			f.Func("privacy", "`EPSILON` add noise to coverage, for differential privacy of each function, such as 1", func(s string) (err error) {
-				if p.privacy, err = strconv.ParseFloat(s, 64); err != nil || !(p.privacy > 0) || math.IsInf(p.privacy, 1) {
+				if c.privacy, err = strconv.ParseFloat(s, 64); err != nil || !(c.privacy > 0) || math.IsInf(c.privacy, 1) {
 					return errors.New("want a number above 0")
 				}
 				return nil
 			})
-			f.StringVar(&p.path, "program", "", "`PROGRAM` program of raw MIP profiles, or its .mipmap; its build id goes into the pack")
-			checksum.Declare(f)
-			return func(ctx context.Context, env *cli.Env, args []string) error {
-				if output == "" || len(args) == 0 {
-					return cli.Usagef("want -o OUTPUT and at least one INPUT")
-				}
-				if name := strings.TrimSuffix(store.Shown(output), console.Compression(output)); output != "-" && path.Ext(name) != ".tar" {
-					return cli.Usagef("%s: the name of a pack ends in .tar, .tar.zst or .tar.gz", store.Shown(output))
-				}
-				if err := console.RefuseTerminal(env, output, "an archive", ""); err != nil {
-					return err
-				}
-				if p.path != "" {
-					if err := p.readProgram(env); err != nil {
-						return err
-					}
-				}
-				ins, err := inputs.Expand(sources.BundleFiles(args), sources.Options(env))
-				if err != nil {
-					return err
-				}
-				err = console.Write(env, output, ins, checksum, func(w io.Writer) error {
-					return console.WriteCompressed(w, output, func(w io.Writer) error { return p.pack(ctx, w, ins) })
-				})
-				if err == nil && !quiet {
-					fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(uint64(p.profiles), "profile", "profiles"),
-						cli.Size(uint64(p.size)), console.OutputName(output))
-				}
-				return err
-			}
+			f.StringVar(&c.program, "program", "", "`PROGRAM` program of raw MIP profiles, or its .mipmap; its build id goes into the pack")
+			c.checksum.Declare(f)
+			return c.run
 		},
 	}
 }
 
-// A packer writes profiles to an archive.
-type packer struct {
-	privacy float64 // epsilon; 0 for none
-	path    string  // of the program of raw MIP profiles; "" if unknown
-	// program is what readProgram finds in path.
-	program packing.Origin
-	random  io.Reader // of bytes for the noise
-	// profiles and size, in bytes before noise and compression, are what was packed so far.
-	profiles int
-	size     int64
-	seen     map[string]int // how often a name was given
+// packRun is one run of "profuse pack".
+type packRun struct {
+	output   string
+	quiet    bool
+	checksum console.Checksum
+	privacy  float64 // epsilon; 0 for none
+	program  string  // path of the program of raw MIP profiles; "" if unknown
+
+	programOrigin packing.Origin // of the profiles of program
+	random        io.Reader
+	profiles      int            // packed so far
+	size          int64          // of the profiles packed so far, in bytes, before compression
+	names         map[string]int // how many profiles had this name
 }
 
-// pack writes the archive. Times, owners and modes are constant, so that the same profiles give the
-// same bytes.
-func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) error {
+// run writes the archive and prints a summary.
+func (c *packRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if c.output == "" || len(args) == 0 {
+		return cli.Usagef("want -o OUTPUT and at least one INPUT")
+	}
+	if name := strings.TrimSuffix(store.Shown(c.output), console.Compression(c.output)); c.output != "-" && path.Ext(name) != ".tar" {
+		return cli.Usagef("%s: the name of a pack ends in .tar, .tar.zst or .tar.gz", store.Shown(c.output))
+	}
+	if err := console.RefuseTerminal(env, c.output, "an archive", ""); err != nil {
+		return err
+	}
+	if c.program != "" {
+		if err := c.readProgram(env); err != nil {
+			return err
+		}
+	}
+	ins, err := inputs.Expand(sources.BundleFiles(args), sources.Options(env))
+	if err != nil {
+		return err
+	}
+	err = console.Write(env, c.output, ins, c.checksum, func(w io.Writer) error {
+		return console.WriteCompressed(w, c.output, func(w io.Writer) error { return c.writeArchive(ctx, w, ins) })
+	})
+	if err == nil && !c.quiet {
+		fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(uint64(c.profiles), "profile", "profiles"),
+			cli.Size(uint64(c.size)), console.OutputName(c.output))
+	}
+	return err
+}
+
+// writeArchive writes the archive. Times, owners and modes are constant, so that equal profiles make equal
+// archives.
+func (c *packRun) writeArchive(ctx context.Context, w io.Writer, ins []inputs.Input) error {
 	archive := tar.NewWriter(w)
-	// The global header marks the archive as a pack.
 	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
 		return err
 	}
-	// One reader for all inputs: its decompressors are used again.
 	var r inputs.Reader
 	defer r.Close()
 	for _, in := range ins {
@@ -133,22 +133,21 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// The readers of archives stop at this size, so a larger pack could not be read whole.
-			if p.size += int64(len(d.Bytes())); p.size > maxPack {
+			c.size += int64(len(d.Bytes()))
+			if c.size > maxPack {
 				return fmt.Errorf("a pack holds %s at most: divide the inputs", cli.Size(maxPack))
 			}
-			p.profiles++
-			data, err := p.private(d)
+			c.profiles++
+			data, err := c.addNoise(d)
 			if err != nil {
 				return err
 			}
-			origin, err := p.origin(d)
+			origin, err := c.origin(d)
 			if err != nil {
 				return err
 			}
-			// The size is that of the data with noise, which is as long as the data without.
 			h := &tar.Header{
-				Typeflag: tar.TypeReg, Name: p.name(d.Name()), Size: int64(len(data)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+				Typeflag: tar.TypeReg, Name: c.memberName(d.Name()), Size: int64(len(data)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
 				PAXRecords: origin.Records(),
 			}
 			if err := archive.WriteHeader(h); err != nil {
@@ -165,49 +164,49 @@ func (p *packer) pack(ctx context.Context, w io.Writer, ins []inputs.Input) erro
 }
 
 // readProgram reads the program that --program names.
-func (p *packer) readProgram(env *cli.Env) error {
-	in, err := sources.BinaryPath(p.path, sources.Options(env))
+func (c *packRun) readProgram(env *cli.Env) error {
+	in, err := sources.BinaryPath(c.program, sources.Options(env))
 	if err != nil {
 		return err
 	}
 	return in.One(func(d *inputs.Data) (err error) {
-		// Only one family has programs that --program may name.
+		// Only one family has a function for programs.
 		for i := range families.All {
 			if families.All[i].Program != nil {
-				p.program, err = families.All[i].Program(d.Name(), d.Bytes())
+				c.programOrigin, err = families.All[i].Program(d.Name(), d.Bytes())
 			}
 		}
 		return err
 	})
 }
 
-// origin returns what the pack says about a profile: what an earlier pack says, or what its bytes
-// and the program say. A profile that is of another program than --program names is an error,
-// because the build id would be wrong.
-func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
+// origin returns the program and build id to record for a profile: from an earlier pack, from the profile,
+// or from the program. A profile of another program than --program is an error, because the build id would
+// be wrong.
+func (c *packRun) origin(d *inputs.Data) (o packing.Origin, err error) {
 	o.Program, o.BuildID = d.Packed()
 	i, _, err := families.Of(d.Name(), d.Bytes())
 	if err != nil || families.All[i].Origin == nil {
 		return o, nil // packed as it is
 	}
-	// What an earlier pack says comes first: its writer may have known the program.
+	// The writer of an earlier pack may have known the program.
 	from := families.All[i].Origin(d.Name(), d.Bytes())
 	o = packing.Origin{Program: cmp.Or(o.Program, from.Program), BuildID: cmp.Or(o.BuildID, from.BuildID)}
 	switch {
-	case families.All[i].Program == nil || p.path == "" || o.Program == "":
-	case o.Program != p.program.Program:
-		return o, flaw.File(d.Name()).Field("program").Got(o.Program).Wantf("%s, that of %s", p.program.Program, p.path).
+	case families.All[i].Program == nil || c.program == "" || o.Program == "":
+	case o.Program != c.programOrigin.Program:
+		return o, flaw.File(d.Name()).Field("program").Got(o.Program).Wantf("%s, as in %s", c.programOrigin.Program, c.program).
 			Hint("pack the profiles of each program with its own --program").Mismatch()
 	default:
-		o.BuildID = cmp.Or(o.BuildID, p.program.BuildID)
+		o.BuildID = cmp.Or(o.BuildID, c.programOrigin.BuildID)
 	}
 	return o, nil
 }
 
-// private returns the bytes of a profile, with noise if that was asked for. The input may be a
-// mapped file, so the noise goes into a copy.
-func (p *packer) private(d *inputs.Data) ([]byte, error) {
-	if p.privacy == 0 {
+// addNoise returns the bytes of a profile, with --privacy in a copy with noise: the input may be a mapped
+// file.
+func (c *packRun) addNoise(d *inputs.Data) ([]byte, error) {
+	if c.privacy == 0 {
 		return d.Bytes(), nil
 	}
 	i, _, err := families.Of(d.Name(), d.Bytes())
@@ -218,18 +217,17 @@ func (p *packer) private(d *inputs.Data) ([]byte, error) {
 		return nil, fmt.Errorf("%s: --privacy is for raw MIP profiles of function coverage", d.Name())
 	}
 	data := bytes.Clone(d.Bytes())
-	return data, families.All[i].Randomize(d.Name(), data, p.privacy, func() uint32 {
+	return data, families.All[i].Randomize(d.Name(), data, c.privacy, func() uint32 {
 		var b [4]byte
-		_, _ = io.ReadFull(p.random, b[:]) // never fails
+		_, _ = io.ReadFull(c.random, b[:]) // never fails
 		return binary.NativeEndian.Uint32(b[:])
 	})
 }
 
-// name returns a name for a profile in the archive. It leads nowhere, is not one that readers pass
-// over, and is that of no other profile. Names that occur twice get .2, .3 and so on.
-func (p *packer) name(name string) string {
-	// Names become relative, without volume, URL scheme or "..", and members of archives, which
-	// inputs name ARCHIVE!MEMBER, become paths.
+// memberName returns a unique name for a profile in the archive: a relative path that is not hidden. Names
+// that occur several times get .2, .3 and so on.
+func (c *packRun) memberName(name string) string {
+	// Inputs name a member of an archive ARCHIVE!MEMBER.
 	name = filepath.ToSlash(strings.TrimPrefix(name, filepath.VolumeName(name)))
 	_, rest, isURL := strings.Cut(name, "://")
 	if isURL {
@@ -237,11 +235,11 @@ func (p *packer) name(name string) string {
 	}
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, "!", "/")), "/")
 	if _, hidden := inputs.IsHidden(name); hidden || name == "" {
-		name = fmt.Sprintf("profile-%06d", p.profiles)
+		name = fmt.Sprintf("profile-%06d", c.profiles)
 	}
-	p.seen[name]++
-	if n := p.seen[name]; n > 1 {
-		return p.name(fmt.Sprintf("%s.%d", name, n))
+	c.names[name]++
+	if n := c.names[name]; n > 1 {
+		return c.memberName(fmt.Sprintf("%s.%d", name, n))
 	}
 	return name
 }

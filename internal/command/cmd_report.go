@@ -15,8 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// reportCommand is "profuse report". Package report makes the page, "profuse view" serves the same.
-// docs/report-page.md describes the page and how it is built.
+// reportCommand is "profuse report". Package report makes the page, which "profuse view" serves.
+// docs/report-page.md describes the page.
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
@@ -43,10 +43,9 @@ wrong.`,
 
 // reportOptions are the options of pages, in a file or served.
 type reportOptions struct {
-	opt report.Options
-	// programs give names and lines of functions, and coverage; sources are the folders of --source.
-	programs sources.Programs
-	sources  cli.List
+	opt      report.Options
+	programs sources.Programs // for names and lines of functions, and coverage
+	sources  cli.List         // folders
 }
 
 // declare declares the options of report and view.
@@ -72,14 +71,14 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 		return nil, err
 	}
 	out := make([]report.Source, len(args))
-	// Checking and reading go over the same bytes at the same time.
+	// Each file is checked while its bytes are in memory.
 	look := func(i int, name string, data []byte) {
 		checked, _ := all.check(name, data)
 		out[i] = report.Source{Checked: true, Findings: checked.Lines()}
 	}
 	views, err := sources.OpenViews(env, args, &o.programs, look)
 	if errors.Is(err, profile.ErrEmpty) && len(o.programs.Paths) > 0 {
-		// Programs without a coverage mapping leave a page out, no more.
+		// Without coverage mappings the page has no coverage.
 		o.programs.Coverage = false
 		var others error
 		if views, others = sources.OpenViews(env, args, &o.programs, look); others == nil {
@@ -102,12 +101,12 @@ type reportRun struct {
 	output string
 }
 
-// run writes one file, and tells on the status line which page it makes.
+// run writes the file. The status line shows which page it makes.
 func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := console.RefuseTerminal(env, c.output, "a report", ""); err != nil {
 		return err
 	}
-	end := memlimit.CollectAbove(250 << 20) // the files are in memory, too
+	end := memlimit.CollectAbove(250 << 20) // the files are in memory as well
 	sources, err := c.open(env, args)
 	end()
 	if err != nil {
@@ -119,7 +118,6 @@ func (c *reportRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	for i, arg := range args {
 		ins[i] = inputs.File(arg, inputs.Options{})
 	}
-	// Pages of large profiles may take long to make.
 	status := env.StatusLine(false)
 	c.opt.Progress = func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))

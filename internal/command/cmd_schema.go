@@ -12,7 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 )
 
-// schemaCommand is "profuse schema". The schemas are those of docs/schema, built into the binary.
+// schemaCommand is "profuse schema". The schemas are the files of docs/schema.
 func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "schema",
@@ -51,15 +51,14 @@ func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	text, err := schema.Text(args[0])
 	if err != nil {
-		// A name that is not a schema's is a mistake in the command line.
 		return &cli.UsageError{Message: err.Error()}
 	}
 	_, err = env.Stdout.Write(text)
 	return err
 }
 
-// writeAll writes all schemas under the file names by which they refer to each other.
-// The folder then validates files without a network: the schemas name each other by file.
+// writeAll writes all schemas under the file names by which they refer to each other, so that validators
+// need no network.
 func (c *schemaRun) writeAll(env *cli.Env) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return err

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -18,8 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/responsefile"
 )
 
-// showCommand is "profuse show". Each family collects and prints its own facts; options without a
-// family apply to all. The JSON follows docs/schema/show.schema.json.
+// showCommand is "profuse show". Each family collects and prints its own facts. docs/schema/show.schema.json
+// describes the JSON.
 func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "show",
@@ -47,7 +46,6 @@ is wrong.`,
 			f.BoolVar(&c.cutoffs, "cutoffs", false, "list how many counters make up each share of the total count")
 			f.BoolVar(&c.values, "values", false, "print the call targets, sizes and virtual tables of the functions selected, or all")
 			for _, known := range families.All {
-				// Each family's options stand in a group of their own.
 				k := known.Show()
 				k.Declare(f)
 				c.showers = append(c.showers, k)
@@ -70,21 +68,19 @@ func shownOfFamilies() string {
 
 // showRun is one run of "profuse show".
 type showRun struct {
-	json bool
-	// top is how many of the hottest functions each file lists.
-	top int
-	// function chooses functions to list in full; counts and values say what of them is printed.
-	function string
-	counts   bool
-	values   bool
-	cutoffs  bool // print the detailed summary
+	json     bool
+	top      int    // hottest functions of each file
+	function string // functions to list in full
+	counts   bool   // print their counters
+	values   bool   // print their values
+	cutoffs  bool
 	mangled  bool
 	programs sources.Programs
-	showers  []family.Shower // by family
+	showers  []family.Shower // in the order of families.All
 }
 
-// run shows one file after the other and keeps none, so memory does not grow with their number. A
-// file that cannot be read is told and fails the command at the end.
+// run shows one file after the other, so that memory does not grow with their number. If a file cannot be
+// read, the command shows the others and fails at the end.
 func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	opt, err := c.check(args)
 	if err != nil {
@@ -103,12 +99,11 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	out := bufio.NewWriter(env.Stdout)
 	list := &factsJSON{w: out}
-	// One printer for all files: it knows whether a file came before.
+	// The printer separates the files, so all share one.
 	printer := &family.Printer{
 		Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled},
 		Cutoffs: c.cutoffs, Counts: c.counts, Values: c.values,
 	}
-	// The other files are shown all the same.
 	failed := false
 	// show prints the facts as far as they go, then the error.
 	show := func(f family.Facts, err error) {
@@ -125,15 +120,14 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
-		// What a pack says is printed below the title of the file.
 		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
-		at, format, err := families.Of(name, data)
+		index, format, err := families.Of(name, data)
 		if err != nil {
 			show(families.UnreadableFacts(name, len(data), err), err)
 			return nil
 		}
-		facts, err := c.showers[at].Facts(name, data, format, opt)
-		// What a pack says is not in the bytes that the family has read.
+		facts, err := c.showers[index].Facts(name, data, format, opt)
+		// The origin that a pack records is not in the bytes of the profile.
 		if head, ok := facts.(interface{ SetPacked(packing.Origin) }); ok && printer.Packed != (packing.Origin{}) {
 			head.SetPacked(printer.Packed)
 		}
@@ -158,8 +152,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// check checks the command line. --counts and --values without --function choose all functions, by
-// an expression that matches any name.
+// check checks the command line. --counts and --values without --function choose all functions.
 func (c *showRun) check(args []string) (*family.ShowOptions, error) {
 	opt := &family.ShowOptions{Top: c.top, Blocks: c.counts}
 	if len(args) == 0 {

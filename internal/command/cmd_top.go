@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// topCommand is "profuse top". It ranks what any view has: functions, or stacks by one of their
-// values.
+// topCommand is "profuse top". It ranks the functions of a view, or its stacks by one of their values.
 func topCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "top",
@@ -45,29 +44,27 @@ with their shares of the total and the running sums of the shares.`,
 
 // topRun is one run of "profuse top".
 type topRun struct {
-	// n is how many to list, 0 for all.
-	n int
-	// table and value choose stacks and the value that ranks them; function filters the list.
-	table, value, function string
-	// cutoffs prints the distribution of the counts instead of the list.
-	cutoffs, json, mangled bool
-	programs               sources.Programs
+	n             int    // length of the list; 0 for all
+	table, value  string // stacks to list, and the value that ranks them
+	function      string // regular expression
+	cutoffs       bool   // print the distribution of the counts instead of the list
+	json, mangled bool
+	programs      sources.Programs
 }
 
 // A topItem is a function or a stack.
 type topItem struct {
-	// A function has a symbol alone; a stack has frames, the callee first, whose symbol this is.
-	symbol profile.Symbol
-	frames []profile.Frame
-	count  uint64 // by which it is ranked
-	calls  uint64
-	labels []profile.Label
-	// Shares of the total: of the item, and of all items up to it.
-	share, cumulative float64
+	symbol     profile.Symbol  // the function, or the callee of the stack
+	frames     []profile.Frame // of a stack, the callee first; nil for a function
+	count      uint64          // by which the item is ranked
+	calls      uint64
+	labels     []profile.Label
+	share      float64 // of the total
+	cumulative float64 // share of all items up to this one
 }
 
-// run walks over the items several times, for the distribution of their counts and to rank them,
-// rather than hold them all.
+// run walks over the items several times, first for the distribution of their counts, then to rank them, so
+// that they are never all in memory.
 func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) != 1:
@@ -87,7 +84,7 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Shares are of the whole total, so --function chooses after the counts are added up.
+	// Shares refer to the total of all items, so --function does not filter here.
 	d := profile.Distribute(func(yield func(uint64) bool) {
 		for it := range list.all {
 			if !yield(it.count) {
@@ -121,22 +118,21 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 type topList struct {
 	one   string // "function"
 	kind  string // "functions" or "stacks of samples"
-	value string // by which they are ranked
+	value string // by which the items are ranked
 	unit  profile.Unit
-	calls bool // print the number of calls, too
-	// all yields all items. The next step overwrites the item with its frames and labels.
+	calls bool // print the number of calls
+	// all yields all items. Each step reuses the memory of the item, its frames and labels.
 	all   iter.Seq[*topItem]
-	items []topItem // those to print, by rank
+	items []topItem // to print, by rank
 }
 
-// collectTop returns the functions or stacks of a view. Without --table these are functions, but
-// stacks where functions have neither calls nor blocks: heap profiles.
+// collectTop returns the functions or stacks of a view. Without --table it returns functions, or stacks if
+// functions have neither calls nor blocks, as in heap profiles.
 func collectTop(v profile.View, table, value string) (*topList, error) {
 	features := v.Features()
 	sets := v.Stacks()
 	if table == "" {
 		table = profile.FunctionSet
-		// Functions of such profiles have no numbers to rank them by.
 		if len(sets) > 0 && !features.Calls && !features.Blocks {
 			table = sets[0].Name
 		}
@@ -148,9 +144,9 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 		if set.Name != table {
 			continue
 		}
-		for at, vt := range set.Values {
-			if value == "" || vt.Name == value {
-				return topStacks(set, at), nil
+		for i, v := range set.Values {
+			if value == "" || v.Name == value {
+				return topStacks(set, i), nil
 			}
 		}
 		return nil, fmt.Errorf("stacks %s have no value %q; they have %s", table, value, valueNames(set))
@@ -158,8 +154,7 @@ func collectTop(v profile.View, table, value string) (*topList, error) {
 	return nil, fmt.Errorf("%s has no stacks %q; it has %s", v.Identity().File, table, setNames(sets))
 }
 
-// topFunctions returns the functions by their total counts or, in formats without counts of blocks,
-// by their calls.
+// topFunctions returns the functions, ranked by their total counts or, without counts of blocks, by calls.
 func topFunctions(v profile.View) *topList {
 	features := v.Features()
 	list := &topList{one: "function", kind: "functions", value: "count", unit: profile.Count}
@@ -167,7 +162,7 @@ func topFunctions(v profile.View) *topList {
 	if s.OfCalls {
 		list.value = "calls"
 	}
-	// Where calls are coverage they are 0 or 1, which no column is worth.
+	// Calls that are coverage are 0 or 1, which needs no column.
 	list.calls = !s.OfCalls && features.Calls && !features.CallsAreCoverage
 	list.all = func(yield func(*topItem) bool) {
 		var it topItem
@@ -184,14 +179,13 @@ func topFunctions(v profile.View) *topList {
 	return list
 }
 
-// topStacks returns the stacks of a set, ranked by the value with index at. The innermost function
-// stands for a stack where there is room for one name.
-func topStacks(set profile.StackSet, at int) *topList {
-	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[at].Name, unit: set.Values[at].Unit}
+// topStacks returns the stacks of a set, ranked by the value with this index.
+func topStacks(set profile.StackSet, value int) *topList {
+	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[value].Name, unit: set.Values[value].Unit}
 	list.all = func(yield func(*topItem) bool) {
 		var it topItem
 		for s := range set.ReusedStacks {
-			it = topItem{frames: s.Frames, count: s.Values[at], labels: s.Labels}
+			it = topItem{frames: s.Frames, count: s.Values[value], labels: s.Labels}
 			if len(it.frames) > 0 {
 				it.symbol = it.frames[0].Symbol
 			}
@@ -203,15 +197,14 @@ func topStacks(set profile.StackSet, at int) *topList {
 	return list
 }
 
-// rank finds the n items with the greatest counts, 0 for all, of those that have a function whose
-// name is wanted, and their shares of the total of d. Between two walks over all it holds their
-// counts alone. Equal counts stay in the order of the profile.
+// rank sets l.items to the n items with the greatest counts, or all if n is 0, that have a function with a
+// wanted name, and sets their shares of the total of d. Between its two walks it holds 16 bytes for each
+// item. Items with equal counts stay in the order of the profile.
 func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) bool) {
 	type ranked struct {
 		count uint64
 		index int32 // in the order of the walk
 	}
-	// First walk: counts and places alone, 16 bytes for each item, however large the items are.
 	order := make([]ranked, 0, d.Values)
 	for it := range l.all {
 		order = append(order, ranked{it.count, int32(len(order))})
@@ -224,31 +217,30 @@ func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) b
 		sum += float64(r.count) / whole
 		sums[i] = min(sum, 1)
 	}
-	// Second walk: the items to list are copied, since the next one overwrites the memory of the
-	// last.
-	places := make(map[int32]topItem) // by rank
+	chosen := make(map[int32]topItem) // by rank
 	index := 0
 	for it := range l.all {
-		at := rank[index]
-		if index++; wanted == nil && n > 0 && int(at) >= n || wanted != nil && !it.has(wanted) {
+		r := rank[index]
+		index++
+		if wanted == nil && n > 0 && int(r) >= n || wanted != nil && !it.hasFunction(wanted) {
 			continue
 		}
 		own := *it
 		own.frames, own.labels = slices.Clone(it.frames), slices.Clone(it.labels)
-		own.share, own.cumulative = float64(it.count)/whole, sums[at]
-		places[at] = own
+		own.share, own.cumulative = float64(it.count)/whole, sums[r]
+		chosen[r] = own
 	}
-	for _, at := range firstOf(slices.Sorted(maps.Keys(places)), n) {
-		l.items = append(l.items, places[at])
+	for _, r := range firstOf(slices.Sorted(maps.Keys(chosen)), n) {
+		l.items = append(l.items, chosen[r])
 	}
 }
 
-// has reports whether a function of the item has a wanted name. Any frame of a stack may have it.
-func (it *topItem) has(wanted func(name string) bool) bool {
+// hasFunction reports whether the function, or any function of the stack, has a wanted name.
+func (it *topItem) hasFunction(wanted func(name string) bool) bool {
 	return wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
 }
 
-// unitSuffix is what follows a total: the unit, unless it is a mere count.
+// unitSuffix is the text after a total: the unit, except for counts.
 func (l *topList) unitSuffix() string {
 	if l.unit == profile.Count {
 		return ""
@@ -256,7 +248,7 @@ func (l *topList) unitSuffix() string {
 	return " " + string(l.unit)
 }
 
-// print prints the ranked items as a table, labels in braces behind the name.
+// print prints the ranked items as a table, with labels in braces after the name.
 func (l *topList) print(p *console.Printer) {
 	header := []string{l.value, "share", "running sum"}
 	if l.calls {
@@ -286,7 +278,7 @@ func (l *topList) print(p *console.Printer) {
 	p.Table(header, rows)
 }
 
-// printDistribution prints how many items, the greatest first, make up each share of the total.
+// printDistribution prints how many of the greatest items make up each share of the total.
 func printDistribution(p *console.Printer, d profile.Distribution, kind string) {
 	var rows [][]string
 	for _, c := range d.Cutoffs {
@@ -303,12 +295,11 @@ type topJSON struct {
 	schema.Head
 	File string `json:"file"`
 	schema.FileFormat
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-	Unit  string `json:"unit"`
-	// Number and Total are of all functions or stacks, not only of those in Items.
-	Number  uint64           `json:"number"` // of all
-	Total   uint64           `json:"total"`
+	Kind    string           `json:"kind"`
+	Value   string           `json:"value"`
+	Unit    string           `json:"unit"`
+	Number  uint64           `json:"number"` // of all functions or stacks, listed or not
+	Total   uint64           `json:"total"`  // of all functions or stacks
 	Items   []topItemJSON    `json:"items"`
 	Cutoffs []console.Cutoff `json:"cutoffs"`
 }
@@ -325,7 +316,7 @@ type topItemJSON struct {
 	Cumulative float64           `json:"cumulative"`
 }
 
-// writeJSON writes the list with the distribution, whether or not --cutoffs is given.
+// writeJSON writes the list and the distribution.
 func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribution) {
 	id := v.Identity()
 	out := topJSON{

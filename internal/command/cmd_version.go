@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// versionCommand is "profuse version". The table follows from package formats, so it is never out
-// of date.
+// versionCommand is "profuse version".
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
@@ -23,26 +22,29 @@ func versionCommand() *cli.Command {
 reads and writes. A program that was not built from the tag of a release has the commit behind
 the version, as in 1.2.3+0123456789ab. docs/stability.md says what all releases with the
 same first number have in common.`,
-		Setup: func(*cli.Flags) cli.Action {
-			return func(_ context.Context, env *cli.Env, args []string) error {
-				if len(args) > 0 {
-					return cli.Usagef("want no arguments")
-				}
-				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
-					moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				// Formats that profuse only reads have a dash under "writes".
-				for _, f := range formats.All() {
-					read, written := f.Versions()
-					fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))
-				}
-				return w.Flush()
-			}
-		},
+		Setup: func(*cli.Flags) cli.Action { return versionRun{}.run },
 	}
 }
 
-// release is the version of this code: that of the newest heading of CHANGELOG.md.
+// versionRun is one run of "profuse version".
+type versionRun struct{}
+
+// run prints the version and a table of the formats.
+func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
+	if len(args) > 0 {
+		return cli.Usagef("want no arguments")
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
+		moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	for _, f := range formats.All() {
+		read, written := f.Versions()
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))
+	}
+	return w.Flush()
+}
+
+// release is the version in the newest heading of CHANGELOG.md.
 const release = "1.0.0-rc.1"
 
 // moduleVersion returns the version of the running program.
@@ -54,9 +56,9 @@ func moduleVersion() string {
 	return versionOf(info)
 }
 
-// versionOf returns the release alone if the program was built from its tag, by "go install
-// …@version" or in a checkout. Any other build has the commit behind the release, as build
-// metadata of semantic versioning, and "dirty" if files were changed since.
+// versionOf returns the release if the program was built from its tag, by "go install …@version" or in a
+// checkout. For any other build it appends the commit, as build metadata of semantic versioning, and
+// "dirty" if files were changed since.
 func versionOf(info *debug.BuildInfo) string {
 	if info.Main.Version == "v"+release {
 		return release
@@ -67,7 +69,7 @@ func versionOf(info *debug.BuildInfo) string {
 	}
 	commit := settings["vcs.revision"] // none if the source was not a checkout
 	if commit == "" {
-		// Of a commit that the Go tool downloads it records vX.Y.Z-TIME-COMMIT.
+		// The Go tool records a commit that it downloads as vX.Y.Z-TIME-COMMIT.
 		if parts := strings.Split(info.Main.Version, "-"); len(parts) > 2 {
 			commit = parts[len(parts)-1]
 		}

@@ -42,15 +42,15 @@ port is in use, and 2 if the command line is wrong.`,
 	}
 }
 
-// viewRun is one run of "profuse view". It shares its options with reportRun.
+// viewRun is one run of "profuse view".
 type viewRun struct {
 	reportOptions
 	port   int // 0 for any free one
 	noOpen bool
 }
 
-// run serves until it is interrupted. It listens on the loopback address alone, so that other
-// machines cannot read the profiles.
+// run serves until it is interrupted. It listens on the loopback address only, because profiles are not for
+// other machines.
 func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.port < 0 || c.port > 65535 {
 		return cli.Usagef("option --port takes a number from 0 to 65535")
@@ -63,7 +63,6 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Port 0 lets the system choose a free one.
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("port %d is in use", c.port)
@@ -71,25 +70,24 @@ func (c *viewRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	// The address is the only output, so that a script can read it.
+	// Scripts read the address, so there is no other output.
 	address := "http://" + listener.Addr().String() + "/"
 	if _, err := fmt.Fprintln(env.Stdout, address); err != nil {
 		listener.Close()
 		return err
 	}
-	// A script or a remote shell has no use for a browser here.
 	if env.Terminal(env.Stdout).Interactive && !c.noOpen {
 		openBrowser(env, address)
 	}
 	return serve(ctx, listener, handler)
 }
 
-// The time limits of connections. Pages of very large profiles take long to make.
+// Time limits of connections. Pages of very large profiles take minutes.
 const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 5 * time.Minute
 	idleTimeout  = 2 * time.Minute
-	endTimeout   = interrupt.Grace / 2 // for requests that are answered at an interrupt
+	endTimeout   = interrupt.Grace / 2 // for requests that are still answered after an interrupt
 )
 
 // serve answers requests until ctx ends, which is no error.
@@ -101,8 +99,6 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		MaxHeaderBytes: 64 << 10,
 	}
 	ended := make(chan struct{})
-	// Pages that a browser has asked for may still be answered, within the grace that an interrupt
-	// leaves.
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		grace, cancel := context.WithTimeout(context.Background(), endTimeout)
@@ -112,7 +108,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		}
 	})
 	err := server.Serve(listener)
-	// Serve has returned as soon as Shutdown began, while requests may still be answered.
+	// Serve returns when Shutdown begins, which waits for open requests.
 	if !stop() {
 		<-ended
 	}
@@ -122,8 +118,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	return err
 }
 
-// openBrowser asks the system to open an address. Failure does not matter, because the address is
-// printed too. It does not wait for the browser.
+// openBrowser asks the system to open an address, and ignores errors: the address is printed as well.
 func openBrowser(env *cli.Env, address string) {
 	var argv []string
 	switch runtime.GOOS {
@@ -132,13 +127,12 @@ func openBrowser(env *cli.Env, address string) {
 	case "windows":
 		argv = []string{"rundll32", "url.dll,FileProtocolHandler", address}
 	default:
-		// Without a display it would start a browser in this terminal.
+		// Without a display, xdg-open would start a browser in this terminal.
 		if env.Getenv("DISPLAY") == "" && env.Getenv("WAYLAND_DISPLAY") == "" {
 			return
 		}
 		argv = []string{"xdg-open", address}
 	}
-	// Arguments are passed without a shell.
 	cmd := exec.Command(argv[0], argv[1:]...)
 	if cmd.Start() != nil {
 		return

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -18,9 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/watch"
 )
 
-// watchCommand is "profuse watch". Package internal/watch finds files and counts each once; a
-// family's adder merges them. docs/watch.md describes the journal, and what a crash leaves at each
-// point.
+// watchCommand is "profuse watch". Package watch finds files and counts each once; the adder of a family
+// merges them. docs/watch.md describes the journal, and what a crash leaves at each point.
 func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "watch",
@@ -46,7 +44,7 @@ be merged, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
 			c := &watchRun{}
 			c.settle.Duration, c.every.Duration = time.Second, 5*time.Second
-			f.StringVar(&c.Output, "o", "", "`OUTPUT` profile to add to or create")
+			f.StringVar(&c.options.Output, "o", "", "`OUTPUT` profile to add to or create")
 			f.BoolVar(&c.delete, "delete", false, "delete merged profiles")
 			f.StringVar(&c.archive, "archive", "", "`DIR` move merged profiles to DIR")
 			f.StringVar(&c.quarantine, "quarantine", "", "`DIR` move files that cannot be merged, wholly or in part, to DIR")
@@ -56,66 +54,60 @@ be merged, and 2 if the command line is wrong.`,
 			f.IntVar(&c.batch, "batch", 1000, "`N` merge at most N files at the same time")
 			f.Var(&c.poll, "poll", "scan DIR every two seconds, or every TIME with --poll=TIME, instead of waiting for notifications of the "+
 				"system; always on where the system has none")
-			c.Checksum.Declare(f)
-			c.Programs.Declare(f)
-			f.IntVar(&c.Workers, "j", 0, "`N` read N files at the same time (default one per CPU)")
-			f.BoolVar(&c.Quiet, "q", false, "print only failures and files that cannot be merged")
+			c.options.Checksum.Declare(f)
+			c.options.Programs.Declare(f)
+			f.IntVar(&c.options.Workers, "j", 0, "`N` read N files at the same time (default one per CPU)")
+			f.BoolVar(&c.options.Quiet, "q", false, "print only failures and files that cannot be merged")
 			c.adders.Declare(f, true)
 			return c.run
 		},
 	}
 }
 
-// watchRun is one run of "profuse watch". The merge in it has the options of "profuse merge". The
-// rest says when files are merged and what becomes of them afterwards, see [watch.Options].
+// watchRun is one run of "profuse watch".
 type watchRun struct {
-	merging.Options
-	// Merged files are deleted, moved to archive, or else left in place and remembered.
-	delete  bool
-	archive string
-	// quarantine is the folder for files that cannot be merged, or only in part; "" leaves them.
-	quarantine string
-	once       bool // end when all files are merged
-	// A file is complete once it has not changed for settle; OUTPUT is written at most once per
-	// every, but sooner if batch files wait.
-	settle, every cli.Duration
-	batch         int
-	poll          pollOption // instead of notifications of the system; 0 for these
-	adders        families.Adders
+	options merging.Options // the options that it shares with "profuse merge"
+	adders  families.Adders // the options of each family
+
+	// See [watch.Options].
+	delete     bool
+	archive    string // folder
+	quarantine string // folder
+	once       bool
+	settle     cli.Duration
+	every      cli.Duration
+	batch      int
+	poll       pollOption
 }
 
-// run watches until an interrupt, at which it merges what is complete, or with --once until nothing
+// run watches until an interrupt, and then merges the files that are complete; or with --once until no file
 // is left.
 func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(env, args); err != nil {
 		return err
 	}
-	// The family is chosen once: a folder in which another kind of profile arrives later does not
-	// change it.
-	at := c.choose(args[0])
-	if err := c.adders.Refuse(at, &c.Options); err != nil {
+	family := c.chooseFamily(args[0])
+	if err := c.adders.Refuse(family, &c.options); err != nil {
 		return err
 	}
 	ignoreFileSizeSignal()
-	log := newWatchLog(env, args[0], &c.Options)
+	log := newWatchLog(env, args[0], &c.options)
 	defer log.line.Clear()
 	opt := watch.Options{
-		Dir: args[0], Output: c.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine, Checksum: bool(c.Checksum),
+		Dir: args[0], Output: c.options.Output, Delete: c.delete, Archive: c.archive, Quarantine: c.quarantine, Checksum: bool(c.options.Checksum),
 		Settle: c.settle.Duration, Every: c.every.Duration, Batch: c.batch, Poll: c.poll.interval,
 		Once: c.once, Report: log.event,
 	}
-	adder := c.adders.List[at]
-	// Programs may lie in the watched folder; they are no profiles.
-	opt.Ignore = c.Programs.Paths
-	opt.Merge = c.Watched(adder, log.warn)
-	if err := adder.Open(&c.Options, log.warn); err != nil {
+	adder := c.adders.List[family]
+	opt.Ignore = c.options.Programs.Paths
+	opt.Merge = c.options.Watched(adder, log.warn)
+	if err := adder.Open(&c.options, log.warn); err != nil {
 		return err
 	}
-	defer c.Programs.Close()
-	interrupt.Allow(ctx, interrupt.Forever) // it merges what is complete
+	defer c.options.Programs.Close()
+	interrupt.Allow(ctx, interrupt.Forever) // it merges the files that are complete
 	err := watch.Run(ctx, opt)
 	if err != nil && ctx.Err() != nil {
-		// The interrupt did not cause this failure.
 		log.line.Urgentf("profuse watch: %s", console.Printable(cli.Message(err)))
 		return cli.ErrReported
 	}
@@ -129,52 +121,49 @@ func (c *watchRun) check(env *cli.Env, args []string) error {
 		return cli.Usagef("no folder to watch")
 	case len(args) > 1:
 		return cli.Usagef("want one folder, got %d", len(args))
-	case c.Output == "-":
+	case c.options.Output == "-":
 		return cli.Usagef("standard output cannot be the output: a watch rewrites it")
 	case store.IsURL(args[0]):
 		return cli.Usagef("%s is no folder: for buckets there is \"fleet plan --after\"", store.Shown(args[0]))
-	case store.IsURL(c.Output):
-		return cli.Usagef("the output of a watch is a file, not %s", store.Shown(c.Output))
+	case store.IsURL(c.options.Output):
+		return cli.Usagef("the output of a watch is a file, not %s", store.Shown(c.options.Output))
 	case c.delete && c.archive != "":
 		return cli.Usagef("options --delete and --archive exclude each other")
 	case c.batch < 1:
 		return cli.Usagef("option --batch takes a number from 1 up")
 	}
-	if err := c.Options.Check(env, args, false); err != nil {
+	if err := c.options.Check(env, args, false); err != nil {
 		return err
 	}
-	return c.adders.Check(&c.Options)
+	return c.adders.Check(&c.options)
 }
 
-// choose returns the index of the family to merge: by the name of the output, by
-// its contents, by an option that only one family has, or by the files in the
-// folder.
-func (c *watchRun) choose(dir string) int {
-	out := inputs.File(c.Output, c.Open)
-	// PeekFormat looks at the first bytes of the output, the second time unpacked.
-	if f, ok := formats.BySuffix(strings.TrimSuffix(c.Output, console.Compression(c.Output))); ok {
-		c.Family = f.Family()
+// chooseFamily returns the index of the family to merge. The name of the output decides, its contents, an
+// option that only one family has, or the files in the folder; without any of them it is the first family.
+func (c *watchRun) chooseFamily(dir string) int {
+	out := inputs.File(c.options.Output, c.options.Open)
+	if f, ok := formats.BySuffix(strings.TrimSuffix(c.options.Output, console.Compression(c.options.Output))); ok {
+		c.options.Family = f.Family()
 	} else if f := sources.PeekFormat(out, false); f != 0 {
-		c.Family = f.Family()
+		c.options.Family = f.Family()
 	} else if f := sources.PeekFormat(out, true); f != 0 {
-		c.Family = f.Family()
-	} else if at := c.adders.Given(); at >= 0 {
-		c.Family = families.All[at].Kinds[0]
-	} else if ins, err := inputs.Expand([]string{dir}, c.Open); err == nil {
-		c.Family = merging.InputFamily(ins)
+		c.options.Family = f.Family()
+	} else if index := c.adders.Given(); index >= 0 {
+		c.options.Family = families.All[index].Kinds[0]
+	} else if ins, err := inputs.Expand([]string{dir}, c.options.Open); err == nil {
+		c.options.Family = merging.InputFamily(ins)
 	}
-	at := families.Index(c.Family)
-	// Nothing decides: the first family takes what arrives.
-	if c.Family == "" {
-		c.Family = families.All[at].Kinds[0]
+	index := families.Index(c.options.Family)
+	if c.options.Family == "" {
+		c.options.Family = families.All[index].Kinds[0]
 	}
-	return at
+	return index
 }
 
 // A pollOption is an option with an optional duration.
 type pollOption struct{ interval time.Duration }
 
-// String is for package flag, which shows it as the default: there is none.
+// String returns the default for package flag: none.
 func (p *pollOption) String() string { return "" }
 
 // IsBoolFlag makes the value optional.

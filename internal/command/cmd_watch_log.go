@@ -14,68 +14,58 @@ import (
 )
 
 const (
-	// maxRefusedTold limits the files that cannot be merged and are named.
-	maxRefusedTold = 20
-	// maxWarningsTold limits the warnings of a run.
-	maxWarningsTold = 50
-	// writtenInterval is the time between two lines in a log about merged
-	// profiles.
-	writtenInterval = time.Minute
+	maxRefusedFiles = 20          // files named in messages that they cannot be merged
+	maxWarnings     = 50          // of a run
+	writtenInterval = time.Minute // between two lines about merged profiles in a log
 )
 
-// A watchLog prints what a watch does, for a terminal or a log. A terminal gets a status line that
-// always has the present numbers; a log gets a line about merged profiles each writtenInterval at
-// most. Failures are told at once, but not without limit: a folder may hold a million damaged
-// files.
+// A watchLog prints what a watch does. A terminal has a status line with the current numbers; a log gets at
+// most one line about merged profiles per writtenInterval. The number of messages about failures is limited:
+// a folder may hold a million damaged files.
 type watchLog struct {
-	line *cli.StatusLine
-	dir  string // that is watched
-	run  *merging.Options
+	line   *cli.StatusLine
+	dir    string // the watched folder
+	output string
 
-	done watch.Written // since the last line about it
-	told time.Time     // when that was
-	// refused counts the files that could not be merged, whether they were named or not.
-	refused int
+	done    watch.Written   // merged since the last line about it
+	printed time.Time       // time of that line
+	refused int             // files that could not be merged
 	warned  map[string]bool // warnings that were printed
 }
 
-// newWatchLog returns the log of a run, which prints through the status line so that both do not
-// mix.
-func newWatchLog(env *cli.Env, dir string, run *merging.Options) *watchLog {
-	return &watchLog{line: env.StatusLine(run.Quiet), dir: dir, run: run, warned: make(map[string]bool)}
+// newWatchLog returns the log of a run. All its lines go through the status line, so that they do not mix.
+func newWatchLog(env *cli.Env, dir string, options *merging.Options) *watchLog {
+	return &watchLog{line: env.StatusLine(options.Quiet), dir: dir, output: options.Output, warned: make(map[string]bool)}
 }
 
-// event prints what the watch reports, of written outputs and refused files only as much as a log
-// can bear.
+// event prints an event of the watch.
 func (l *watchLog) event(e watch.Event) {
 	switch e := e.(type) {
 	case watch.Started:
-		l.started(e)
+		l.printStarted(e)
 	case watch.Written:
-		l.written(e)
+		l.addWritten(e)
 	case watch.Refused:
-		l.refuse(e)
+		l.printRefused(e)
 	case watch.Trouble:
 		l.line.Urgentf("warning: %s", console.Printable(cli.Message(e.Err)))
 	case watch.Locked:
-		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.run.Output)
+		l.line.Printf("waiting for another \"profuse watch\" that adds to %s", l.output)
 	case watch.Replaced:
 		what := "was replaced; further profiles are added to the new one"
 		if e.Gone {
 			what = "is gone; counting starts again"
 		}
-		l.line.Printf("%s %s", l.run.Output, what)
-	// The status line is for terminals; nothing of it goes to a log.
+		l.line.Printf("%s %s", l.output, what)
 	case watch.Status:
 		l.line.Set(l.status(e))
 	case watch.Stopped:
-		l.stopped(e)
+		l.printStopped(e)
 	}
 }
 
-// started says what there was at the start: files, the output with what it holds, and whether the
-// last run ended early.
-func (l *watchLog) started(e watch.Started) {
+// printStarted prints the files and the output at the start, and whether the last run ended early.
+func (l *watchLog) printStarted(e watch.Started) {
 	found := cli.Quantity(uint64(e.Files), "file", "files")
 	if e.Files > 0 {
 		found += fmt.Sprintf(" (%s)", cli.Size(uint64(e.Bytes)))
@@ -90,11 +80,11 @@ func (l *watchLog) started(e watch.Started) {
 		if e.Restarted {
 			text = "is gone; counting starts again"
 		}
-		l.line.Printf("%s %s", l.run.Output, text)
+		l.line.Printf("%s %s", l.output, text)
 	case e.Adopted:
-		l.line.Printf("%s has %s; further profiles are added to it", l.run.Output, e.Contents)
+		l.line.Printf("%s has %s; further profiles are added to it", l.output, e.Contents)
 	default:
-		l.line.Printf("%s has %s, of %s", l.run.Output, e.Contents, l.total(e.Total))
+		l.line.Printf("%s has %s, of %s", l.output, e.Contents, l.total(e.Total))
 	}
 	if e.Interrupted {
 		text := "the last run was interrupted"
@@ -108,7 +98,7 @@ func (l *watchLog) started(e watch.Started) {
 	}
 }
 
-// total returns the number of files merged in all runs, in words.
+// total returns a text about the number of files merged in all runs.
 func (l *watchLog) total(t watch.Total) string {
 	s := cli.Quantity(uint64(t.Files), "file", "files")
 	if t.Profiles != t.Files {
@@ -117,43 +107,42 @@ func (l *watchLog) total(t watch.Total) string {
 	return s
 }
 
-// written reports the first files at once and later ones at intervals; on a
-// terminal the status line reports them all.
-func (l *watchLog) written(e watch.Written) {
+// addWritten adds merged files to the next line about them. Without a status line it prints the line for the
+// first files at once, and later lines at intervals.
+func (l *watchLog) addWritten(e watch.Written) {
 	e.Files += l.done.Files
 	e.Bytes += l.done.Bytes
 	l.done = e
-	if !l.line.Shown() && time.Since(l.told) >= writtenInterval {
-		l.tellWritten()
+	if !l.line.Shown() && time.Since(l.printed) >= writtenInterval {
+		l.printWritten()
 	}
 }
 
-// tellWritten prints what was merged since it did so last.
-func (l *watchLog) tellWritten() {
+// printWritten prints what was merged since its last line.
+func (l *watchLog) printWritten() {
 	if l.done.Files == 0 {
 		return
 	}
 	l.line.Printf("merged %s (%s) into %s: %s; %s in all", cli.Quantity(uint64(l.done.Files), "file", "files"),
-		cli.Size(uint64(l.done.Bytes)), l.run.Output, l.done.Contents, l.total(l.done.Total))
-	l.done, l.told = watch.Written{}, time.Now()
+		cli.Size(uint64(l.done.Bytes)), l.output, l.done.Contents, l.total(l.done.Total))
+	l.done, l.printed = watch.Written{}, time.Now()
 }
 
-// refuse reports a file that cannot be merged, or only in part, where it is now and the likely
-// cause; of many, only the first ones.
-func (l *watchLog) refuse(e watch.Refused) {
+// printRefused reports a file that cannot be merged, or only in part: its new path and the likely cause.
+func (l *watchLog) printRefused(e watch.Refused) {
 	if e.Moved != "" {
 		if err := merging.ExplainMoved(e.Moved, e.File, e.Err, e.Partly); err != nil {
 			l.line.Urgentf("warning: %s", console.Printable(cli.Message(err)))
 		}
 	}
-	// The line about more such files is printed once.
-	if l.refused++; l.refused > maxRefusedTold {
-		if l.refused == maxRefusedTold+1 {
+	l.refused++
+	if l.refused > maxRefusedFiles {
+		if l.refused == maxRefusedFiles+1 {
 			l.line.Urgentf("not merged: more such files follow, which are only counted")
 		}
 		return
 	}
-	// Errors of formats name the file already.
+	// Most errors name the file.
 	text := cli.Message(e.Err)
 	if !strings.HasPrefix(text, e.File) {
 		text = e.File + ": " + text
@@ -180,16 +169,16 @@ func (l *watchLog) status(s watch.Status) string {
 	parts = append(parts, cli.Parts(
 		cli.Part{N: s.Waiting, What: "waiting"}, cli.Part{N: s.Settling, What: "being written"}, cli.Part{N: s.Refused, What: "not merged"},
 	)...)
-	text := l.dir + " → " + l.run.Output + ": " + strings.Join(parts, ", ")
+	text := l.dir + " → " + l.output + ": " + strings.Join(parts, ", ")
 	if s.Merging {
 		text += "; merging"
 	}
 	return text
 }
 
-// stopped says how the watch ended and what it leaves for the next run.
-func (l *watchLog) stopped(e watch.Stopped) {
-	l.tellWritten()
+// printStopped prints what was merged and what is left for the next run.
+func (l *watchLog) printStopped(e watch.Stopped) {
+	l.printWritten()
 	l.line.Clear()
 	text := "nothing was merged"
 	if e.Merged > 0 {
@@ -204,12 +193,12 @@ func (l *watchLog) stopped(e watch.Stopped) {
 	l.line.Printf("ended: %s", text)
 }
 
-// warn prints a warning unless an earlier merge had it. Every merge of a watch would repeat it.
+// warn prints a warning once, which every merge of a watch repeats.
 func (l *watchLog) warn(text string) {
 	switch {
-	case l.warned[text] || len(l.warned) > maxWarningsTold:
+	case l.warned[text] || len(l.warned) > maxWarnings:
 		return
-	case len(l.warned) == maxWarningsTold:
+	case len(l.warned) == maxWarnings:
 		text = "more warnings follow, which are not printed"
 	}
 	l.warned[text] = true

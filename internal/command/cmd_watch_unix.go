@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal makes writing beyond the limit on file sizes fail like writing to a
-// full disk, which a watch reports and tries again. The signal would end the process.
+// ignoreFileSizeSignal makes a write beyond the limit on file sizes fail as on a full disk, which a watch
+// reports before it tries again. The signal would end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }

@@ -1,16 +1,18 @@
-// Package command is the program profuse: its commands, and the tools of LLVM for which it
-// stands in.
+// Package command is the program profuse: its commands, and the tools of LLVM that it replaces.
 //
-// A command NAME is in the file of this name, which has
+// The command NAME is in cmd_NAME.go, which has
 //
 //   - nameCommand, the entry of the list in app: help text and options;
-//   - nameRun or a similar type, one run of the command with the values of its options;
-//   - its method run, which returns an error instead of an exit code, see [cli.Action]; the exit
-//     codes are those of package cli.
+//   - nameRun, one run of the command with the values of its options;
+//   - nameRun.run, which does the work and returns an error instead of an exit code, see [cli.Action].
 //
-// Most commands read profiles as views (sources.OpenViews), which all formats have. Those that need more
-// of a format, to merge, show or check it, go through families; only families.go names them.
-// Results go to standard output through one buffer, errors and notes to standard error.
+// A command of several files is the package NAMEcmd: Command is its entry, the type command is its run,
+// and its subcommands have the shape above. A command that parses its own options (cc and LLVM's tools)
+// has a function with an exit code instead of nameRun, see [cli.Command].
+//
+// Most commands read profiles as views (sources.OpenViews), which all formats have. The commands that
+// merge, show or check the format itself use package families, which lists package family/NAMEcmd for
+// each family. Results go to standard output through one buffer, errors and notes to standard error.
 //
 // The scripts testdata/script/NAME*.txtar run a command and compare what it prints, its exit code
 // and its files; "go test ./internal/command -update" writes what they expect. docs/commands.md
@@ -43,8 +45,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/memlimit"
 )
 
-// Main runs the command line of the process and ends it. Drivers are for the buckets that
-// the command line names.
+// Main runs the command line of the process and ends the process. Drivers open the buckets that the
+// command line names.
 func Main(drivers store.Drivers) {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
 	memlimit.SetLimit(os.Getenv)
@@ -58,7 +60,7 @@ func Main(drivers store.Drivers) {
 	} else {
 		code = run(ctx, env, os.Args)
 	}
-	// os.Exit runs no deferred calls: what is open ends here.
+	// os.Exit runs no deferred calls.
 	env.Stores.Close()
 	for _, w := range []io.Writer{env.Stdout, env.Stderr} {
 		if s, ok := w.(*screen.Screen); ok {
@@ -68,7 +70,7 @@ func Main(drivers store.Drivers) {
 	os.Exit(code)
 }
 
-// readEnvironment reads what variables of the environment say about inputs.
+// readEnvironment sets the limit on inputs from the environment.
 func readEnvironment(env *cli.Env) error {
 	text := env.Getenv(memlimit.SizeVariable)
 	if text == "" {
@@ -80,9 +82,9 @@ func readEnvironment(env *cli.Env) error {
 	return nil
 }
 
-// run runs a command line, which begins with the program's name, and returns the exit code. The
-// name decides first: a link named llvm-profdata makes it llvm-profdata, profuse-cc runs a
-// compiler, and profuse-fleet has the commands of "profuse fleet" beside the others.
+// run runs a command line, which begins with the program's name, and returns the exit code. A link named
+// llvm-profdata makes it llvm-profdata, profuse-cc runs a compiler, and profuse-fleet also has the
+// commands of "profuse fleet".
 func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
@@ -103,8 +105,8 @@ func run(ctx context.Context, env *cli.Env, argv []string) int {
 	return a.Run(ctx, env, argv[1:])
 }
 
-// app returns the program with its commands, in the order of the help text. Options are values of a
-// command, so each run has an app of its own.
+// app returns the program with its commands, in the order of the help text. Each run needs its own app,
+// because commands hold the values of their options.
 func app() *cli.App {
 	a := &cli.App{
 		Name:  "profuse",
@@ -150,8 +152,8 @@ type llvmTool struct {
 	main func(args []string, env clopt.Env) int
 }
 
-// llvmTools are the tools that profuse stands in for, each with its own parser of the command line
-// (package clopt) and LLVM's exit codes.
+// llvmTools are the tools that profuse replaces, with LLVM's command line (package clopt) and exit
+// codes.
 var llvmTools = [...]llvmTool{
 	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as llvm-profdata of LLVM 22. profuse does the same when it is started as
 llvm-profdata, for example through a link:
@@ -171,8 +173,7 @@ llvm-mipdata, for example through a link.
 
 // run runs the tool as the given program, whose name its messages have.
 func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
-	// The tool ends at once at a signal, as LLVM's do.
-	interrupt.Allow(ctx, 0) // it does not know ctx
+	interrupt.Allow(ctx, 0) // the tool does not watch ctx, and ends at a signal as LLVM's tools do
 	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
 }
 
@@ -189,8 +190,8 @@ func (t *llvmTool) command() *cli.Command {
 	}
 }
 
-// isStartedAs reports whether the program was started as one of LLVM's tools,
-// with or without a release ("llvm-profdata-22") and ".exe".
+// isStartedAs reports whether the program was started under the name of a tool, with or without a release
+// ("llvm-profdata-22") and ".exe".
 func isStartedAs(program, tool string) bool {
 	name := filepath.Base(program)
 	if ext := filepath.Ext(name); strings.EqualFold(ext, ".exe") {

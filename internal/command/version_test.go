@@ -34,14 +34,16 @@ func TestVersionOf(t *testing.T) {
 		{"no repository", "(devel)", "", "", release + "+unknown"},
 		{"no module", "", "", "", release + "+unknown"},
 	} {
-		info := &debug.BuildInfo{Main: debug.Module{Version: test.main}}
-		for key, value := range map[string]string{"vcs.revision": test.revision, "vcs.modified": test.modified} {
-			if value != "" {
-				info.Settings = append(info.Settings, debug.BuildSetting{Key: key, Value: value})
+		t.Run(test.what, func(t *testing.T) {
+			info := &debug.BuildInfo{Main: debug.Module{Version: test.main}}
+			for key, value := range map[string]string{"vcs.revision": test.revision, "vcs.modified": test.modified} {
+				if value != "" {
+					info.Settings = append(info.Settings, debug.BuildSetting{Key: key, Value: value})
+				}
 			}
-		}
-		if got := versionOf(info); got != test.want {
-			t.Errorf("%s: %s, want %s", test.what, got, test.want)
-		}
+			if got := versionOf(info); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
 	}
 }

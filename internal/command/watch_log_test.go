@@ -45,26 +45,28 @@ func TestWatchLog(t *testing.T) {
 		{watch.Stopped{}, "ended: nothing was merged\n"},
 		{watch.Stopped{Status: watch.Status{Merged: 1, Refused: 2, Settling: 1, Busy: 2}}, "ended: 1 file merged, 2 not; left for the next run: 3 files that may still change\n"},
 	} {
-		log, out := watchLogTo()
-		log.event(c.event)
-		if got := out.String(); got != c.want {
-			t.Errorf("%+v:\n%q, want\n%q", c.event, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%T", c.event), func(t *testing.T) {
+			log, out := watchLogTo()
+			log.event(c.event)
+			if got := out.String(); got != c.want {
+				t.Errorf("%+v:\n%q, want\n%q", c.event, got, c.want)
+			}
+		})
 	}
 
 	log, out := watchLogTo()
-	for i := range maxRefusedTold + 5 {
+	for i := range maxRefusedFiles + 5 {
 		log.event(watch.Refused{File: fmt.Sprint(i), Err: errors.New("cut off")})
 	}
-	if got := out.String(); strings.Count(got, "\n") != maxRefusedTold+1 || !strings.HasSuffix(got, "not merged: more such files follow, which are only counted\n") {
+	if got := out.String(); strings.Count(got, "\n") != maxRefusedFiles+1 || !strings.HasSuffix(got, "not merged: more such files follow, which are only counted\n") {
 		t.Errorf("refused files:\n%s", got)
 	}
 	out.Reset()
-	for i := range maxWarningsTold + 5 {
+	for i := range maxWarnings + 5 {
 		log.warn(fmt.Sprint("warning ", i))
 		log.warn("warning 0")
 	}
-	if got := out.String(); strings.Count(got, "\n") != maxWarningsTold+1 || !strings.HasSuffix(got, "warning: more warnings follow, which are not printed\n") {
+	if got := out.String(); strings.Count(got, "\n") != maxWarnings+1 || !strings.HasSuffix(got, "warning: more warnings follow, which are not printed\n") {
 		t.Errorf("warnings:\n%s", got)
 	}
 	out.Reset()
@@ -82,7 +84,5 @@ func TestWatchLog(t *testing.T) {
 func watchLogTo() (*watchLog, *bytes.Buffer) {
 	out := new(bytes.Buffer)
 	env := &cli.Env{Stdout: out, Stderr: out, Getenv: os.Getenv}
-	run := &merging.Options{}
-	run.Output = "out"
-	return newWatchLog(env, "in", run), out
+	return newWatchLog(env, "in", &merging.Options{Output: "out"}), out
 }

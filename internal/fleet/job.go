@@ -37,8 +37,7 @@ type Job struct {
 	prefix string
 }
 
-// OpenJob opens the job at a location. The folder need not exist, and a prefix need not have
-// objects: only Plan looks.
+// OpenJob opens the job at a location, which need not exist.
 func OpenJob(ctx context.Context, stores *store.Access, location string) (*Job, error) {
 	s, prefix, err := stores.Open(location)
 	if err != nil {
@@ -47,17 +46,17 @@ func OpenJob(ctx context.Context, stores *store.Access, location string) (*Job, 
 	return &Job{ctx, s, strings.TrimSuffix(prefix, "/")}, nil
 }
 
-// The names in a job.
+// Names in a job.
 const (
-	planName = "plan.json"
-	lists    = "lists"
-	parts    = "parts"
-	left     = "left"
-	done     = "done"
+	planName    = "plan.json"
+	listsFolder = "lists"
+	partsFolder = "parts"
+	leftFolder  = "left"
+	doneFolder  = "done"
 )
 
-// doneName returns the name of the result of a shard, numbered from 0 in the plan's order.
-func doneName(shard int) string { return fmt.Sprintf("%s/%06d.json", done, shard) }
+// doneName returns the name of the result of a shard.
+func doneName(shard int) string { return fmt.Sprintf("%s/%06d.json", doneFolder, shard) }
 
 // key returns the key in the store of a name in the job.
 func (j *Job) key(name string) string { return store.Join(j.prefix, name) }
@@ -79,8 +78,8 @@ func (j *Job) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// create creates a file as JSON. It fails with fs.ErrExist if there is one. Of several
-// processes that create the same name at once, one succeeds.
+// create creates a file of JSON. It fails with fs.ErrExist if the file exists; if several processes create
+// it at once, one succeeds.
 func (j *Job) create(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -89,8 +88,8 @@ func (j *Job) create(name string, v any) error {
 	return store.Create(j.ctx, j.store, j.key(name), append(data, '\n'))
 }
 
-// read reads a file of JSON. More than limit bytes are an error, and so is an empty file.
-func (j *Job) read(name string, limit int64, v any) error {
+// readJSON reads a file of JSON. More than limit bytes are an error, and so is an empty file.
+func (j *Job) readJSON(name string, limit int64, v any) error {
 	data, err := store.ReadAll(j.ctx, j.store, j.key(name), limit)
 	if err != nil {
 		return err
@@ -104,8 +103,8 @@ func (j *Job) read(name string, limit int64, v any) error {
 	return nil
 }
 
-// putLines writes values as lines of JSON, compressed, under the name of their contents,
-// and returns that. Writing the same values twice gives the same name and does no harm.
+// putLines writes values as compressed lines of JSON and returns the name in the folder, the SHA-256 of the
+// contents.
 func putLines[T any](j *Job, folder string, values []T) (sum string, err error) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
@@ -127,8 +126,7 @@ func putLines[T any](j *Job, folder string, values []T) (sum string, err error) 
 	return sum, store.Put(j.ctx, j.store, j.key(folder+"/"+sum), b.Bytes())
 }
 
-// getLines reads what putLines wrote. It verifies that the contents have the hash that is
-// their name.
+// getLines reads and verifies what putLines wrote.
 func getLines[T any](j *Job, folder, sum string) (values []T, err error) {
 	name := folder + "/" + sum
 	data, err := store.ReadAll(j.ctx, j.store, j.key(name), maxList)
@@ -160,27 +158,26 @@ type Plan struct {
 	Version int       `json:"version"`
 	Created time.Time `json:"created"`
 	Sources []Source  `json:"sources"`
-	// Labels is the pattern of the labels in the paths of objects; may be empty.
+	// Labels is the pattern of labels in the paths of objects; may be empty.
 	Labels string `json:"labels,omitempty"`
-	// ByDay gives objects the label "day" of their last change, in UTC.
+	// ByDay gives each object the label "day", the day of its last change in UTC.
 	ByDay bool `json:"by_day,omitempty"`
-	// Programs is where programs and maps lie, by build id; may be empty.
+	// Programs is the URL of programs by build id, and of MIP maps; may be empty.
 	Programs string `json:"programs,omitempty"`
-	// After are jobs: what they and those before them have is left out.
+	// After names earlier jobs. Objects of these jobs and of the jobs before them are left out.
 	After   []string       `json:"after,omitempty"`
 	Skipped map[string]int `json:"skipped"` // objects that are no inputs, by reason
-	Objects int            `json:"objects"`
-	// Bytes and Objects are sums over Shards, of objects as they are stored.
-	Bytes  int64   `json:"bytes"`
-	Shards []Shard `json:"shards"`
+	Objects int            `json:"objects"` // of all shards
+	Bytes   int64          `json:"bytes"`   // of all shards, as stored
+	Shards  []Shard        `json:"shards"`
 }
 
 const (
-	// The schema of the files and the labels that a plan gives by itself: the day of an
-	// object and the name of its source.
-	planSchema  = "profuse-fleet-plan"
-	doneSchema  = "profuse-fleet-done"
-	jobVersion  = 1
+	planSchema = "profuse-fleet-plan"
+	doneSchema = "profuse-fleet-done"
+	jobVersion = 1
+
+	// Labels that do not come from the pattern.
 	dayLabel    = "day"
 	sourceLabel = "source"
 )
@@ -189,11 +186,10 @@ const (
 type Source struct {
 	Name    string `json:"name,omitempty"` // the label "source"; may be empty
 	URL     string `json:"url"`
-	Objects int    `json:"objects"` // of it in the plan
+	Objects int    `json:"objects"` // in the plan
 }
 
-// openSource opens a source. A folder must exist: where it is not mounted its profiles
-// are not lost.
+// openSource opens a source. A folder must exist, because a folder that is not mounted would look empty.
 func openSource(stores *store.Access, url string) (s store.Store, key string, err error) {
 	if s, key, err = stores.Open(url); err != nil {
 		return nil, "", err
@@ -209,8 +205,7 @@ func openSource(stores *store.Access, url string) (s store.Store, key string, er
 // A Shard is the work of one task.
 type Shard struct {
 	List string `json:"list"` // SHA-256, the name in lists
-	// First is the number of the first object in the whole plan, from 0: reports number
-	// inputs so.
+	// First is the index of the first object in the whole plan. Reports number inputs in this way.
 	First   int   `json:"first"`
 	Objects int   `json:"objects"`
 	Bytes   int64 `json:"bytes"`
@@ -218,14 +213,12 @@ type Shard struct {
 
 // An Object is an input, a line of a list.
 type Object struct {
-	Source int `json:"source"` // index in Plan.Sources
-	// Key names the object in its bucket; Path is the part of it that patterns of labels
-	// see.
-	Key  string `json:"key"`
-	Path string `json:"path"` // below the source
-	Size int64  `json:"size"`
-	// Tag is the ETag or what else changes with the contents. An object that has another one
-	// when a task reads it counts as lost.
+	Source int    `json:"source"` // index in Plan.Sources
+	Key    string `json:"key"`
+	Path   string `json:"path"` // part of the key below the source, for the pattern of labels
+	Size   int64  `json:"size"`
+	// Tag changes with the contents, such as the ETag. An object counts as lost if its tag is another one
+	// when a task reads it.
 	Tag      string    `json:"tag"`
 	Modified time.Time `json:"modified"`
 }
@@ -237,16 +230,14 @@ type Done struct {
 	Shard   int       `json:"shard"`
 	Ended   time.Time `json:"ended"`
 	Host    string    `json:"host"`
-	// Seconds is the time for copying and merging the shard.
-	Seconds float64  `json:"seconds"`
-	Parts   []PartOf `json:"parts"`
-	Left    string   `json:"left,omitempty"` // SHA-256 of the accounts, the name in left; "" if none
-	Lost    string   `json:"lost,omitempty"` // SHA-256 of the lost functions, likewise
+	Seconds float64   `json:"seconds"` // to copy and merge the shard
+	Parts   []Part    `json:"parts"`
+	Left    string    `json:"left,omitempty"` // name in left of the accounts; "" if none
+	Lost    string    `json:"lost,omitempty"` // name in left of the lost functions; "" if none
 }
 
-// A PartOf accounts for the profiles in a shard that belong together, and names their
-// partial sum.
-type PartOf struct {
+// A Part accounts for the profiles of one key in a shard, and names their partial sum.
+type Part struct {
 	Key
 	Loss   Loss   `json:"loss"`
 	Name   string `json:"name,omitempty"` // below the job; "" if no profile could be used
@@ -254,29 +245,25 @@ type PartOf struct {
 	Size   int64  `json:"size,omitempty"`
 }
 
-// A Key says which profiles belong together.
+// A Key is what profiles of one partial sum have in common.
 type Key struct {
-	Family string `json:"family"`
-	// Program is a build id, a module hash or what else the family tells of it; Kind tells
-	// apart what cannot be merged though the program is the same.
-	Program string            `json:"program"` // "" if unknown
-	Kind    string            `json:"kind,omitempty"`
+	Family  string            `json:"family"`
+	Program string            `json:"program"`        // build id, module hash or other name from the family; "" if unknown
+	Kind    string            `json:"kind,omitempty"` // profiles of different kinds cannot be merged
 	Labels  map[string]string `json:"labels,omitempty"`
 }
 
 // Loss is a [merge.Loss] without functions.
 type Loss struct {
 	Inputs uint64 `json:"inputs"`
-	// Used counts the profiles in the sum, and Partly those of them that have damaged
-	// functions. LeftOut has the others, by the class of the error.
-	Used    int                   `json:"used"`
-	Partly  int                   `json:"partly"`
+	Used   int    `json:"used"`   // profiles in the sum
+	Partly int    `json:"partly"` // profiles in the sum that have damaged functions
+	// LeftOut counts the other profiles, by the class of the error.
 	LeftOut map[profile.Class]int `json:"left_out"`
 }
 
-// add adds the loss of a merge, but for the functions that it lost: those are in the list
-// Done.Lost.
-func (l *Loss) add(o merge.Loss) {
+// addMerge adds the loss of a merge without the lost functions, which are in the list Done.Lost.
+func (l *Loss) addMerge(o merge.Loss) {
 	l.Inputs += o.Inputs
 	l.Used += o.Used
 	l.Partly += o.Partly
@@ -288,28 +275,25 @@ func (l *Loss) add(o merge.Loss) {
 	}
 }
 
-// addLoss adds a loss of this package.
-func (l *Loss) addLoss(o *Loss) { l.add(o.merge()) }
-
-// missingLoss is the loss of a shard that is not done: each object counts as one input.
+// missingLoss is the loss of a shard that is not done. Each object counts as one input.
 func missingLoss(objects int) merge.Loss {
 	return merge.Loss{Inputs: uint64(objects), LeftOut: map[profile.Class]int{profile.Unreadable: objects}}
 }
 
-// merge returns l as the loss of a merge.
-func (l *Loss) merge() merge.Loss {
+// ofMerge converts l to the loss of a merge.
+func (l *Loss) ofMerge() merge.Loss {
 	return merge.Loss{Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.LeftOut, Lost: l.Inputs - uint64(l.Used)}
 }
 
-// loss adds up what the parts lost.
+// loss is the sum over the parts.
 func (d *Done) loss() (l Loss) {
 	for i := range d.Parts {
-		l.addLoss(&d.Parts[i].Loss)
+		l.addMerge(d.Parts[i].Loss.ofMerge())
 	}
 	return l
 }
 
-// A lostFunction is a function that only inputs left out have.
+// A lostFunction is a function that no input in the sum has.
 type lostFunction struct {
 	Ref  uint64 `json:"ref,string"`
 	Name string `json:"name,omitempty"`
@@ -318,7 +302,7 @@ type lostFunction struct {
 // Plan reads the plan. A plan of another version of this format is an error.
 func (j *Job) Plan() (*Plan, error) {
 	p := new(Plan)
-	if err := j.read(planName, maxPlan, p); err != nil {
+	if err := j.readJSON(planName, maxPlan, p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s has no plan: \"profuse fleet plan\" makes one (%w)", j.URL(""), err)
 		}
@@ -330,10 +314,10 @@ func (j *Job) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// done reads the result of a shard; nil if it is not done.
+// done reads the result of a shard; nil if the shard is not done.
 func (j *Job) done(shard int) (*Done, error) {
 	d := new(Done)
-	if err := j.read(doneName(shard), maxDone, d); err != nil {
+	if err := j.readJSON(doneName(shard), maxDone, d); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -346,16 +330,15 @@ func (j *Job) done(shard int) (*Done, error) {
 	return d, nil
 }
 
-// maxReading is how many done files are read at the same time.
-const maxReading = 64
+// maxReaders is how many done files are read at the same time.
+const maxReaders = 64
 
-// dones reads the results of all shards; nil for those that are not done. The result has the
-// order of the shards; the error is that of the first shard that has one.
-func (j *Job) dones(p *Plan) ([]*Done, error) {
+// allDone reads the results of all shards, in the order of the shards; nil for a shard that is not done.
+func (j *Job) allDone(p *Plan) ([]*Done, error) {
 	all := make([]*Done, len(p.Shards))
 	errs := make([]error, len(p.Shards))
 	var group sync.WaitGroup
-	slots := make(chan struct{}, maxReading)
+	slots := make(chan struct{}, maxReaders)
 	for i := range all {
 		slots <- struct{}{}
 		group.Go(func() {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,9 +19,8 @@ var labelInPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{[a-z][a-z0-9_]*\}|\*`)
 })
 
-// newLabeler parses the pattern of a plan. {NAME} stands for a label and * for anything,
-// both without slashes; a path may go on after the pattern. The pattern begins where the
-// path below the source begins.
+// newLabeler parses the pattern of a plan, which matches the beginning of the path below a source. {NAME} is
+// a label and * any text, both without slashes.
 func newLabeler(p *Plan) (*labeler, error) {
 	l := &labeler{plan: p}
 	if p.Labels == "" {
@@ -31,15 +29,11 @@ func newLabeler(p *Plan) (*labeler, error) {
 	var b strings.Builder
 	b.WriteByte('^')
 	seen := make(map[string]bool)
-	rest := p.Labels
-	for rest != "" {
-		at := labelInPattern().FindStringIndex(rest)
-		if at == nil {
-			break
-		}
-		b.WriteString(regexp.QuoteMeta(rest[:at[0]]))
-		name := strings.Trim(rest[at[0]:at[1]], "{}")
-		rest = rest[at[1]:]
+	end := 0
+	for _, m := range labelInPattern().FindAllStringIndex(p.Labels, -1) {
+		b.WriteString(regexp.QuoteMeta(p.Labels[end:m[0]]))
+		name := strings.Trim(p.Labels[m[0]:m[1]], "{}")
+		end = m[1]
 		if name == "*" {
 			b.WriteString("[^/]*")
 			continue
@@ -48,14 +42,15 @@ func newLabeler(p *Plan) (*labeler, error) {
 			return nil, fmt.Errorf("pattern %q names label %s twice", p.Labels, name)
 		}
 		seen[name] = true
-		// It takes as little as possible, so that the text after it decides where it ends.
+		// The shortest match, so that the text after the label decides where it ends.
 		fmt.Fprintf(&b, "(?P<%s>[^/]+?)", name)
 	}
+	rest := p.Labels[end:]
 	if strings.ContainsAny(rest, "{}") || len(seen) == 0 {
 		return nil, fmt.Errorf("pattern %q: want labels such as {region}, of letters, digits and underscores", p.Labels)
 	}
 	b.WriteString(regexp.QuoteMeta(rest))
-	// The last label ends where the element of the path ends.
+	// The pattern ends at the end of an element of the path.
 	if !strings.HasSuffix(p.Labels, "/") {
 		b.WriteString("($|/)")
 	}
@@ -64,9 +59,8 @@ func newLabeler(p *Plan) (*labeler, error) {
 	return l, err
 }
 
-// of returns the labels of an object; nil if it has none. A path that the pattern does not
-// match has only the labels of source and day.
-func (l *labeler) of(o *Object) map[string]string {
+// labels returns the labels of an object; nil if it has none.
+func (l *labeler) labels(o *Object) map[string]string {
 	labels := make(map[string]string)
 	if l.pattern != nil {
 		if m := l.pattern.FindStringSubmatch(o.Path); m != nil {
@@ -86,5 +80,5 @@ func (l *labeler) of(o *Object) map[string]string {
 	if len(labels) == 0 {
 		return nil
 	}
-	return maps.Clone(labels)
+	return labels
 }

@@ -18,8 +18,8 @@ import (
 // PlanOptions are the options of [MakePlan].
 type PlanOptions struct {
 	Plan                           // Sources, Labels, ByDay, Programs, After
-	ShardBytes   int64             // a shard ends when its objects have as many bytes,
-	ShardObjects int               // or are as many
+	ShardBytes   int64             // size limit of a shard of several objects
+	ShardObjects int               // limit on the objects of a shard
 	Progress     func(objects int) // called with the number of further objects; may be nil
 	Warn         func(text string)
 	Now          time.Time
@@ -29,17 +29,15 @@ type PlanOptions struct {
 // objectID identifies the contents of an object in a plan.
 type objectID [16]byte
 
-// idOf hashes the URL and the tag: an object that was replaced has another id. 16 bytes of
-// SHA-256 keep the map of millions small.
+// idOf hashes the URL and the tag. An object that was replaced has another id.
 func idOf(url, tag string) (id objectID) {
 	h := sha256.Sum256([]byte(url + "\x00" + tag))
 	copy(id[:], h[:])
 	return id
 }
 
-// MakePlan lists the objects of all sources and writes the plan of a job. An existing plan
-// is an error, fs.ErrExist, as is one that another process creates meanwhile. Lists are
-// written before the plan that names them.
+// MakePlan lists the objects of all sources and writes the plan of a job. If the job has a plan, or another
+// process creates one meanwhile, the error is fs.ErrExist.
 func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	if _, err := j.Plan(); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -52,22 +50,22 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	if _, err := newLabeler(&p); err != nil {
 		return nil, cli.Usagef("option --labels: %v", err)
 	}
-	// This comes before any list is written, since an earlier job may be missing.
-	planned, err := objectsOf(j, opt)
+	// First, because an earlier job may be missing.
+	planned, err := earlierObjects(j, opt)
 	if err != nil {
 		return nil, err
 	}
-	m := &planMaker{job: j, plan: &p, opt: &opt}
+	m := &planMaker{job: j, plan: &p, opt: &opt, planned: planned}
 	for i := range p.Sources {
-		if err := m.list(i, planned); err != nil {
+		if err := m.addSource(i); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.end(); err != nil {
+	if err := m.endShard(); err != nil {
 		return nil, err
 	}
 	if p.Objects == 0 {
-		return nil, p.nothing()
+		return nil, p.emptyError()
 	}
 	err = j.create(planName, &p)
 	if errors.Is(err, fs.ErrExist) {
@@ -76,8 +74,7 @@ func MakePlan(j *Job, opt PlanOptions) (*Plan, error) {
 	return &p, err
 }
 
-// Same reports whether the plan of a job is that of other options. What the sources held
-// when it was made does not matter, nor do After and the sizes of shards.
+// Same reports whether two plans have the same sources, labels and programs.
 func (p *Plan) Same(o *Plan) bool {
 	same := func(a, b Source) bool {
 		return a.Name == b.Name && strings.TrimSuffix(a.URL, "/") == strings.TrimSuffix(b.URL, "/")
@@ -85,8 +82,8 @@ func (p *Plan) Same(o *Plan) bool {
 	return slices.EqualFunc(p.Sources, o.Sources, same) && p.Labels == o.Labels && p.ByDay == o.ByDay && p.Programs == o.Programs
 }
 
-// nothing says that there is nothing to merge.
-func (p *Plan) nothing() error {
+// emptyError is the error of a plan without objects.
+func (p *Plan) emptyError() error {
 	var sources, why []string
 	for _, s := range p.Sources {
 		sources = append(sources, store.Shown(s.URL))
@@ -100,10 +97,9 @@ func (p *Plan) nothing() error {
 	return fmt.Errorf("no objects to merge in %s (%s)", strings.Join(sources, ", "), strings.Join(why, "; "))
 }
 
-// objectsOf returns the objects of earlier jobs and of those before them. A job named by the
-// options must have a plan; one that is only named by an earlier plan may be gone, which is
-// a warning.
-func objectsOf(j *Job, opt PlanOptions) (map[objectID]bool, error) {
+// earlierObjects returns the objects of the jobs in opt.After and of all jobs before them. A job in opt.After
+// must have a plan; if a job before them is gone, that is a warning.
+func earlierObjects(j *Job, opt PlanOptions) (map[objectID]bool, error) {
 	all := make(map[objectID]bool)
 	seen := make(map[string]bool)
 	after := slices.Clone(opt.After)
@@ -132,7 +128,7 @@ func objectsOf(j *Job, opt PlanOptions) (map[objectID]bool, error) {
 			}
 		}
 		for _, shard := range p.Shards {
-			objects, err := getLines[Object](earlier, lists, shard.List)
+			objects, err := getLines[Object](earlier, listsFolder, shard.List)
 			if err != nil {
 				return nil, err
 			}
@@ -149,17 +145,17 @@ func objectsOf(j *Job, opt PlanOptions) (map[objectID]bool, error) {
 
 // A planMaker divides objects into shards.
 type planMaker struct {
-	job   *Job
-	plan  *Plan
-	opt   *PlanOptions
-	shard []Object
-	bytes int64
+	job     *Job
+	plan    *Plan
+	opt     *PlanOptions
+	planned map[objectID]bool // objects of earlier jobs
+	shard   []Object          // the current shard
+	bytes   int64             // of the current shard
 }
 
-// list adds the objects of a source, but for those that are planned already. Objects come in
-// the order of their keys. Hidden files, and objects of the job itself or of earlier jobs,
-// are counted in Plan.Skipped.
-func (m *planMaker) list(source int, planned map[objectID]bool) error {
+// addSource adds the objects of a source, in the order of their keys. It counts hidden files, and objects of
+// this job and of earlier jobs, in Plan.Skipped.
+func (m *planMaker) addSource(source int) error {
 	p, j := m.plan, m.job
 	s, key, err := openSource(m.opt.Stores, p.Sources[source].URL)
 	if err != nil {
@@ -175,16 +171,16 @@ func (m *planMaker) list(source int, planned map[objectID]bool) error {
 		object := Object{source, o.Key, strings.TrimPrefix(o.Key, key), o.Size, o.Tag, o.Modified.UTC()}
 		why, hidden := inputs.IsHidden(object.Path)
 		switch {
-		case strings.HasSuffix(o.Key, "/"): // some tools mark folders so
+		case strings.HasSuffix(o.Key, "/"): // the mark of some tools for a folder
 			continue
 		case hidden:
 		case strings.HasPrefix(s.URL(o.Key), j.URL("")+"/"):
 			why = "of the job itself"
-		case planned[idOf(s.URL(o.Key), o.Tag)]:
+		case m.planned[idOf(s.URL(o.Key), o.Tag)]:
 			why = "in an earlier job"
 		default:
 			p.Sources[source].Objects++
-			if err := m.add(object); err != nil {
+			if err := m.addObject(object); err != nil {
 				return err
 			}
 			continue
@@ -197,11 +193,10 @@ func (m *planMaker) list(source int, planned map[objectID]bool) error {
 	return nil
 }
 
-// add adds an object to the current shard, or to a new one where it would become too large.
-// One object that is larger than a shard is a shard alone.
-func (m *planMaker) add(o Object) error {
+// addObject adds an object to the current shard, or to a new shard if the current one would become too large.
+func (m *planMaker) addObject(o Object) error {
 	if len(m.shard) > 0 && (m.bytes+o.Size > m.opt.ShardBytes || len(m.shard) >= m.opt.ShardObjects) {
-		if err := m.end(); err != nil {
+		if err := m.endShard(); err != nil {
 			return err
 		}
 	}
@@ -213,12 +208,12 @@ func (m *planMaker) add(o Object) error {
 	return nil
 }
 
-// end writes the list of the shard. An empty shard is none.
-func (m *planMaker) end() error {
+// endShard writes the list of the current shard unless it is empty.
+func (m *planMaker) endShard() error {
 	if len(m.shard) == 0 {
 		return nil
 	}
-	sum, err := putLines(m.job, lists, m.shard)
+	sum, err := putLines(m.job, listsFolder, m.shard)
 	if err != nil {
 		return err
 	}

@@ -30,46 +30,41 @@ import (
 type Reduce struct {
 	Jobs     []*Job
 	Families Families
-	Run      *merging.Options // its Output is a file, or a folder if it ends with a slash or is one
-	// The folder for copies of partial sums.
-	Scratch string
+	Options  *merging.Options // Output is a file, or a folder if it ends with a slash or exists as a folder
+	Scratch  string           // folder for copies of partial sums
 
-	Per    []string // labels for each value of which there is a result
+	Per    []string // labels; each value has its own result
 	Only   []string // programs, by the beginnings of their names; nil for all
-	Weigh  []Weight // those of a profile are multiplied
-	Ages   []string // weights of days, the newest first; later days do not count. nil for no such weights
-	Days   int      // days that count, up to the newest; 0 for all
-	Absent bool     // shards that are not done are lost inputs
+	Weigh  []Weight // a profile with several labels has the product of their weights
+	Ages   []string // weights of days, the newest first; older days do not count. nil: all days have weight 1
+	Days   int      // number of days that count, up to the newest; 0 for all
+	Absent bool     // count shards that are not done as lost inputs
 }
 
 // A Weight is the weight of profiles with a label.
 type Weight struct{ Label, Value, Weight string }
 
-// A wholeKey says which parts make one result. labels has the values of the labels in
-// Reduce.Per, in that order, separated by zero bytes.
-type wholeKey struct{ family, program, kind, labels string }
+// A resultKey is what the parts of one result have in common. labels has the values of the labels in
+// Reduce.Per, separated by zero bytes.
+type resultKey struct{ family, program, kind, labels string }
 
-// partIn is a part of a job. day is the label of that name, by default the day of the plan;
-// both are in UTC.
-type partIn struct {
-	*PartOf
-	job *Job
-	day string
-	// planned is the day of the plan.
-	planned string
+// jobPart is a part of a job.
+type jobPart struct {
+	*Part
+	job     *Job
+	day     string // the label "day", or else planned
+	planned string // day of the plan in UTC
 }
 
-// Merge reads the results of all shards and writes what they are parts of. Parts are grouped
-// by family, program, kind and the labels of --per; each group is one result. Parts of other
-// programs than --only names do not count, in the losses either, except those whose program
-// is unknown: an input that could not be read might be of any program. Results come in the
-// order of their keys.
+// Merge reads the results of all shards and writes a result for each family, program, kind and combination of
+// the labels in Per, in this order. Parts of programs that Only does not name do not count, not as losses
+// either. Losses of unknown programs count: an input that could not be read may be of any program.
 func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 	w := &merging.Whole{Command: "fleet reduce", Lost: make(map[uint64]string)}
 	var loss Loss
-	var all []partIn
+	var all []jobPart
 	for _, job := range r.Jobs {
-		list, err := r.read(job, w, &loss)
+		list, err := r.readJob(job, w, &loss)
 		if err != nil {
 			return err
 		}
@@ -78,7 +73,7 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 	if err := r.checkLabels(all, env.Stderr); err != nil {
 		return err
 	}
-	weights, late, err := r.weights(all)
+	weights, late, err := r.partWeights(all)
 	if err != nil {
 		return err
 	}
@@ -86,13 +81,13 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 		fmt.Fprintf(env.Stderr, "not counted: %s of %s, a day after that of the plan: the clock that named it is wrong\n",
 			cli.Quantity(late[day], "profile", "profiles"), console.Printable(day))
 	}
-	groups := make(map[wholeKey][]int) // indexes in all
+	groups := make(map[resultKey][]int) // indexes in all
 	wanted := false
 	for i, p := range all {
 		if weights[i] == "" || p.Program != "" && !r.wants(&p.Key) {
 			continue
 		}
-		loss.addLoss(&p.Loss)
+		loss.addMerge(p.Loss.ofMerge())
 		wanted = wanted || r.wants(&p.Key)
 		if p.Name == "" || !r.wants(&p.Key) {
 			continue
@@ -101,22 +96,22 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 		for _, name := range r.Per {
 			labels = append(labels, p.Labels[name])
 		}
-		k := wholeKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
+		k := resultKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
 		groups[k] = append(groups[k], i)
 	}
 	if !wanted && len(all) > 0 {
-		return r.nothing(all)
+		return r.emptyError(all)
 	}
-	w.Loss = loss.merge()
-	keys := slices.SortedFunc(maps.Keys(groups), func(a, b wholeKey) int {
+	w.Loss = loss.ofMerge()
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b resultKey) int {
 		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.program, b.program), cmp.Compare(a.kind, b.kind), cmp.Compare(a.labels, b.labels))
 	})
 	folder := r.isFolder()
 	if len(keys) > 1 && !folder {
-		return r.severalPrograms(keys)
+		return r.oneFileError(keys)
 	}
-	if folder && !store.IsURL(r.Run.Output) {
-		if err := os.MkdirAll(r.Run.Output, 0o777); err != nil {
+	if folder && !store.IsURL(r.Options.Output) {
+		if err := os.MkdirAll(r.Options.Output, 0o777); err != nil {
 			return err
 		}
 	}
@@ -130,23 +125,23 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 		}
 		if folder {
 			names[res.Path]++
-			if n := names[res.Path]; n > 1 { // of long keys that were cut, or that differ in what names cannot have
+			if n := names[res.Path]; n > 1 { // long keys that were cut, or keys that differ in characters that names cannot have
 				return fmt.Errorf("two programs would both be written to %s", res.Path)
 			}
 		}
 		w.Results = append(w.Results, *res)
 	}
-	return r.Run.MergeParts(ctx, env, w)
+	return r.Options.MergeParts(ctx, env, w)
 }
 
-// read reads the results of the shards of a job, and adds up what they lost. A shard that is
-// not done is an error, or with Absent a loss of all its objects.
-func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, err error) {
+// readJob returns the parts of a job, and adds its losses to w and loss. A shard that is not done is an error
+// or, with Absent, a loss of all its objects.
+func (r *Reduce) readJob(job *Job, w *merging.Whole, loss *Loss) (list []jobPart, err error) {
 	plan, err := job.Plan()
 	if err != nil {
 		return nil, err
 	}
-	dones, err := job.dones(plan)
+	dones, err := job.allDone(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +151,8 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 			continue
 		}
 		missing = append(missing, fmt.Sprint(i))
-		loss.add(missingLoss(plan.Shards[i].Objects))
-		// It is an account as merges write them, so that the report lists the shard.
+		loss.addMerge(missingLoss(plan.Shards[i].Objects))
+		// An account as in merges, so that the report lists the shard.
 		account, err := json.Marshal(map[string]any{
 			"input": plan.Shards[i].First, "file": job.URL(doneName(i)), "outcome": "left_out",
 			"reason": map[string]any{"class": profile.Unreadable, "message": fmt.Sprintf("shard %d with %d objects is not done", i, plan.Shards[i].Objects)},
@@ -178,22 +173,21 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 		for i := range d.Parts {
 			p := &d.Parts[i]
 			planned := plan.Created.UTC().Format(time.DateOnly)
-			list = append(list, partIn{p, job, cmp.Or(p.Labels[dayLabel], planned), planned})
+			list = append(list, jobPart{p, job, cmp.Or(p.Labels[dayLabel], planned), planned})
 		}
 		if d.Left != "" {
-			accounts, err := getLines[json.RawMessage](job, left, d.Left)
+			accounts, err := getLines[json.RawMessage](job, leftFolder, d.Left)
 			if err != nil {
 				return nil, err
 			}
 			w.Left = append(w.Left, accounts...)
 		}
 		if d.Lost != "" {
-			functions, err := getLines[lostFunction](job, left, d.Lost)
+			functions, err := getLines[lostFunction](job, leftFolder, d.Lost)
 			if err != nil {
 				return nil, err
 			}
-			// Of several names the greatest counts, so that the order of shards does not
-			// matter.
+			// The greatest of several names, whatever the order of the shards.
 			for _, f := range functions {
 				if _, ok := w.Lost[f.Ref]; ok || len(w.Lost) < maxLost {
 					w.Lost[f.Ref] = max(w.Lost[f.Ref], f.Name)
@@ -204,10 +198,10 @@ func (r *Reduce) read(job *Job, w *merging.Whole, loss *Loss) (list []partIn, er
 	return list, nil
 }
 
-// maxLost limits the lost functions that are remembered, as package merge does.
+// maxLost limits the number of lost functions, as in package merge.
 const maxLost = 1 << 20
 
-// shorten lists the first words.
+// shorten joins the first words of a list.
 func shorten(words []string) string {
 	const most = 10
 	if len(words) <= most {
@@ -216,10 +210,9 @@ func shorten(words []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
 }
 
-// checkLabels refuses options with labels that no part has, and warns of values that none
-// has. A label that is unknown is probably misspelled; an unknown value may only be missing
-// on that day.
-func (r *Reduce) checkLabels(all []partIn, stderr io.Writer) error {
+// checkLabels returns an error if an option has a label that no part has, which is probably misspelled, and
+// warns of an unknown value, which may only be missing on that day.
+func (r *Reduce) checkLabels(all []jobPart, stderr io.Writer) error {
 	values := make(map[string]map[string]bool)
 	for _, p := range all {
 		for name, value := range p.Labels {
@@ -239,15 +232,15 @@ func (r *Reduce) checkLabels(all []partIn, stderr io.Writer) error {
 		switch {
 		case values[w.Label] == nil:
 			return cli.Usagef("option --weight: no profile has a label %q; there are: %s", w.Label, known(maps.Keys(values)))
-		case !values[w.Label][w.Value]: // as on a day without them
+		case !values[w.Label][w.Value]:
 			fmt.Fprintf(stderr, "no profile has the label %s=%s, and --weight for it does nothing; there are: %s\n", w.Label, w.Value, known(maps.Keys(values[w.Label])))
 		}
 	}
 	return nil
 }
 
-// nothing says that no profile is to be merged.
-func (r *Reduce) nothing(all []partIn) error {
+// emptyError is the error if no part counts.
+func (r *Reduce) emptyError(all []jobPart) error {
 	if r.Only == nil {
 		return errors.New("no profile of the jobs is to be merged: see --days and --age-weights")
 	}
@@ -255,7 +248,7 @@ func (r *Reduce) nothing(all []partIn) error {
 	for _, p := range all {
 		programs[p.name()] = true
 	}
-	delete(programs, "") // inputs that tell none
+	delete(programs, "") // unknown
 	return fmt.Errorf("no profile is of a program that --only names (%s); there are: %s", shorten(r.Only), shorten(slices.Sorted(maps.Keys(programs))))
 }
 
@@ -268,9 +261,9 @@ func dayOf(text string) (time.Time, error) {
 	return day, err
 }
 
-// ages returns the age of each part in days: 0 for the newest day, negative for days that
-// had not begun anywhere when the part was planned. The clock that told those was wrong.
-func (r *Reduce) ages(all []partIn) ([]int, error) {
+// ages returns the age of each part in days: 0 for the newest day, -1 for a day that had not begun anywhere
+// when the part was planned, which a wrong clock named.
+func (r *Reduce) ages(all []jobPart) ([]int, error) {
 	const day = 24 * time.Hour
 	days := make([]time.Time, len(all))
 	var newest time.Time
@@ -298,9 +291,9 @@ func (r *Reduce) ages(all []partIn) ([]int, error) {
 	return ages, nil
 }
 
-// weights returns the weight of each part, "" for one that does not count, and how many
-// profiles there are of days after their plan.
-func (r *Reduce) weights(all []partIn) (weights []string, late map[string]uint64, err error) {
+// partWeights returns the weight of each part, "" if the part does not count, and how many profiles have a day
+// after the day of their plan, by day.
+func (r *Reduce) partWeights(all []jobPart) (weights []string, late map[string]uint64, err error) {
 	var ages []int
 	if r.Days > 0 || r.Ages != nil {
 		if ages, err = r.ages(all); err != nil {
@@ -340,12 +333,12 @@ func product(a, b string) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// wants reports whether --only chooses the program.
+// wants reports whether Only chooses the program.
 func (r *Reduce) wants(k *Key) bool {
 	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
 }
 
-// name returns what messages and names of files call the program and the kind.
+// name names the program and the kind in messages and names of files.
 func (k *Key) name() string {
 	if k.Kind == "" {
 		return k.Program
@@ -353,33 +346,31 @@ func (k *Key) name() string {
 	return cmp.Or(k.Program, "unknown") + "." + k.Kind
 }
 
-// isFolder reports whether the output is a folder: it ends with a slash, or is one already.
-// A bucket has no folders but prefixes that end with a slash.
+// isFolder reports whether the output is a folder that exists, or a path or URL that ends with a slash.
 func (r *Reduce) isFolder() bool {
-	if store.IsPrefix(r.Run.Output) {
+	if store.IsPrefix(r.Options.Output) {
 		return true
 	}
-	info, err := os.Stat(r.Run.Output)
-	return !store.IsURL(r.Run.Output) && err == nil && info.IsDir()
+	info, err := os.Stat(r.Options.Output)
+	return !store.IsURL(r.Options.Output) && err == nil && info.IsDir()
 }
 
-// severalPrograms is the error of several results for an output that is one file.
-func (r *Reduce) severalPrograms(keys []wholeKey) error {
+// oneFileError is the error of several results for one file.
+func (r *Reduce) oneFileError(keys []resultKey) error {
 	var names []string
 	for _, k := range keys {
 		names = append(names, k.name())
 	}
 	return fmt.Errorf("there are %d profiles to write (%s), but %s is one file: end it with a slash to write all into a folder, or choose a program with --only",
-		len(keys), shorten(names), store.Shown(r.Run.Output))
+		len(keys), shorten(names), store.Shown(r.Options.Output))
 }
 
-// maxName limits the length of names made of keys.
+// maxName limits the length of the names of results.
 const maxName = 150
 
-// name returns the name of a result without its suffix. It has only letters, digits and
-// a few signs, whatever wrote the key. A name that is too long is cut, and a hash of it
-// tells it apart.
-func (k wholeKey) name() string {
+// name returns the name of a result without its suffix, of letters, digits and a few signs. A long name is cut
+// and ends with its hash.
+func (k resultKey) name() string {
 	words := []string{cmp.Or((&Key{Program: k.program, Kind: k.kind}).name(), "unknown")}
 	if k.labels != "" {
 		words = append(words, strings.Split(k.labels, "\x00")...)
@@ -390,7 +381,7 @@ func (k wholeKey) name() string {
 		}
 		return '_'
 	}, strings.Join(words, "."))
-	name = strings.TrimLeft(name, ".") // it is not to be hidden
+	name = strings.TrimLeft(name, ".") // not a hidden file
 	if len(name) > maxName {
 		hash := sha256.Sum256([]byte(name))
 		name = name[:maxName-17] + "-" + hex.EncodeToString(hash[:8])
@@ -398,24 +389,23 @@ func (k wholeKey) name() string {
 	return name
 }
 
-// result returns the merge of the parts of a key, in the order of the plans. at are indexes
-// in all and weights. The bytes are copied only when the merge reads them.
-func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
+// result returns the merge of the parts of a key. indexes are indexes in all and weights. The merge copies a
+// part when it reads it.
+func (r *Reduce) result(k resultKey, indexes []int, all []jobPart, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
 	i := slices.IndexFunc(r.Families.List, func(f *Family) bool { return f.Name == k.family })
 	if i < 0 {
-		return nil, fmt.Errorf("a part of %s: no family %q in this program", all[at[0]].job.URL(""), k.family)
+		return nil, fmt.Errorf("a part of %s: no family %q in this program", all[indexes[0]].job.URL(""), k.family)
 	}
 	f := r.Families.List[i]
-	run := *r.Run
-	run.Family = f.exact().Family
-	res := &merging.WholeResult{Path: r.Run.Output, Adder: f.Adder, Options: &run}
+	run := *r.Options
+	run.Family = f.partFormat().Family
+	res := &merging.WholeResult{Path: r.Options.Output, Adder: f.Adder, Options: &run}
 	if r.isFolder() {
-		// The result is a profile and no partial sum.
-		res.Path = store.Below(r.Run.Output, k.name()+cmp.Or(f.exact().Whole, f.exact().Exact))
+		res.Path = store.Below(r.Options.Output, k.name()+cmp.Or(f.partFormat().Whole, f.partFormat().Exact))
 	}
 	run.Output = res.Path
 	var texts []string
-	for _, n := range at {
+	for _, n := range indexes {
 		p := &all[n]
 		fetch := verified(fetcher.Add(p.job.store, store.Object{Key: p.job.key(p.Name), Size: p.Size}), p)
 		res.Inputs = append(res.Inputs, inputs.Remote{Name: p.job.URL(p.Name), Fetch: fetch}.Input(run.Open))
@@ -431,9 +421,9 @@ func (r *Reduce) result(k wholeKey, at []int, all []partIn, weights []string, fe
 	return res, f.Adder.Check(&run)
 }
 
-// verified compares what is fetched with the SHA-256 in the result of its shard. A part that
-// is gone or damaged can be made again, and the error says how.
-func verified(fetch func() (string, func(), error), p *partIn) func() (string, func(), error) {
+// verified returns fetch with a check of the SHA-256. The error for a part that is gone or damaged says how to
+// make the part again.
+func verified(fetch func() (string, func(), error), p *jobPart) func() (string, func(), error) {
 	return func() (string, func(), error) {
 		const again = "delete the files in done that name it, and run their tasks again"
 		path, release, err := fetch()

@@ -14,25 +14,23 @@ import (
 	"unicode/utf8"
 )
 
-// A Definition has what the definition of an array job needs.
+// A Definition describes an array job.
 type Definition struct {
-	Name    string // of the job in the scheduler
-	Job     string // URL
-	Output  string // URL of the result
-	Image   string // of a container; empty for Slurm
-	Program string // path of profuse
-	Tasks   int
-	// Tasks that may run at once.
-	Parallelism int
-	// Processors, memory and disk are those of one task.
-	CPU        int
-	MemoryMiB  int
-	ScratchMiB int
-	Minutes    int      // that a task may take
-	Attempts   int      // of a task
-	Options    []string // of task
-	Reduce     []string // options of reduce
-	Account    string   // service account, role or partition; may be empty
+	Name        string // of the job in the scheduler
+	Job         string // URL
+	Output      string // URL of the result
+	Image       string // of a container; empty for Slurm
+	Program     string // path of profuse
+	Tasks       int
+	Parallelism int      // number of tasks that may run at once
+	CPU         int      // processors of a task
+	MemoryMiB   int      // of a task
+	ScratchMiB  int      // disk space of a task
+	Minutes     int      // time limit of a task
+	Attempts    int      // of a task
+	Options     []string // of task
+	Reduce      []string // options of reduce
+	Account     string   // service account, role or partition; may be empty
 }
 
 // Schedulers are the names of the schedulers that [Definition.Render] knows.
@@ -49,13 +47,13 @@ var (
 	cloudRun string
 )
 
-// jobName matches what Render accepts as a name, whatever the scheduler.
+// jobName matches the names that all schedulers accept.
 var jobName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
 })
 
-// Render returns the definition for a scheduler. Whatever the fields hold, it is data in
-// the definition: JSON strings, which are YAML strings too, or quoted words of a shell.
+// Render returns the definition for a scheduler. It quotes all fields, as JSON, which YAML contains, or for a
+// shell.
 func (d *Definition) Render(scheduler string) ([]byte, error) {
 	text := map[string]string{"kubernetes": kubernetes, "slurm": slurm, "awsbatch": awsBatch, "cloudrun": cloudRun}[scheduler]
 	if text == "" {
@@ -64,7 +62,7 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	if !jobName().MatchString(d.Name) {
 		return nil, fmt.Errorf("name %q: want lower-case letters, digits and hyphens, beginning with a letter, at most 52", d.Name)
 	}
-	// A line break would end the line of a script or of YAML in which the word stands.
+	// A line break would end a line of the script or of YAML.
 	words := slices.Concat([]string{d.Job, d.Output, d.Image, d.Program, d.Account}, d.Options, d.Reduce)
 	for _, w := range words {
 		if !utf8.ValidString(w) || strings.ContainsFunc(w, endsLine) {
@@ -83,7 +81,7 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 			return strings.TrimSpace(b.String()), err
 		},
 		"shell": quote,
-		"words": func(words []string) string { return quoteAll(words) },
+		"words": quoteAll,
 		"task":  func() []string { return append([]string{"fleet", "task", d.Job}, d.Options...) },
 		"reduce": func(more ...string) []string {
 			return slices.Concat([]string{"fleet", "reduce", d.Job, "-o", d.Output}, more, d.Reduce)
@@ -100,10 +98,10 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// endsLine reports whether r ends a line of YAML or a shell, or is no printed character.
+// endsLine reports whether r is a control character or ends a line of YAML.
 func endsLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// escaped returns d for Kubernetes, which replaces $(NAME) in command lines by variables.
+// escaped returns d for Kubernetes, which expands $(NAME) in command lines.
 func (d Definition) escaped() *Definition {
 	escape := func(word string) string { return strings.ReplaceAll(word, "$", "$$") }
 	d.Job, d.Output, d.Program = escape(d.Job), escape(d.Output), escape(d.Program)
@@ -116,12 +114,12 @@ func (d Definition) escaped() *Definition {
 	return &d
 }
 
-// plainWord matches words that a shell takes as they are.
+// plainWord matches words that a shell does not change.
 var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
 })
 
-// quote returns a word for a POSIX shell. Within single quotes a shell expands nothing.
+// quote quotes a word for a POSIX shell.
 func quote(word string) string {
 	if plainWord().MatchString(word) {
 		return word

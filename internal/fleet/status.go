@@ -14,7 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// Status is what has been done of a job.
+// Status is the progress of a job.
 type Status struct {
 	schema.Head
 	Job     string  `json:"job"`
@@ -29,14 +29,13 @@ type Status struct {
 	Loss    Loss    `json:"loss"`
 }
 
-// Status reads what has been done. It reads the plan and the result of every shard, but no
-// partial sums.
+// Status reads the plan and the result of every shard.
 func (j *Job) Status() (*Status, error) {
 	p, err := j.Plan()
 	if err != nil {
 		return nil, err
 	}
-	dones, err := j.dones(p)
+	dones, err := j.allDone(p)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func (j *Job) Status() (*Status, error) {
 		s.Done++
 		s.Seconds += d.Seconds
 		l := d.loss()
-		s.Loss.addLoss(&l)
+		s.Loss.addMerge(l.ofMerge())
 		for _, part := range d.Parts {
 			if part.Name != "" {
 				s.Parts++
@@ -62,13 +61,12 @@ func (j *Job) Status() (*Status, error) {
 	return s, nil
 }
 
-// WriteMetrics writes the status in the text format of OpenMetrics.
-// All are gauges: a job that is planned again begins anew.
+// WriteMetrics writes the status in the text format of OpenMetrics. All metrics are gauges.
 func (s *Status) WriteMetrics(w io.Writer) error {
 	var b strings.Builder
 	// lines are pairs of labels and a value.
-	metric := func(name, kind, unit, help string, lines ...any) {
-		fmt.Fprintf(&b, "# TYPE profuse_fleet_%s %s\n", name, kind)
+	gauge := func(name, unit, help string, lines ...any) {
+		fmt.Fprintf(&b, "# TYPE profuse_fleet_%s gauge\n", name)
 		if unit != "" {
 			fmt.Fprintf(&b, "# UNIT profuse_fleet_%s %s\n", name, unit)
 		}
@@ -77,13 +75,13 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 			fmt.Fprintf(&b, "profuse_fleet_%s%s %v\n", name, lines[i], lines[i+1])
 		}
 	}
-	metric("objects", "gauge", "", "Objects in the plan.", "", s.Objects)
-	metric("plan_bytes", "gauge", "bytes", "Size of the objects in the plan.", "", s.Bytes)
-	metric("shards", "gauge", "", "Shards of the plan.", `{state="done"}`, s.Done, `{state="missing"}`, len(s.Missing))
-	metric("inputs", "gauge", "", "Profiles in the shards that are done.", `{outcome="used"}`, s.Loss.Used, `{outcome="left_out"}`, s.Loss.Inputs-uint64(s.Loss.Used))
-	metric("parts", "gauge", "", "Partial sums.", "", s.Parts)
-	metric("parts_bytes", "gauge", "bytes", "Size of the partial sums.", "", s.Size)
-	metric("task_seconds", "gauge", "seconds", "Time of the tasks whose shards are done.", "", s.Seconds)
+	gauge("objects", "", "Objects in the plan.", "", s.Objects)
+	gauge("plan_bytes", "bytes", "Size of the objects in the plan.", "", s.Bytes)
+	gauge("shards", "", "Shards of the plan.", `{state="done"}`, s.Done, `{state="missing"}`, len(s.Missing))
+	gauge("inputs", "", "Profiles in the shards that are done.", `{outcome="used"}`, s.Loss.Used, `{outcome="left_out"}`, s.Loss.Inputs-uint64(s.Loss.Used))
+	gauge("parts", "", "Partial sums.", "", s.Parts)
+	gauge("parts_bytes", "bytes", "Size of the partial sums.", "", s.Size)
+	gauge("task_seconds", "seconds", "Time of the tasks whose shards are done.", "", s.Seconds)
 	b.WriteString("# EOF\n")
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -93,12 +91,11 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 type Collected struct {
 	Objects int
 	Bytes   int64
-	Young   int // objects that nothing names, but that are too young
+	Young   int // objects that nothing names, but that are younger than the age
 }
 
-// Collect deletes what tasks have written that nothing names and that is older than age,
-// or with remove false only counts it. A task that still runs may be about to name what
-// it has written. Without a plan, everything in the job is named by nothing.
+// Collect deletes the files of tasks and plans that nothing names and that are older than age; without remove
+// it only counts them. A task may still name a younger file. Without a plan nothing is named.
 func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collected, err error) {
 	named := make(map[string]bool)
 	p, planErr := j.Plan()
@@ -106,25 +103,24 @@ func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collecte
 		return c, planErr
 	}
 	if planErr == nil {
-		dones, err := j.dones(p)
+		dones, err := j.allDone(p)
 		if err != nil {
 			return c, err
 		}
 		for _, s := range p.Shards {
-			named[lists+"/"+s.List] = true
+			named[listsFolder+"/"+s.List] = true
 		}
 		for _, d := range dones {
 			if d == nil {
 				continue
 			}
-			named[left+"/"+d.Left], named[left+"/"+d.Lost] = true, true
+			named[leftFolder+"/"+d.Left], named[leftFolder+"/"+d.Lost] = true, true
 			for _, part := range d.Parts {
 				named[part.Name] = true
 			}
 		}
 	}
-	// Only the folders that tasks and plans write to; what else is in the job stays.
-	for _, folder := range []string{lists, left, parts} {
+	for _, folder := range []string{listsFolder, leftFolder, partsFolder} {
 		prefix := j.key(folder) + "/"
 		for o, err := range j.store.List(j.ctx, prefix) {
 			if err != nil {
@@ -147,7 +143,7 @@ func (j *Job) Collect(age time.Duration, now time.Time, remove bool) (c Collecte
 		}
 	}
 	if c.Objects+c.Young == 0 {
-		return c, planErr // nor is there anything that a plan has left
+		return c, planErr
 	}
 	return c, nil
 }
@@ -166,13 +162,12 @@ func (s *Status) Print(w io.Writer) {
 	if s.Done == 0 {
 		return
 	}
-	fmt.Fprintf(w, "profiles: %s\n", merging.InputsLine(s.Loss.merge()))
+	fmt.Fprintf(w, "profiles: %s\n", merging.InputsLine(s.Loss.ofMerge()))
 	fmt.Fprintf(w, "%s, %s, in %.0f s of tasks\n", cli.Quantity(uint64(s.Parts), "partial sum", "partial sums"), cli.Size(uint64(s.Size)), s.Seconds)
 }
 
-// Wait waits until all shards are done, but not longer than limit. It looks every ten
-// seconds, at one shard after the other. Neither the limit nor shards that failed are
-// errors: the caller finds out what is done.
+// Wait waits until all shards are done, but not longer than limit, which is not an error. It looks every ten
+// seconds, at one shard after the other.
 func (j *Job) Wait(limit time.Duration) error {
 	if limit == 0 {
 		return nil

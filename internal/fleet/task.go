@@ -27,22 +27,21 @@ import (
 // A Family is a family of formats, for tasks and reduces.
 type Family struct {
 	Name string
-	// Origin tells the program and kind of a profile, and which programs or maps it needs to
-	// be read.
-	Origin func(name string, data []byte) family.Origin // nil if profiles do not tell
-	Adder  merging.Adder
-	// Run has the options of the merge.
-	Run merging.Options
+	// Origin returns the program and kind of a profile, and the programs or maps that reading it needs; nil
+	// if profiles of the family have none of them.
+	Origin  func(name string, data []byte) family.Origin
+	Adder   merging.Adder
+	Options merging.Options
 }
 
-// Families are all families. FamilyOf returns the index of the family of a profile.
+// Families are all families.
 type Families struct {
 	List     []*Family
-	FamilyOf func(name string, data []byte) int
+	FamilyOf func(name string, data []byte) int // returns the index of the family of a profile
 }
 
-// exact returns the format of partial sums of a family. Every family has one.
-func (f *Family) exact() merging.Result {
+// partFormat returns the format of the family's partial sums.
+func (f *Family) partFormat() merging.Result {
 	all := f.Adder.Results()
 	return all[slices.IndexFunc(all, func(r merging.Result) bool { return r.Exact != "" })]
 }
@@ -53,9 +52,9 @@ type Task struct {
 	Stores   *store.Access
 	Families Families
 	Open     inputs.Options
-	Scratch  string // folder for copies of objects, as many bytes as a shard has
+	Scratch  string // folder for copies of the objects of a shard
 	Workers  int    // see [merging.Options]
-	// NoPrograms leaves out profiles whose program is missing; else they end the task.
+	// NoPrograms leaves out profiles whose program is missing, which is otherwise an error.
 	NoPrograms bool
 	Ended      func(ShardEnded)
 	Warn       func(text string)
@@ -72,53 +71,51 @@ type ShardEnded struct {
 	Inputs   uint64  `json:"inputs"`
 	LeftOut  uint64  `json:"left_out"`
 	Seconds  float64 `json:"seconds"`
-	Fetching float64 `json:"fetching_seconds"` // of these, until all objects were copied and known
+	Fetching float64 `json:"fetching_seconds"` // part of Seconds, to copy and group the objects
 }
 
-// Run merges a shard, unless it is done. The shard is read and merged even if another task
-// does so at the same time: the first result counts. An error leaves nothing behind but
-// objects that Collect deletes.
+// Run merges a shard unless it is done. If several tasks merge the shard at the same time, the first result
+// counts. After an error [Job.Collect] deletes what the task has written.
 func (t *Task) Run(p *Plan, shard int) error {
 	if d, err := t.Job.done(shard); err != nil {
 		return err
 	} else if d != nil {
-		t.ended("shard already done", p, d, 0)
+		t.logEnd("shard already done", p, d, 0)
 		return nil
 	}
 	started := t.Now()
 	s := &shardMerge{Task: t, plan: p, shard: p.Shards[shard], fetcher: store.NewFetcher(t.Job.ctx, t.Scratch)}
-	// The objects are read twice, to group the profiles and to merge them, but copied once.
+	// The objects are copied once and read twice, to group and to merge the profiles.
 	s.fetcher.Keep = true
 	defer s.fetcher.Close()
-	d := &Done{Schema: doneSchema, Version: jobVersion, Shard: shard, Parts: []PartOf{}}
-	if err := s.read(); err != nil {
+	d := &Done{Schema: doneSchema, Version: jobVersion, Shard: shard, Parts: []Part{}}
+	if err := s.groupObjects(); err != nil {
 		return err
 	}
 	fetched := t.Now().Sub(started)
-	if err := s.merge(d); err != nil {
+	if err := s.mergeGroups(d); err != nil {
 		return err
 	}
 	d.Host, _ = os.Hostname() // only for people
 	d.Ended = t.Now().UTC()
 	d.Seconds = d.Ended.Sub(started).Seconds()
 	switch err := t.Job.create(doneName(shard), d); {
-	// Another run of this task was faster, and its result counts.
-	case errors.Is(err, fs.ErrExist):
+	case errors.Is(err, fs.ErrExist): // another task was faster
 		d, err = t.Job.done(shard)
 		if err != nil || d == nil {
 			return cmp.Or(err, fmt.Errorf("%s is gone", t.Job.URL(doneName(shard))))
 		}
-		t.ended("shard already done", p, d, fetched)
+		t.logEnd("shard already done", p, d, fetched)
 		return nil
 	case err != nil:
 		return err
 	}
-	t.ended("shard done", p, d, fetched)
+	t.logEnd("shard done", p, d, fetched)
 	return nil
 }
 
-// ended logs a shard. fetched is 0 if this task did not read it.
-func (t *Task) ended(event string, p *Plan, d *Done, fetched time.Duration) {
+// logEnd logs the end of a shard. fetched is 0 if this task has not read the shard.
+func (t *Task) logEnd(event string, p *Plan, d *Done, fetched time.Duration) {
 	s, l := p.Shards[d.Shard], d.loss()
 	t.Ended(ShardEnded{
 		event, d.Shard, s.Objects, s.Bytes, len(d.Parts), l.Inputs, l.Inputs - uint64(l.Used), d.Seconds, fetched.Seconds(),
@@ -132,27 +129,26 @@ type shardMerge struct {
 	shard   Shard
 	fetcher *store.Fetcher
 
-	// One for each object of the shard, in the plan's order.
-	ins    []inputs.Input
-	groups []*shardGroup // by first appearance
+	ins    []inputs.Input // one for each object of the shard
+	groups []*shardGroup  // in the order of their first profiles
 	byKey  map[string]*shardGroup
 }
 
-// A shardGroup has the profiles of a shard that belong together.
+// A shardGroup has the profiles of one key in a shard.
 type shardGroup struct {
 	Key
 	merging.Group
-	family int
-	needs  map[string]bool // programs, one of which each profile needs
+	family int             // index in Families.List
+	needs  map[string]bool // names of programs or maps for reading the profiles
 }
 
-// read copies the objects of the shard and groups their profiles.
-func (s *shardMerge) read() error {
-	objects, err := getLines[Object](s.Job, lists, s.shard.List)
+// groupObjects copies the objects of the shard and groups their profiles.
+func (s *shardMerge) groupObjects() error {
+	objects, err := getLines[Object](s.Job, listsFolder, s.shard.List)
 	if err != nil {
 		return err
 	}
-	labels, err := newLabeler(s.plan)
+	labeler, err := newLabeler(s.plan)
 	if err != nil {
 		return err
 	}
@@ -165,7 +161,7 @@ func (s *shardMerge) read() error {
 	for i := range objects {
 		o := &objects[i]
 		if o.Source < 0 || o.Source >= len(s.plan.Sources) {
-			return fmt.Errorf("%s: an object of source %d of %d", s.Job.URL(lists+"/"+s.shard.List), o.Source, len(s.plan.Sources))
+			return fmt.Errorf("%s: an object of source %d of %d", s.Job.URL(listsFolder+"/"+s.shard.List), o.Source, len(s.plan.Sources))
 		}
 		from := stores[o.Source]
 		fetch := s.fetcher.Add(from, store.Object{Key: o.Key, Size: o.Size, Tag: o.Tag, Modified: o.Modified})
@@ -174,20 +170,20 @@ func (s *shardMerge) read() error {
 	s.byKey = make(map[string]*shardGroup)
 	var r inputs.Reader
 	defer r.Close()
-	for i, in := range s.ins {
-		if err := s.group(&r, i, in, labels.of(&objects[i])); err != nil {
+	for i := range s.ins {
+		if err := s.groupInput(&r, i, labeler.labels(&objects[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group puts the profiles of an input into their groups. What cannot be read joins a
-// group, too, whose merge accounts for it; an error is one that may go away. Such an error
-// is one of the bucket; an object that is gone or was replaced is lost for good.
-func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map[string]string) error {
+// groupInput puts the profiles of an input into their groups. An input that cannot be read joins a group as
+// well, whose merge accounts for it. An error of the bucket, which may go away, ends the task, unless the
+// object is gone or was replaced.
+func (s *shardMerge) groupInput(r *inputs.Reader, index int, labels map[string]string) error {
 	member := 0
-	err := in.Each(r, func(d *inputs.Data) error {
+	err := s.ins[index].Each(r, func(d *inputs.Data) error {
 		i := s.Families.FamilyOf(d.Name(), d.Bytes())
 		f := s.Families.List[i]
 		key, needs := Key{Family: f.Name, Labels: labels}, []string(nil)
@@ -195,7 +191,7 @@ func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map
 			o := f.Origin(d.Name(), d.Bytes())
 			key.Program, key.Kind, needs = o.Program, o.Kind, o.Needs
 		}
-		s.put(i, key, at, member, needs)
+		s.addMember(i, key, index, member, needs)
 		member++
 		return s.Job.ctx.Err()
 	})
@@ -206,23 +202,22 @@ func (s *shardMerge) group(r *inputs.Reader, at int, in inputs.Input, labels map
 		return context.Cause(s.Job.ctx)
 	}
 	if err != nil {
-		s.put(0, Key{Family: s.Families.List[0].Name, Labels: labels}, at, member, nil)
+		s.addMember(0, Key{Family: s.Families.List[0].Name, Labels: labels}, index, member, nil)
 	}
 	return nil
 }
 
-// put puts a member of the input at an index of the shard into the group of a key. needs are
-// programs.
-func (s *shardMerge) put(f int, key Key, at, member int, needs []string) {
+// addMember adds a member of the input with an index in the shard to the group of a key.
+func (s *shardMerge) addMember(family int, key Key, index, member int, needs []string) {
 	id := key.id()
 	g := s.byKey[id]
 	if g == nil {
-		g = &shardGroup{Key: key, family: f, needs: make(map[string]bool)}
+		g = &shardGroup{Key: key, family: family, needs: make(map[string]bool)}
 		g.Members = make(map[int]map[int]struct{})
 		s.byKey[id] = g
 		s.groups = append(s.groups, g)
 	}
-	position := s.shard.First + at
+	position := s.shard.First + index
 	if g.Members[position] == nil {
 		g.Members[position] = make(map[int]struct{})
 		g.Inputs = append(g.Inputs, position)
@@ -233,7 +228,7 @@ func (s *shardMerge) put(f int, key Key, at, member int, needs []string) {
 	}
 }
 
-// id identifies a key among others.
+// id identifies the key.
 func (k *Key) id() string {
 	words := []string{k.Family, k.Program, k.Kind}
 	for _, name := range slices.Sorted(maps.Keys(k.Labels)) {
@@ -242,9 +237,8 @@ func (k *Key) id() string {
 	return strings.Join(words, "\x00")
 }
 
-// merge merges all groups, and writes their partial sums and accounts. Done gets the parts
-// in the order in which their keys first appeared, and the names of the lists.
-func (s *shardMerge) merge(d *Done) error {
+// mergeGroups merges all groups, writes their partial sums and accounts, and names them in d.
+func (s *shardMerge) mergeGroups(d *Done) error {
 	var accounts []any
 	lost := make(map[uint64]string)
 	for _, g := range s.groups {
@@ -264,7 +258,7 @@ func (s *shardMerge) merge(d *Done) error {
 	}
 	var err error
 	if len(accounts) > 0 {
-		if d.Left, err = putLines(s.Job, left, accounts); err != nil {
+		if d.Left, err = putLines(s.Job, leftFolder, accounts); err != nil {
 			return err
 		}
 	}
@@ -275,25 +269,24 @@ func (s *shardMerge) merge(d *Done) error {
 	for _, ref := range slices.Sorted(maps.Keys(lost)) {
 		functions = append(functions, lostFunction{ref, lost[ref]})
 	}
-	d.Lost, err = putLines(s.Job, left, functions)
+	d.Lost, err = putLines(s.Job, leftFolder, functions)
 	return err
 }
 
-// mergeGroup merges a group into a partial sum, which it first writes to the scratch folder,
-// because its name is its hash, and then puts into the job. A group without a usable profile
-// has a part without a file. Groups whose program is missing are lost whole.
+// mergeGroup merges a group into a partial sum, which it writes to the scratch folder first, because the name
+// in the job is its hash. A group without a usable profile has a part without a file. A group without its
+// program is lost.
 func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	f := s.Families.List[g.family]
-	format := f.exact()
+	format := f.partFormat()
 	file, err := atomicfile.CreateScratch(s.Scratch)
 	if err != nil {
 		return nil, fmt.Errorf("no room for a partial sum: %w", err)
 	}
 	defer file.Remove()
 
-	r := f.Run
+	r := f.Options
 	r.Open, r.Workers, r.Family, r.Format = s.Open, s.Workers, format.Family, format.Name
-	// The name only chooses the format.
 	r.Output = "part" + format.Exact
 	programs, release, err := s.programs(g)
 	if err != nil {
@@ -304,7 +297,7 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	if err := f.Adder.Check(&r); err != nil {
 		return nil, err
 	}
-	// Positions count from the first object of the plan, those in s.ins from the first of the shard.
+	// Positions are indexes in the plan.
 	ins := make([]inputs.Input, len(g.Inputs))
 	for i, position := range g.Inputs {
 		ins[i] = s.ins[position-s.shard.First]
@@ -320,9 +313,8 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := PartOf{Key: g.Key}
-	p.Loss.add(part.Loss)
-	// Parts without a file are in the list, too: their profiles are accounted for.
+	p := Part{Key: g.Key}
+	p.Loss.addMerge(part.Loss)
 	defer func() { d.Parts = append(d.Parts, p) }()
 	if part.Sum.Empty != "" || part.Loss.Used == 0 {
 		return part, nil
@@ -333,15 +325,15 @@ func (s *shardMerge) mergeGroup(g *shardGroup, d *Done) (*merging.Part, error) {
 		return nil, err
 	}
 	sum := hex.EncodeToString(hash.Sum(nil))
-	p.Name, p.SHA256, p.Size = parts+"/"+sum+format.Exact, sum, int64(*size)
-	// Another run of this task may have written the same bytes.
+	p.Name, p.SHA256, p.Size = partsFolder+"/"+sum+format.Exact, sum, int64(*size)
+	// Another task may have written the same bytes.
 	if yes, err := s.Job.exists(p.Name); err != nil || yes {
 		return part, err
 	}
 	return part, store.PutFile(s.Job.ctx, s.Job.store, s.Job.key(p.Name), file.Name())
 }
 
-// countWriter counts the bytes that pass.
+// countWriter counts bytes.
 type countWriter int64
 
 func (w *countWriter) Write(p []byte) (int, error) {
@@ -349,12 +341,10 @@ func (w *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// programs copies the programs that a group needs. They lie below Plan.Programs, each in
-// files whose names begin with the build id or the module hash. The result is nil if none is
-// needed, or if none is found and NoPrograms allows that; otherwise a missing one is an
-// error. release deletes the copies.
+// programs copies the programs that a group needs from Plan.Programs, where their names begin with the build
+// id or the module hash. If there is none, it returns nil with NoPrograms, or else an error. release deletes
+// the copies.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
-	// Most families have all names in the profile.
 	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil
 	}

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package measure takes the time and memory of commands for the benchmarks, and compares
-// those of two commands that run in turns.
+// Package measure takes the time and memory of commands for the benchmarks, compares two commands that run in
+// turns, and writes the inputs of commands.
 package measure
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Sample is what one run of a command cost: seconds, seconds, MiB.
+// A Sample is the cost of one run of a command, in seconds, seconds and MiB.
 type Sample struct{ Wall, CPU, Memory float64 }
 
 // flag asks a benchmark to measure the command in its arguments.
@@ -27,15 +27,15 @@ func Main() {
 	if len(os.Args) < 3 || os.Args[1] != flag {
 		return
 	}
-	if err := one(os.Args[2:]); err != nil {
+	if err := runOne(os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-// one runs a command, discards its output and prints what it cost.
-func one(argv []string) error {
+// runOne runs a command, discards its output and prints its cost.
+func runOne(argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
 	start := time.Now()
@@ -50,9 +50,9 @@ func one(argv []string) error {
 	})
 }
 
-// Run runs a command, which reads the file stdin if it is not empty, and returns what it
-// cost. A process of its own starts the command, since the peak memory that the system
-// reports for a process is at least what its parent had when it started it.
+// Run runs a command and returns its cost. The command reads the file stdin unless that is "". A separate process
+// starts the command, because the peak memory that the system reports for a process is at least the memory of its
+// parent at the start.
 func Run(argv []string, stdin string) (s Sample, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -65,8 +65,7 @@ func Run(argv []string, stdin string) (s Sample, err error) {
 	return s, json.Unmarshal(out.Bytes(), &s)
 }
 
-// Output runs a command, which reads the file stdin if it is not empty, and writes its
-// output to w.
+// Output runs a command and writes its output to w. The command reads the file stdin unless that is "".
 func Output(argv []string, stdin string, w io.Writer) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout = w
@@ -84,4 +83,23 @@ func Output(argv []string, stdin string, w io.Writer) error {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, stderr.String())
 	}
 	return nil
+}
+
+// Pairs runs two commands in turns, n times each after a pair that warms up, and returns their costs. Changes of the
+// machine's speed that are slower than a pair affect both alike. The commands read the file stdin unless that is "".
+func Pairs(n int, first, second []string, stdin string) (costs [2][]Sample, err error) {
+	argv := [2][]string{first, second}
+	for i := -1; i < n; i++ {
+		for k := range argv {
+			which := (k + i) & 1 // the command that runs first may have an advantage
+			s, err := Run(argv[which], stdin)
+			if err != nil {
+				return costs, err
+			}
+			if i >= 0 {
+				costs[which] = append(costs[which], s)
+			}
+		}
+	}
+	return costs, nil
 }

@@ -23,7 +23,7 @@ type Command struct {
 	Families []string // of the profiles or programs that it reads; nil for all profiles
 }
 
-// Reading and writing commands, of which the first word or two name the command.
+// commands are all commands that read a profile, a program or a tracefile.
 var commands = []Command{
 	{Line: "show PROGRAM IN"},
 	{Line: "show --json --counts PROGRAM IN"},
@@ -173,7 +173,7 @@ func (c *Command) Argv(profuse string, s *Subject, f Files) (argv []string, out 
 				argv = append(argv, s.With...)
 			}
 		case strings.HasPrefix(w, "OUT"):
-			// Without an extension in the line it is that of the subject's merged profiles.
+			// The default extension is the extension of merged profiles.
 			if out = f.Out + strings.TrimPrefix(w, "OUT"); w == "OUT" {
 				out += s.Out
 			}

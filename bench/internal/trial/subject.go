@@ -38,7 +38,7 @@ type fixture struct {
 
 const irpgo, memprof, mip, iprof, sample = "irpgo", "memprof", "mip", "iprof", "sample"
 
-// isProfile tells the families of profiles from those of programs and tracefiles.
+// isProfile reports whether a family is a family of profiles, not of programs or tracefiles.
 func isProfile(family string) bool {
 	return slices.Contains([]string{irpgo, memprof, mip, iprof, sample}, family)
 }
@@ -74,8 +74,8 @@ var fixtures = []fixture{
 	{format: "sample compact (LLVM 14)", family: sample, path: "sampleprof/lines-compact.prof"},
 }
 
-// Subjects returns a profile of every format, from the fixtures of the repository, which
-// is the working folder. profuse converts those that it has in another form only.
+// Subjects returns a profile of every format, from the fixtures of the repository, which is the working folder. profuse
+// converts some of them from another format.
 func Subjects(profuse string) ([]Subject, error) {
 	var all []Subject
 	for _, f := range fixtures {

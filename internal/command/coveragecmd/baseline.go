@@ -9,35 +9,33 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// worseCoverage is what ran less than in a baseline; after are the sums now.
-type worseCoverage struct {
+// baselineComparison lists what ran less than in a baseline.
+type baselineComparison struct {
 	base *coverage.Coverage
-	// before and after are the totals of the baseline and of now, also of files that are not worse.
+	// before and after are the totals of all files, in the baseline and now.
 	before, after coverage.Summary
 	files         []worseFile
 	functions     []worseFunction // that ran and no longer run
 }
 
-// A worseFile is a file of which a smaller share of a kind of parts ran.
+// A worseFile is a file with a smaller share of at least one kind of parts than in the baseline.
 type worseFile struct {
 	path          string
 	before, after coverage.Summary
 }
 
-// worseFunction is a function that no longer runs, by its name and signature as the profile has
-// them.
+// worseFunction is a function that no longer runs. name is the mangled name with the signature.
 type worseFunction struct{ path, name string }
 
-// less reports whether a is a smaller share than b. It multiplies crosswise, because quotients may
-// be rounded to the same number.
+// less reports whether a is a smaller share than b. It multiplies crosswise, because rounding could
+// make the quotients equal.
 func less(a, b coverage.Ratio) bool {
 	return uint64(a.Covered)*uint64(b.Total) < uint64(b.Covered)*uint64(a.Total)
 }
 
-// compareCoverage returns what got worse from base to now. Kinds of parts that one of them
-// does not know are not compared.
-func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
-	w := &worseCoverage{base: base, before: base.Total, after: now.Total}
+// compareBaseline returns what got worse from base to now. It compares the kinds of parts that both have.
+func compareBaseline(base, now *coverage.Coverage) *baselineComparison {
+	w := &baselineComparison{base: base, before: base.Total, after: now.Total}
 	files := make(map[string]*coverage.File)
 	for _, f := range now.Files {
 		files[f.Path] = f
@@ -47,13 +45,13 @@ func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
 		if f == nil {
 			continue // a file that is gone is not worse
 		}
-		for _, k := range coverageKinds {
+		for _, k := range partKinds {
 			if less(*k.ratio(&f.Total), *k.ratio(&old.Total)) {
 				w.files = append(w.files, worseFile{old.Path, old.Total, f.Total})
 				break
 			}
 		}
-		// A function may have several instances in a file; it runs if one of them does.
+		// A function may have several instances in a file; it runs if any instance runs.
 		calls := make(map[string]uint64)
 		known := make(map[string]bool)
 		for i := range f.Functions {
@@ -73,16 +71,11 @@ func compareCoverage(base, now *coverage.Coverage) *worseCoverage {
 	return w
 }
 
-// print lists the files and functions, with the kinds of parts that both sides know.
-func (w *worseCoverage) print(p *console.Printer) {
+// print lists the files and functions, with the kinds of parts that both sides have.
+func (w *baselineComparison) print(p *console.Printer) {
 	fmt.Fprintf(p.W, "\n%s: %s, %s\n", p.Term.Paint(cli.Bold, "Worse than the baseline"),
 		cli.Quantity(uint64(len(w.files)), "file", "files"), cli.Quantity(uint64(len(w.functions)), "function no longer runs", "functions no longer run"))
-	var kinds []coverageKind
-	for _, k := range coverageKinds {
-		if k.ratio(&w.before).Total > 0 && k.ratio(&w.after).Total > 0 {
-			kinds = append(kinds, k)
-		}
-	}
+	kinds := knownKinds(&w.before, &w.after)
 	var header []string
 	for _, k := range kinds {
 		header = append(header, k.title(), "now")

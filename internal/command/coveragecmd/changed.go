@@ -16,28 +16,26 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// A changedFile is a file that a patch changes, with the lines that it adds.
-type changedFile struct {
-	path  string // as the patch has it
-	lines []uint32
-	// Before the patch: the lines that it removes, and those around places where it adds
-	// lines without removing any.
-	oldPath  string
+// A patchedFile is a file that a patch changes.
+type patchedFile struct {
+	path  string   // after the patch, as the patch spells it
+	lines []uint32 // added lines
+
+	oldPath string // before the patch
+	// oldLines has the removed lines, and the lines before and after an addition that replaces none.
 	oldLines []uint32
 }
 
-// parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors. Everything
-// outside of hunks but the names of files is passed over, such as git's own headers. The numbers of
-// lines in the headers decide where a hunk ends: a removed line that begins with "-- " looks like a
-// header.
-func parsePatch(name string, data []byte) (files []changedFile, err error) {
-	var file *changedFile
-	// number is that of the line of the patch, for errors; next and oldNext are those of the files.
-	number := 0
+// parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors. Outside of hunks
+// it reads only the names of files. The numbers in a hunk's header decide where the hunk ends, because a
+// removed line that begins with "-- " looks like a header.
+func parsePatch(name string, data []byte) (files []patchedFile, err error) {
+	var file *patchedFile
+	number := 0              // line of the patch, for errors
 	var next, oldNext uint32 // lines of the new and the old file
-	replaced := false        // lines were removed where the next are added
+	replaced := false        // the next added lines replace removed lines
 	oldPath := ""
-	oldLeft, newLeft := uint64(0), uint64(0) // lines of the hunk
+	oldLeft, newLeft := uint64(0), uint64(0) // lines left in the hunk
 	for line := range bytes.Lines(data) {
 		number++
 		text := strings.TrimRight(string(line), "\r\n")
@@ -48,8 +46,6 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			}
 			switch {
 			case sign == '\\': // "\ No newline at end of file"
-			// Where nothing is removed, the tests that ran the old lines around the place are the
-			// ones to ask.
 			case sign == '+' && newLeft > 0:
 				if file != nil {
 					file.lines = append(file.lines, next)
@@ -60,7 +56,8 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 				next++
 				newLeft--
 			case sign == '-' && oldLeft > 0:
-				if replaced = true; file != nil {
+				replaced = true
+				if file != nil {
 					file.oldLines = append(file.oldLines, oldNext)
 				}
 				oldNext++
@@ -81,7 +78,7 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			oldPath = patchPath(path)
 		}
 		if path, ok := strings.CutPrefix(text, "+++ "); ok {
-			files = append(files, changedFile{path: patchPath(path), oldPath: oldPath})
+			files = append(files, patchedFile{path: patchPath(path), oldPath: oldPath})
 			file, oldPath = &files[len(files)-1], ""
 		}
 		if !strings.HasPrefix(text, "@@ ") {
@@ -92,8 +89,9 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 			return nil, flaw.File(name).OnLine(number).Field("hunk").Got(strconv.Quote(text)).Want("@@ -LINE,LINES +LINE,LINES @@").Corrupt()
 		}
 		oldLeft, newLeft, next, oldNext = old.lines, added.lines, uint32(added.first), uint32(old.first)
-		if replaced = false; old.lines == 0 {
-			oldNext++ // the line before the place is named
+		replaced = false
+		if old.lines == 0 {
+			oldNext++ // the header has the line before the addition
 		}
 	}
 	if oldLeft+newLeft > 0 {
@@ -112,7 +110,7 @@ func parsePatch(name string, data []byte) (files []changedFile, err error) {
 }
 
 // readPatch reads a patch from a file, or from standard input if the name is "-".
-func readPatch(env *cli.Env, name string) (files []changedFile, err error) {
+func readPatch(env *cli.Env, name string) (files []patchedFile, err error) {
 	var data []byte
 	if name == "-" {
 		name = "standard input"
@@ -126,13 +124,13 @@ func readPatch(env *cli.Env, name string) (files []changedFile, err error) {
 	return parsePatch(name, data)
 }
 
-// noFile is the path, in patches, of a file that is not there before or after.
+// noFile is the path in patches for a file that does not exist before or after.
 const noFile = "/dev/null"
 
 // A hunkRange is the lines of one file in a hunk.
 type hunkRange struct{ first, lines uint64 }
 
-// hunkHeader parses "@@ -1,2 +3,4 @@ …". A number of lines that is left out is 1.
+// hunkHeader parses "@@ -1,2 +3,4 @@ …". The default number of lines is 1.
 func hunkHeader(text string) (old, added hunkRange, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 4 || words[3] != "@@" {
@@ -154,8 +152,7 @@ func hunkHeader(text string) (old, added hunkRange, ok bool) {
 	return old, added, okOld && okNew
 }
 
-// patchPath returns the path in a "+++" line, without a time behind it. git quotes
-// unusual names.
+// patchPath returns the path in a "+++" line without the time after it. git quotes unusual names.
 func patchPath(text string) string {
 	if strings.HasPrefix(text, `"`) {
 		if path, err := strconv.Unquote(text); err == nil {
@@ -166,19 +163,19 @@ func patchPath(text string) string {
 	return strings.TrimSuffix(path, " ")
 }
 
-// changedLines is what ran of the lines that a patch adds.
+// changedLines is the coverage of the lines that a patch adds.
 type changedLines struct {
-	files   []changedCoverage
-	unknown []string // files of which the coverage says nothing
-	noCode  int      // lines
+	files   []changedFile
+	unknown []string // files that are not in the coverage
+	noCode  int      // lines without code
 }
 
-// changedCoverage is what ran of the lines of one file.
-type changedCoverage struct {
+// changedFile is the coverage of the added lines of one file.
+type changedFile struct {
 	path   string
 	lines  coverage.Ratio
 	added  []uint32 // lines, ascending
-	missed []uint32 // those of them that did not run
+	missed []uint32 // added lines that did not run
 }
 
 // ratio sums up the changed lines that have code.
@@ -190,10 +187,9 @@ func (c *changedLines) ratio() (sum coverage.Ratio) {
 	return sum
 }
 
-// readChanges finds what ran of the lines that the patch of option --changed adds. Lines without
-// code, such as comments, count apart; files that the coverage does not have are unknown, but not
-// if the patch only removes lines of them.
-func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLines, error) {
+// readChanges returns the coverage of the lines that the patch of --changed adds. A file that is not in
+// the coverage is unknown, unless the patch only removes lines from it.
+func (c *shared) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLines, error) {
 	files, err := readPatch(env, c.changed)
 	if err != nil {
 		return nil, err
@@ -212,30 +208,29 @@ func (c *coverageRun) readChanges(env *cli.Env, cov *coverage.Coverage) (*change
 			continue
 		}
 		f := cov.Files[at]
-		of := changedCoverage{path: f.Path, added: changed.lines}
+		found := changedFile{path: f.Path, added: changed.lines}
 		for _, number := range changed.lines {
 			i, ok := slices.BinarySearchFunc(f.Lines, number, func(l coverage.Line, n uint32) int { return cmp.Compare(l.Number, n) })
 			if !ok {
 				all.noCode++
 				continue
 			}
-			of.lines.Count(f.Lines[i].Count > 0)
+			found.lines.Count(f.Lines[i].Count > 0)
 			if f.Lines[i].Count == 0 {
-				of.missed = append(of.missed, number)
+				found.missed = append(found.missed, number)
 			}
 		}
-		all.files = append(all.files, of)
+		all.files = append(all.files, found)
 	}
 	return all, nil
 }
 
-// findSource returns the index of the path that a path of a patch means: the one that is that path
-// or ends with it, with or without its first folder, which git adds ("b/"). It returns -1 if there
-// is none, or several. For example "b/src/a.c" means "/build/src/a.c" unless "/other/src/a.c" is
-// there, too, and makes it ambiguous.
+// findSource returns the index of the source file that a path in a patch means: the only one that equals
+// the path or ends with it, with or without its first folder, which may be git's prefix ("b/"). It
+// returns -1 if there is none or several. For example, "b/src/a.c" means "/build/src/a.c", but is
+// ambiguous if "/other/src/a.c" exists as well.
 func findSource(paths []string, path string) int {
-	// The first folder may be git's prefix or a real one, so both are tried, and exact paths before
-	// ends of paths.
+	// Exact paths count before ends of paths.
 	names := []string{path}
 	if _, rest, ok := strings.Cut(path, "/"); ok {
 		names = append(names, rest)
@@ -259,7 +254,7 @@ func findSource(paths []string, path string) int {
 	return -1
 }
 
-// lineRanges writes ascending lines as "3, 7-9".
+// lineRanges prints ascending lines as "3, 7-9".
 func lineRanges(lines []uint32) string {
 	var parts []string
 	for i := 0; i < len(lines); {
@@ -277,8 +272,8 @@ func lineRanges(lines []uint32) string {
 	return strings.Join(parts, ", ")
 }
 
-// print lists the changed lines that did not run, and counts them. Files of the patch that the
-// coverage does not have are told, since no limit counts their lines.
+// print lists the changed lines that did not run, and the files that are not in the coverage, because no
+// limit counts their lines.
 func (c *changedLines) print(p *console.Printer) {
 	sum := c.ratio()
 	fmt.Fprintf(p.W, "\n%s: %s of %s ran (%s); %s without code\n", p.Term.Paint(cli.Bold, "Changed lines"),

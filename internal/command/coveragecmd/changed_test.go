@@ -16,7 +16,7 @@ func TestParsePatch(t *testing.T) {
 		"--- a/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" +
 		"--- /dev/null\n+++ \"b/\\303\\244.c\"\n@@ -0,0 +1,2 @@\n+x\n+y\n"
 	got, err := parsePatch("a.patch", []byte(patch))
-	want := []changedFile{
+	want := []patchedFile{
 		{"b/a.c", []uint32{2, 3}, "a/a.c", []uint32{2}},
 		{"new dir/new.c", []uint32{7, 30, 31}, "old.c", []uint32{5, 20, 21}},
 		{noFile, nil, "a/gone.c", []uint32{1}},
@@ -32,9 +32,11 @@ func TestParsePatch(t *testing.T) {
 		"+++ a\n@@ -1 +1 @@\n-x\n-y\n": profile.ErrCorrupt,
 		"+++ a\n@@ -1 +1 @@\n-x\n":     profile.ErrTruncated,
 	} {
-		if _, err := parsePatch("a.patch", []byte(text)); !errors.Is(err, class) {
-			t.Errorf("%q: %v, want %v", text, err, class)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := parsePatch("a.patch", []byte(text)); !errors.Is(err, class) {
+				t.Errorf("%v, want %v", err, class)
+			}
+		})
 	}
 }
 
@@ -59,14 +61,19 @@ func TestFindSource(t *testing.T) {
 		"b/app/a.c": "/src/app/a.c", "b/a.c": "", "b/b.c": "/src/lib/b.c", "lib/b.c": "/src/lib/b.c", "/src/lib/a.c": "/src/lib/a.c",
 		"b/win/c.c": `C:\src\win\c.c`, "b/top.c": "top.c", "top.c": "top.c", "b/p.c": "",
 	} {
-		got := ""
-		if i := findSource(paths, path); i >= 0 {
-			got = paths[i]
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := ""
+			if i := findSource(paths, path); i >= 0 {
+				got = paths[i]
+			}
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
+}
+
+func TestLineRanges(t *testing.T) {
 	if got := lineRanges([]uint32{1, 3, 4, 5, 9}); got != "1, 3-5, 9" {
 		t.Error(got)
 	}

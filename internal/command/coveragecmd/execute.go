@@ -17,65 +17,35 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
 
-// poolSize is how many raw profiles the processes of one program write: a process adds its counts
-// to one of them, so that thousands of tests leave a few files. %Nm in LLVM_PROFILE_FILE asks the
-// runtime for such a pool.
+// poolSize is the number of raw profiles that the processes of one program share: each process adds its
+// counts to one of them, so thousands of tests leave few files. %Nm in LLVM_PROFILE_FILE asks for a pool.
 const poolSize = 4
-
-// runCommand runs the command that the profiles are to be of, with a folder of its own
-// for them. It returns the folder, which remove removes, and the error of the command: an
-// ExitError with its exit code.
-func (c *coverageRun) runCommand(ctx context.Context, env *cli.Env) (folder string, remove func(), failed, err error) {
-	folder, err = os.MkdirTemp("", "profuse-coverage-")
-	if err != nil {
-		return "", nil, nil, err
-	}
-	remove = func() { os.RemoveAll(folder) }
-	cmd := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
-	// The command gets the files themselves: wrapped ones would be no terminal to it.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stdout), screen.Unwrap(env.Stderr)
-	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, fmt.Sprintf("%%%dm.profraw", poolSize)))
-	// An interrupt lets test runners end their tests before they are killed.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 2 * time.Second
-	err = cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	// An interrupted command has no coverage worth a report.
-	case ctx.Err() != nil:
-		remove()
-		return "", nil, nil, ctx.Err()
-	case errors.As(err, &exit):
-		return folder, remove, &cli.ExitError{Code: interrupt.CodeOf(exit.ProcessState), Err: fmt.Errorf("%s: %s", c.command[0], exit)}, nil
-	case err != nil:
-		remove()
-		return "", nil, nil, err
-	}
-	return folder, remove, nil, nil
-}
 
 // coverageFlags says how to compile for coverage.
 const coverageFlags = `compile and link with clang -fprofile-instr-generate -fcoverage-mapping -Wl,--build-id, or set RUSTFLAGS="-C instrument-coverage"`
 
-// ran runs the command and reports the coverage of its processes. The error is that of the command,
-// or else of the report. A command that fails, as tests do, still has coverage, which is reported.
-func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
-	folder, remove, failed, err := c.runCommand(ctx, env)
+// reportCommand runs the command and reports the coverage of its processes, also if the command fails,
+// as tests do. The error is the command's, or else the report's.
+func (c *command) reportCommand(ctx context.Context, env *cli.Env) error {
+	folder, err := os.MkdirTemp("", "profuse-coverage-")
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer os.RemoveAll(folder)
+	failed, err := c.runArgv(ctx, env, folder)
+	if err != nil {
+		return err
+	}
 	ins, err := inputs.Expand([]string{folder}, inputs.Options{})
 	switch {
 	case err != nil:
-	// Without instrumentation programs write nothing, and no command says so.
 	case len(ins) == 0:
 		err = errors.New("the command wrote no profile: " + coverageFlags)
 	default:
-		if len(c.Programs.Paths) == 0 {
-			c.Programs.Paths = c.buildFolders()
+		if len(c.merge.Programs.Paths) == 0 {
+			c.merge.Programs.Paths = c.buildFolders()
 		}
-		err = c.report(ctx, env, []string{folder})
+		err = c.reportInputs(ctx, env, []string{folder})
 	}
 	if failed == nil {
 		return err
@@ -87,23 +57,43 @@ func (c *coverageRun) ran(ctx context.Context, env *cli.Env) error {
 	return failed
 }
 
-// buildFolders returns where builds put programs below the current folder, and the folder of the
-// command if it is given by its path. Those are of cargo, CMake and others. If there is none of
-// them it is the current folder.
-func (c *coverageRun) buildFolders() (folders []string) {
+// runArgv runs the command, whose processes write their profiles to the folder. failed is an ExitError
+// if the command ended with another exit code than 0; err says why it did not run to its end.
+func (c *command) runArgv(ctx context.Context, env *cli.Env, folder string) (failed, err error) {
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	// The command gets the files themselves: a wrapped file would be no terminal.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stdout), screen.Unwrap(env.Stderr)
+	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, fmt.Sprintf("%%%dm.profraw", poolSize)))
+	// An interrupt lets test runners end their tests before they are killed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * time.Second
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &exit):
+		return &cli.ExitError{Code: interrupt.CodeOf(exit.ProcessState), Err: fmt.Errorf("%s: %s", c.argv[0], exit)}, nil
+	}
+	return nil, err
+}
+
+// buildFolders returns the folders to search for programs: the folders below the current one in which
+// cargo, CMake and other tools build, and the folder in the command's path. If there is none, it returns
+// the current folder.
+func (c *command) buildFolders() (folders []string) {
 	add := func(dir string) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(folders, dir) {
 			folders = append(folders, dir)
 		}
 	}
 	for _, pattern := range []string{"target", "build*", "cmake-build*", "_build", "out", "bin"} {
-		// The patterns are constant and valid, so there is no error.
-		found, _ := filepath.Glob(pattern) // sorted
+		found, _ := filepath.Glob(pattern) // the patterns are valid
 		for _, dir := range found {
 			add(dir)
 		}
 	}
-	if program := c.command[0]; strings.ContainsRune(program, filepath.Separator) {
+	if program := c.argv[0]; strings.ContainsRune(program, filepath.Separator) {
 		add(filepath.Dir(program))
 	}
 	if len(folders) == 0 {

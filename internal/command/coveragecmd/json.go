@@ -8,39 +8,38 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// coverageJSON is what "profuse coverage --json" prints. docs/schema/coverage.schema.json
+// resultJSON is what "profuse coverage --json" prints. docs/schema/coverage.schema.json
 // describes it.
-type coverageJSON struct {
+type resultJSON struct {
 	schema.Head
 	Total summaryJSON `json:"total"`
-	// Functions count in Unplaced, and not in Total, if no source line of theirs is known.
-	Unplaced   ratioJSON          `json:"unplaced"` // functions without a place
-	Files      []coverageFileJSON `json:"files"`
-	Mismatched []mismatchJSON     `json:"mismatched"`
-	Missed     []missedJSON       `json:"missed"` // limits
-	Changed    *changedJSON       `json:"changed,omitempty"`
-	Baseline   *baselineJSON      `json:"baseline,omitempty"`
+	// Unplaced counts the functions without a known source line, which Total does not count.
+	Unplaced   ratioJSON      `json:"unplaced"`
+	Files      []fileJSON     `json:"files"`
+	Mismatched []mismatchJSON `json:"mismatched"`
+	Missed     []missedJSON   `json:"missed"` // limits
+	Changed    *changedJSON   `json:"changed,omitempty"`
+	Baseline   *baselineJSON  `json:"baseline,omitempty"`
 }
 
-// ratioJSON is how many parts of a kind there are, and how many of them ran.
+// ratioJSON is the number of parts of a kind, and how many of the parts ran.
 type ratioJSON struct {
 	Total   int `json:"total"`
 	Covered int `json:"covered"`
 }
 
-// summaryJSON has the kinds of parts that there are, by the names of coverageKinds, and
-// "instantiations".
+// summaryJSON has a ratio for each kind of partKinds that the input has, and for "instantiations".
 type summaryJSON map[string]ratioJSON
 
-// coverageFileJSON is one source file, with the lines that have code and did not run, ascending.
-type coverageFileJSON struct {
+// fileJSON is one source file, with the lines that have code and did not run, ascending.
+type fileJSON struct {
 	Path   string      `json:"path"`
 	Total  summaryJSON `json:"total"`
 	NotRun []uint32    `json:"lines_not_run"`
 }
 
-// mismatchJSON is a function that the profile does not fit: Hash is the one in the object, Have are
-// those in the profile, in hexadecimal.
+// mismatchJSON is a function that the profile does not fit: Hash is its hash in the object, Have are
+// its hashes in the profile, in hexadecimal.
 type mismatchJSON struct {
 	Function string   `json:"function"`
 	Object   string   `json:"object"`
@@ -57,11 +56,11 @@ type missedJSON struct {
 	Covered int     `json:"covered"`
 }
 
-// changedJSON is the coverage of the lines that --changed adds. Unknown are files of the patch that
-// the coverage does not have.
+// changedJSON is the coverage of the lines that --changed adds. Unknown has the files of the patch that
+// are not in the coverage.
 type changedJSON struct {
 	ratioJSON
-	// WithoutCode is how many added lines have no code, in files that the coverage has.
+	// WithoutCode counts the added lines without code, in files of the coverage.
 	WithoutCode int               `json:"without_code"`
 	Files       []changedFileJSON `json:"files"`
 	Unknown     []string          `json:"unknown"`
@@ -74,14 +73,14 @@ type changedFileJSON struct {
 	NotRun []uint32 `json:"lines_not_run"`
 }
 
-// baselineJSON is what ran less than in the baseline, whose sums are Total.
+// baselineJSON lists what ran less than in the baseline. Total has the sums of the baseline.
 type baselineJSON struct {
 	Total     summaryJSON         `json:"total"`
 	Files     []baselineFileJSON  `json:"files"`
 	Functions []worseFunctionJSON `json:"functions"`
 }
 
-// baselineFileJSON is a file of which a smaller share of any kind ran.
+// baselineFileJSON is a file with a smaller share of any kind than in the baseline.
 type baselineFileJSON struct {
 	Path   string      `json:"path"`
 	Before summaryJSON `json:"before"`
@@ -94,10 +93,10 @@ type worseFunctionJSON struct {
 	Path     string `json:"path"`
 }
 
-// newSummaryJSON leaves out the kinds of which there are none, or of which nothing is known.
+// newSummaryJSON converts a summary, without kinds whose total is 0.
 func newSummaryJSON(s coverage.Summary) summaryJSON {
 	all := make(summaryJSON)
-	for _, k := range coverageKinds {
+	for _, k := range partKinds {
 		if r := *k.ratio(&s); r.Total > 0 {
 			all[k.name] = ratioJSON(r)
 		}
@@ -108,15 +107,14 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 	return all
 }
 
-// writeJSON writes the result, whole: --json has no limits on its lists.
-func (r *coverageResult) writeJSON(w io.Writer) {
-	out := coverageJSON{
+// writeJSON writes the whole result: JSON has no limit on lists.
+func (r *result) writeJSON(w io.Writer) {
+	out := resultJSON{
 		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
-		Files: []coverageFileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
+		Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
 	}
 	for _, f := range r.Files {
-		file := coverageFileJSON{f.Path, newSummaryJSON(f.Total), []uint32{}}
-		// Only lines with code are in f.Lines.
+		file := fileJSON{f.Path, newSummaryJSON(f.Total), []uint32{}}
 		for _, l := range f.Lines {
 			if l.Count == 0 {
 				file.NotRun = append(file.NotRun, l.Number)
@@ -125,14 +123,10 @@ func (r *coverageResult) writeJSON(w io.Writer) {
 		out.Files = append(out.Files, file)
 	}
 	for _, m := range r.Misfits {
-		j := mismatchJSON{Function: m.Function, Object: m.Object, Hash: hashText(m.Hash), Have: []string{}, Cause: m.Cause}
-		for _, h := range m.Have {
-			j.Have = append(j.Have, hashText(h))
-		}
-		out.Mismatched = append(out.Mismatched, j)
+		out.Mismatched = append(out.Mismatched, mismatchJSON{m.Function, m.Object, hashText(m.Hash), hashTexts(m.Have), m.Cause})
 	}
 	for _, m := range r.missed {
-		out.Missed = append(out.Missed, missedJSON{m.kind, m.limit, m.found.Total, m.found.Covered})
+		out.Missed = append(out.Missed, missedJSON{m.kind, m.percent, m.ran.Total, m.ran.Covered})
 	}
 	if c := r.changed; c != nil {
 		out.Changed = &changedJSON{ratioJSON(c.ratio()), c.noCode, []changedFileJSON{}, append([]string{}, c.unknown...)}
@@ -140,7 +134,7 @@ func (r *coverageResult) writeJSON(w io.Writer) {
 			out.Changed.Files = append(out.Changed.Files, changedFileJSON{f.path, ratioJSON(f.lines), append([]uint32{}, f.missed...)})
 		}
 	}
-	if b := r.worse; b != nil {
+	if b := r.baseline; b != nil {
 		out.Baseline = &baselineJSON{newSummaryJSON(b.before), []baselineFileJSON{}, []worseFunctionJSON{}}
 		for _, f := range b.files {
 			out.Baseline.Files = append(out.Baseline.Files, baselineFileJSON{f.path, newSummaryJSON(f.before), newSummaryJSON(f.after)})

@@ -14,8 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// pagePath returns the file that --html writes: index.html if a folder is named, which it creates
-// if its name ends with a slash.
+// pagePath returns the file that --html writes: index.html in a folder, which it creates if the name
+// ends with a slash.
 func pagePath(output string) (string, error) {
 	folder := strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator))
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
@@ -27,15 +27,15 @@ func pagePath(output string) (string, error) {
 	return filepath.Join(output, "index.html"), os.MkdirAll(output, 0o777)
 }
 
-// writePages writes the coverage as pages. args are the inputs.
-func (r *coverageResult) writePages(ctx context.Context, env *cli.Env, args []string) error {
-	c := r.run
+// writePages writes the coverage of the inputs as pages.
+func (r *result) writePages(ctx context.Context, env *cli.Env, args []string) error {
+	c := r.command
 	path, err := pagePath(c.html)
 	if err != nil {
 		return err
 	}
-	status := env.StatusLine(c.Quiet)
-	// Progress also ends the work when the user interrupts it.
+	status := env.StatusLine(c.quiet)
+	// The error of Progress ends the work when the user interrupts it.
 	opt := report.Options{Mangled: c.mangled, ReadSource: readSource, Progress: func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))
 		return ctx.Err()
@@ -47,10 +47,10 @@ func (r *coverageResult) writePages(ctx context.Context, env *cli.Env, args []st
 	})
 }
 
-// label names what the coverage is of: the command, or the inputs.
-func (c *coverageRun) label(args []string) string {
-	if len(c.command) > 0 {
-		return strings.Join(c.command, " ")
+// label names the command that ran, or the inputs.
+func (c *command) label(args []string) string {
+	if len(c.argv) > 0 {
+		return strings.Join(c.argv, " ")
 	}
 	var names []string
 	for i, arg := range args {
@@ -63,17 +63,16 @@ func (c *coverageRun) label(args []string) string {
 	return strings.Join(names, ", ")
 }
 
-// change returns what the pages compare the coverage with: the baseline, of which each file shows
-// its sums, and the lines that a patch adds.
-func (r *coverageResult) change() *report.CoverageChange {
+// change returns what the pages compare the coverage with: the sums of each file in the baseline, and
+// the lines that a patch adds.
+func (r *result) change() *report.CoverageChange {
 	change := new(report.CoverageChange)
-	if w := r.worse; w != nil {
+	if w := r.baseline; w != nil {
 		change.Before, change.Total = make(map[string]coverage.Summary), w.before
-		// Pages show the change of every file, not only of those that got worse.
+		// Pages show the change of every file, worse or not.
 		for _, f := range w.base.Files {
 			change.Before[f.Path] = f.Total
 		}
-		// Functions that no longer run are marked in the list of their file.
 		change.Stopped = make(map[string][]string)
 		for _, f := range w.functions {
 			change.Stopped[f.path] = append(change.Stopped[f.path], f.name)

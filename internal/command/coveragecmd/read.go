@@ -11,10 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/internal/command/families"
-
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -24,10 +23,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// read returns the sum of what the arguments name, with the paths and without the lines that the
-// options ask for. Profiles are merged first and then become coverage once; each tracefile is
-// coverage of its own.
-func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
+// read returns the coverage of the inputs, with the paths that the options ask for and without the
+// lines that they exclude. It merges the profiles before it collects their coverage, and adds the
+// coverage of each tracefile.
+func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
 	profiles, traces, err := splitTraces(env, args)
 	if err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 			return nil, err
 		}
 		cov := coverage.Collect(v, nil)
-		if len(cov.Files) == 0 && c.Programs.Mappings == nil {
+		if len(cov.Files) == 0 && c.merge.Programs.Mappings == nil {
 			return nil, c.noSources(v)
 		}
 		c.reportFit(env, cov)
@@ -58,7 +57,7 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 	cov := coverage.Union(parts...)
 	before := len(cov.Files)
 	cov.Rename(c.path)
-	if before > 0 && len(cov.Files) == 0 && c.Programs.Mappings == nil {
+	if before > 0 && len(cov.Files) == 0 && c.merge.Programs.Mappings == nil {
 		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(uint64(before), "source file", "source files"))
 	}
 	if !c.noMarkers && (!c.fixedLines || c.excludeGenerated) {
@@ -67,15 +66,14 @@ func (c *coverageRun) read(ctx context.Context, env *cli.Env, args []string) (*c
 	return cov, nil
 }
 
-// splitTraces tells profiles from tracefiles of lcov. It looks at their first bytes and not at
-// their names. Profiles keep the argument that named them if it names no tracefile, so that
-// messages of the merge have the folder or pattern that the user gave.
+// splitTraces tells profiles from tracefiles of lcov by their first bytes. An argument that names no
+// tracefile stays as it is, so that messages of the merge have the folder or pattern of the user.
 func splitTraces(env *cli.Env, args []string) (profiles []string, traces []inputs.Input, err error) {
 	if args, err = responsefile.Expand(args); err != nil {
 		return nil, nil, err
 	}
 	for _, arg := range args {
-		// Standard input can be read only once, so it is not looked into: a profile.
+		// Standard input can be read only once, so it is taken for a profile unread.
 		if arg == inputs.Stdin {
 			profiles = append(profiles, arg)
 			continue
@@ -88,7 +86,7 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 		for _, in := range ins {
 			trace, err := isTrace(in)
 			if err != nil && profile.ClassOf(err) == profile.Unreadable && len(args) == 1 {
-				return nil, nil, err // and not after waiting again for who writes it
+				return nil, nil, err // a second attempt would wait for the writer again
 			}
 			if trace {
 				traces = append(traces, in)
@@ -97,18 +95,18 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 			}
 		}
 		if len(others) == len(ins) {
-			others = []string{arg} // as "profuse merge" names what it passes over
+			others = []string{arg}
 		}
 		profiles = append(profiles, others...)
 	}
 	return profiles, traces, nil
 }
 
-// errSeen ends the reading of an input once it is known what it is.
+// errSeen ends the reading of an input after its first file.
 var errSeen = errors.New("seen")
 
-// isTrace reports whether an input is a tracefile, or an archive that begins with one. The error is
-// that of reading it. An input that can be read only once is none.
+// isTrace reports whether an input is a tracefile, or an archive that begins with a tracefile. An input
+// that can be read only once is taken for a profile.
 func isTrace(in inputs.Input) (trace bool, err error) {
 	if !in.Reopens() {
 		return false, nil
@@ -123,34 +121,33 @@ func isTrace(in inputs.Input) (trace bool, err error) {
 	return trace, err
 }
 
-// view returns the view of a profile, or of the sum of several. A single sound profile needs no
-// merge.
-func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
-	opt, err := c.Programs.ViewOptions(env)
+// view returns the view of a profile, or of the sum of several. It does not merge a single sound
+// profile.
+func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
+	opt, err := c.merge.Programs.ViewOptions(env)
 	if err != nil {
 		return nil, err
 	}
-	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.Loss.Given() {
+	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.merge.Loss.Given() {
 		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
-			// What a merge can repair or complete is left to it; any other error is final.
 			v, err := sources.ReadView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
-				// A merge reads past damaged functions, and adds profiles to the functions of
-				// their programs without which they have no view.
+				// A merge reads past damaged functions, and adds to a profile the functions of its
+				// program.
 			default:
 				return v, err
 			}
 		}
 	}
 	var merged bytes.Buffer
-	run := c.Options
-	// The sum stays in memory: no file, no name that could choose a format.
-	run.Output, run.Into, run.Open = "", &merged, sources.Options(env)
+	// The sum stays in memory.
+	run := c.merge
+	run.Into, run.Open, run.Quiet = &merged, sources.Options(env), c.quiet
 	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
 		run.Family = merging.InputFamily(ins)
 		a := families.All[families.Index(run.Family)].Adder()
-		// The family's own options get their defaults; coverage does not offer them.
+		// The options of the family get their defaults.
 		a.Declare(cli.NewFlags("coverage"), false)
 		return a, a.Check(&run)
 	})
@@ -159,15 +156,15 @@ func (c *coverageRun) view(ctx context.Context, env *cli.Env, profiles []string)
 	}
 	opt.Warn = console.Warnings(env)
 	if !slices.Contains(profiles, inputs.Stdin) {
-		// Functions of several programs that share a name but not their code need the counts of
-		// their own program. Standard input cannot be read again.
+		// If programs have different functions of the same name, each program needs its own counts.
+		// Standard input cannot be read again.
 		opt.Parts = func(read func(string, []byte)) error { return readParts(env, profiles, read) }
 	}
 	return formats.View("the merged profile", merged.Bytes(), opt)
 }
 
-// readParts reads the profiles of a merge again. The merge has told of those that cannot be
-// read.
+// readParts reads the profiles of a merge again. It ignores a profile that cannot be read, which the
+// merge has reported.
 func readParts(env *cli.Env, profiles []string, read func(name string, data []byte)) error {
 	ins, err := inputs.Expand(profiles, sources.Options(env))
 	for _, in := range ins {
@@ -179,22 +176,22 @@ func readParts(env *cli.Env, profiles []string, read func(name string, data []by
 	return err
 }
 
-// noSources returns the error about a profile without source lines, which says what the user left
-// out: the program, its classes, or debug information in them.
-func (c *coverageRun) noSources(v profile.View) error {
+// noSources returns the error for a profile without source lines. It says what is missing: the program,
+// its classes, or their debug information.
+func (c *shared) noSources(v profile.View) error {
 	id := v.Identity()
 	const missing = "the source lines of the functions are not known: "
-	if len(c.Programs.Paths) == 0 && len(c.Programs.Classes) == 0 {
+	if len(c.merge.Programs.Paths) == 0 && len(c.merge.Programs.Classes) == 0 {
 		return fmt.Errorf("%s: %sthey are in the program that was profiled (--program), or in its classes (--classes)", id.File, missing)
 	}
-	in := strings.Join(append(slices.Clone(c.Programs.Paths), c.Programs.Classes...), ", ")
+	in := strings.Join(append(slices.Clone(c.merge.Programs.Paths), c.merge.Programs.Classes...), ", ")
 	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
-// reportFit prints how many functions the profile does not fit, with the most frequent cause, and
-// of how many no source is known. Neither fails the command.
-func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
-	if c.Quiet {
+// reportFit prints how many functions the profile does not fit, with the most frequent cause, and how
+// many functions have no known source.
+func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
+	if c.quiet {
 		return
 	}
 	if n := len(cov.Misfits); n > 0 {
@@ -202,7 +199,7 @@ func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		for _, m := range cov.Misfits {
 			causes[m.Cause]++
 		}
-		// Sorted, so that of equally frequent causes always the same one is told.
+		// Sorted, so that the choice among equally frequent causes is always the same.
 		most := slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
 			cli.Quantity(uint64(n), "function", "functions"), cli.Count(uint64(causes[most])), console.Printable(most))
@@ -213,25 +210,12 @@ func (c *coverageRun) reportFit(env *cli.Env, cov *coverage.Coverage) {
 	}
 }
 
-// readBaseline reads the baseline. The lines of a tracefile are those of the sources as they
-// were, and their markers had effect when it was made.
-func (c *coverageRun) readBaseline(ctx context.Context, env *cli.Env) (*coverage.Coverage, error) {
-	base := *c
-	base.Programs.CoverageDetails = false
-	profiles, _, err := splitTraces(env, []string{c.baseline})
-	if err != nil {
-		return nil, err
-	}
-	base.fixedLines = len(profiles) == 0
-	return base.read(ctx, env, []string{c.baseline})
-}
-
 // maxUnread limits the list of sources that cannot be read.
 const maxUnread = 3
 
-// exclude leaves out what markers and options exclude, and prints how much that was. A source that
-// cannot be read has no markers; a note lists some of these.
-func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
+// exclude leaves out the lines that markers and options exclude, and prints their number. A note lists
+// the first sources that cannot be read.
+func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 	var unread []string
 	marked, generated := 0, 0
 	before := cov.Total.Lines.Total
@@ -249,11 +233,11 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 		return false
 	})
 	if generated > 0 {
-		// LLVM's document would still have the files that are left out.
+		// LLVM's document would still have the generated files.
 		cov.LLVMJSON = nil
 	}
 	cov.Finish()
-	if c.Quiet {
+	if c.quiet {
 		return
 	}
 	if marked+generated > 0 {
@@ -266,7 +250,7 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 			by = append(by, how+" in "+cli.Quantity(uint64(marked), "source file", "source files"))
 		}
 		if generated > 0 {
-			by = append(by, "those of "+cli.Quantity(uint64(generated), "generated source file", "generated source files"))
+			by = append(by, "in "+cli.Quantity(uint64(generated), "generated source file", "generated source files"))
 		}
 		fmt.Fprintf(env.Stderr, "excluded: %s, %s (--no-markers counts them)\n",
 			cli.Quantity(uint64(before-cov.Total.Lines.Total), "line", "lines"), strings.Join(by, " and "))
@@ -276,25 +260,25 @@ func (c *coverageRun) exclude(env *cli.Env, cov *coverage.Coverage) {
 		if n > maxUnread {
 			list += ", …"
 		}
-		fmt.Fprintf(env.Stderr, "note: markers are not seen in %s that cannot be read: %s\n",
+		fmt.Fprintf(env.Stderr, "note: cannot look for markers in %s: %s\n",
 			cli.Quantity(uint64(n), "source file", "source files"), console.Printable(list))
 	}
 }
 
-// generatedWords are what tools write at the beginning of their output.
+// generatedWords matches what tools write at the beginning of the sources that they generate.
 var generatedWords = regexp.MustCompile(`@generated\b|(?i:\b(automatically |auto-?)generated\b|\bgenerated\b.*\bdo not edit\b|\bdo not edit\b.*\bgenerated\b|\ball changes made in this file will be lost\b)`)
 
-// isGenerated reports whether one of the first lines of a source says that a tool made it. Only the
-// first 20 lines, or 8 KiB, are searched: further down the words are about something else.
+// isGenerated reports whether a source says at its beginning, in its first 20 lines or 8 KiB, that a tool
+// made it. Further down such words are about something else.
 func isGenerated(source []byte) bool {
 	const most = 20 // lines
 	n := 0
 	for line := range bytes.Lines(source[:min(len(source), 8<<10)]) {
+		if n++; n > most {
+			break
+		}
 		if generatedWords.Match(line) {
 			return true
-		}
-		if n++; n == most {
-			break
 		}
 	}
 	return false
@@ -303,8 +287,8 @@ func isGenerated(source []byte) bool {
 // maxSource is the size, in bytes, of the largest source that is searched for markers.
 const maxSource = 64 << 20
 
-// readSource reads a source file. Anything but a regular file of sensible size is refused: paths
-// come from profiles, and may name a device.
+// readSource reads a source file. It refuses anything but a regular file of at most maxSource bytes:
+// paths come from profiles, and may name a device.
 func readSource(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

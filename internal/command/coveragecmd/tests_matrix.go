@@ -8,28 +8,26 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// A testMatrix says which tests ran which lines: a bit for each line of a file and test that ran
-// something in the file. That is an eighth of a byte for each pair of a line and a test, so that
-// thousands of tests of large programs fit in memory.
+// A testMatrix says which tests ran which lines. For each source file and test that ran something in the
+// file it has a bit for each line, so that thousands of tests of large programs fit in memory.
 type testMatrix struct {
-	// The number of a test is its index in names, the order in which the inputs are read.
-	names []string       // of the tests
+	names []string       // of the tests, in the order of the inputs; the index is the number of the test
 	index map[string]int // in names
 	files map[string]*testedFile
 }
 
-// A testedFile is the lines of a source file that have code.
+// A testedFile has the lines with code of a source file.
 type testedFile struct {
-	number map[uint32]int   // of lines, in order of appearance: the numbers of their bits
-	ran    map[int][]uint64 // bits of the lines that a test ran, by test
+	number map[uint32]int   // bit of each line, in order of appearance
+	ran    map[int][]uint64 // bits of the lines that a test ran, by the number of the test
 }
 
-// test returns the number of a test.
-func (m *testMatrix) test(name string) int {
+// number returns the number of a test, which it adds if it is new.
+func (m *testMatrix) number(name string) int {
 	i, ok := m.index[name]
 	if !ok {
 		if m.index == nil {
-			m.index, m.files = make(map[string]int), make(map[string]*testedFile)
+			m.index = make(map[string]int)
 		}
 		i = len(m.names)
 		m.index[name] = i
@@ -38,20 +36,19 @@ func (m *testMatrix) test(name string) int {
 	return i
 }
 
-// add adds the lines of a file, and those of them that a test ran.
-func (m *testMatrix) add(test string, of *coverage.File) {
+// addFile adds the lines of a file, and which of them a test ran.
+func (m *testMatrix) addFile(test string, cov *coverage.File) {
 	if m.files == nil {
-		m.index, m.files = make(map[string]int), make(map[string]*testedFile)
+		m.files = make(map[string]*testedFile)
 	}
-	f := m.files[of.Path]
+	f := m.files[cov.Path]
 	if f == nil {
-		f = &testedFile{make(map[uint32]int, len(of.Lines)), make(map[int][]uint64)}
-		m.files[of.Path] = f
+		f = &testedFile{make(map[uint32]int, len(cov.Lines)), make(map[int][]uint64)}
+		m.files[cov.Path] = f
 	}
 	var ran []uint64
-	for _, l := range of.Lines {
-		// Lines get their numbers as they appear: a test of another build may know lines that
-		// earlier ones do not.
+	for _, l := range cov.Lines {
+		// A test of another build may have lines that earlier tests do not have.
 		n, ok := f.number[l.Number]
 		if !ok {
 			n = len(f.number)
@@ -65,11 +62,10 @@ func (m *testMatrix) add(test string, of *coverage.File) {
 		}
 		ran[n/64] |= 1 << (n % 64)
 	}
-	// A test that ran nothing in a file costs nothing.
 	if ran == nil {
 		return
 	}
-	t := m.test(test)
+	t := m.number(test)
 	for i, word := range f.ran[t] {
 		if i == len(ran) {
 			ran = append(ran, 0)
@@ -92,18 +88,14 @@ func (m *testMatrix) anyLines() bool {
 // paths returns the source files, sorted.
 func (m *testMatrix) paths() []string { return slices.Sorted(maps.Keys(m.files)) }
 
-// has reports whether a bit is set.
-func has(set []uint64, n int) bool { return n/64 < len(set) && set[n/64]>>(n%64)&1 != 0 }
-
-// testsOf returns the tests that ran a line, ascending. known is false if the line has no
-// code.
+// testsOf returns the numbers of the tests that ran a line, ascending. known: the line has code.
 func (f *testedFile) testsOf(line uint32) (tests []int, known bool) {
 	n, known := f.number[line]
 	if !known {
 		return nil, false
 	}
 	for t, ran := range f.ran {
-		if has(ran, n) {
+		if n/64 < len(ran) && ran[n/64]>>(n%64)&1 != 0 {
 			tests = append(tests, t)
 		}
 	}
@@ -111,14 +103,14 @@ func (f *testedFile) testsOf(line uint32) (tests []int, known bool) {
 	return tests, true
 }
 
-// A testShare is how much of the lines a test runs.
+// A testShare is how many lines a test runs.
 type testShare struct {
 	name  string
 	lines int
-	alone int // of them, those that no other test runs
+	alone int // lines that no other test runs
 }
 
-// shares returns the shares of all tests, and how many of all lines any of them runs.
+// shares returns the share of each test, and how many of all lines any test runs.
 func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 	shares = make([]testShare, len(m.names))
 	for i, name := range m.names {
@@ -126,9 +118,7 @@ func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 	}
 	for _, f := range m.files {
 		words := (len(f.number) + 63) / 64
-		// A word holds 64 lines: a line in once that a test sets again goes into more, and those of
-		// a test that are not in more are its alone.
-		once, more := make([]uint64, words), make([]uint64, words) // lines that some test runs, that several run
+		once, more := make([]uint64, words), make([]uint64, words) // bits of lines that a test runs, that several tests run
 		for _, ran := range f.ran {
 			for i, word := range ran {
 				more[i] |= once[i] & word

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,17 +16,17 @@ import (
 
 // A testsResult is what "profuse coverage tests" prints.
 type testsResult struct {
-	tests []testShare    // without selected lines: all tests, in the order of the inputs
+	tests []testShare    // of the selected lines, or else of all lines
 	total coverage.Ratio // of all lines
 
 	chosen  bool           // lines were selected
 	ran     coverage.Ratio // of the selected lines with code
 	files   []selectedFile
-	noCode  int      // selected lines
-	unknown []string // files of selected lines
+	noCode  int      // selected lines without code
+	unknown []string // files of selected lines that are not in the coverage
 }
 
-// A selectedFile is the selected lines of a file that have code, with their tests.
+// A selectedFile is a file with its selected lines that have code.
 type selectedFile struct {
 	path  string
 	lines []testedLine
@@ -37,18 +38,17 @@ type testedLine struct {
 	tests  []int // in testMatrix.names
 }
 
-// newTestsResult computes what is to be printed about the selected lines, or about all if
-// selected is nil. Tests that run selected lines come in the order of their number.
-func newTestsResult(m *testMatrix, selected []selectedLines) *testsResult {
+// newTestsResult returns the result for the selected lines, or for all lines if selected is nil. The tests
+// of selected lines begin with the test that runs most of them; all tests stay in the order of the inputs.
+func newTestsResult(m *testMatrix, selected []selection) *testsResult {
 	r := &testsResult{chosen: selected != nil}
-	all, total := m.shares()
-	r.tests, r.total = all, total
+	r.tests, r.total = m.shares()
 	if !r.chosen {
 		return r
 	}
 	r.tests = nil
 	paths := m.paths()
-	lines := make(map[string][]uint32) // of each path
+	lines := make(map[string][]uint32) // by path
 	for _, s := range selected {
 		at := findSource(paths, s.path)
 		if at < 0 {
@@ -60,16 +60,11 @@ func newTestsResult(m *testMatrix, selected []selectedLines) *testsResult {
 		lines[paths[at]] = append(lines[paths[at]], s.lines...)
 	}
 	counts := make([]testShare, len(m.names))
-	// In the order of the paths, so that the output does not depend on that of the options.
-	for _, path := range paths {
-		of := lines[path]
-		if len(of) == 0 {
-			continue
-		}
+	for _, path := range slices.Sorted(maps.Keys(lines)) {
 		// Ranges of --line may overlap, and a patch may name a file twice.
-		slices.Sort(of)
+		slices.Sort(lines[path])
 		file := selectedFile{path: path}
-		for _, n := range slices.Compact(of) {
+		for _, n := range slices.Compact(lines[path]) {
 			tests, known := m.files[path].testsOf(n)
 			if !known {
 				r.noCode++
@@ -79,7 +74,6 @@ func newTestsResult(m *testMatrix, selected []selectedLines) *testsResult {
 			file.lines = append(file.lines, testedLine{n, tests})
 			for _, t := range tests {
 				counts[t].lines++
-				// "alone" is about the selected lines then, not about all.
 				if len(tests) == 1 {
 					counts[t].alone++
 				}
@@ -103,8 +97,7 @@ func (r *testsResult) print(p *console.Printer) {
 	for _, t := range r.tests {
 		name := t.name
 		if name == "" {
-			// A section of a tracefile whose TN is empty.
-			name = "(without a name)"
+			name = "(without a name)" // from a tracefile with an empty TN
 		}
 		rows = append(rows, []string{cli.Count(uint64(t.lines)), cli.Count(uint64(t.alone)), console.Printable(name)})
 	}
@@ -144,22 +137,22 @@ func (f *selectedFile) notRun() (lines []uint32) {
 // docs/schema/coverage-tests.schema.json describes it.
 type testsJSON struct {
 	schema.Head
-	// Total is of all lines, also if some are selected.
+	// Total counts all lines, selected or not.
 	Total    ratioJSON       `json:"total"`
 	Tests    []testShareJSON `json:"tests"`
 	Selected *selectedJSON   `json:"selected,omitempty"`
 }
 
-// testShareJSON is a test, with the lines that it runs and those that it alone runs; of the
-// selected lines if there are any.
+// testShareJSON is a test, with the number of lines that it runs and that it alone runs: of the selected
+// lines, or else of all lines.
 type testShareJSON struct {
 	Test  string `json:"test"`
 	Lines int    `json:"lines"`
 	Alone int    `json:"alone"`
 }
 
-// selectedJSON is what ran of the lines that --line and --changed select. Unknown are files that
-// the coverage does not have.
+// selectedJSON is the coverage of the lines that --line and --changed select. Unknown has the files that
+// are not in the coverage.
 type selectedJSON struct {
 	ratioJSON
 	WithoutCode int                `json:"without_code"`
@@ -167,7 +160,7 @@ type selectedJSON struct {
 	Unknown     []string           `json:"unknown"`
 }
 
-// selectedFileJSON is the selected lines of one file that have code.
+// selectedFileJSON is a file with its selected lines that have code.
 type selectedFileJSON struct {
 	Path  string           `json:"path"`
 	Lines []testedLineJSON `json:"lines"`
@@ -179,7 +172,7 @@ type testedLineJSON struct {
 	Tests []string `json:"tests"`
 }
 
-// writeJSON writes the result; names are those of all tests, by number.
+// writeJSON writes the result. names are the names of the tests, by number.
 func (r *testsResult) writeJSON(w io.Writer, names []string) {
 	out := testsJSON{Head: schema.For("coverage-tests"), Total: ratioJSON(r.total), Tests: []testShareJSON{}}
 	for _, t := range r.tests {

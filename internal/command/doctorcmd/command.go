@@ -36,53 +36,47 @@ full speed. No debugger can attach to them meanwhile.
 The exit code is 0 if every instrumented process left a readable profile, 1 if
 not or if no process is instrumented, and 2 if the command line is wrong.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &doctorRun{}
+			c := &command{}
 			f.BoolVar(&c.json, "json", false, "print the processes as JSON")
 			return c.run
 		},
 	}
 }
 
-// doctorRun is one run of "profuse doctor".
-type doctorRun struct {
+// command is one run of "profuse doctor".
+type command struct {
 	json bool
 }
 
-// A patient is one program run by one process: a process that replaces itself
-// by another program (exec) is several patients. docs/schema/doctor.schema.json describes its
-// JSON.
+// A patient is a process that runs one program. A process that replaces itself by another program (exec) is
+// several patients. docs/schema/doctor.schema.json describes the JSON.
 type patient struct {
 	PID          int      `json:"pid"`
 	Program      string   `json:"program"`
 	Instrumented []string `json:"instrumented"` // the program, or libraries in it
 	Pattern      string   `json:"pattern,omitempty"`
-	// Profiles are the files that were written, as far as they are still there.
+	// Profiles are the files that the process wrote and that still exist.
 	Profiles []string `json:"profiles,omitempty"`
-	// Inherited says that the process was forked and runs the program of its
-	// parent.
+	// Inherited: the process was forked and runs the program of its parent.
 	Inherited bool   `json:"inherited,omitempty"`
 	End       string `json:"end"` // "exit code 1", "signal 9 (killed)", "replaced by /bin/sh"
-	// Cause says why there is no profile, or none that lasts; "" if all is well.
-	Cause string `json:"cause,omitempty"`
-	// Error says what is wrong with the profile, if that is the cause.
-	Error *console.Error `json:"error,omitempty"`
+	// Cause says why there is no lasting profile; "" if there is one.
+	Cause string         `json:"cause,omitempty"`
+	Error *console.Error `json:"error,omitempty"` // of a profile that cannot be read
 
-	// Another program replaced it (exec), or a signal ended it: neither runs the exit
-	// handler that writes profiles.
-	replaced bool
-	signal   bool
-	obstacle string   // to writing, found when it ended
-	targets  []string // existing files that it may write to
+	replaced bool     // by another program (exec)
+	signal   bool     // a signal ended the process
+	obstacle string   // why the profile could not be written
+	targets  []string // existing files to which the process may write
 }
 
-// run traces the command and prints its processes by id. The report comes after the
-// command's own output, which goes to standard error. It returns cli.ErrReported if a
-// profile is missing, unreadable or overwritten, or nothing is instrumented.
-func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error {
+// run traces the command, whose output goes to standard error, and then prints its processes by id. It returns
+// cli.ErrReported if a profile is missing, unreadable or overwritten, or no process is instrumented.
+func (c *command) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no command to run")
 	}
-	all, err := watchProcesses(ctx, env, args)
+	all, err := traceCommand(ctx, env, args)
 	if err != nil {
 		return err
 	}
@@ -106,8 +100,7 @@ func (c *doctorRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	return nil
 }
 
-// diagnose finds the causes. It returns whether some patients are instrumented and none of
-// them has one. How many processes wrote a file is counted over all of them first.
+// diagnose sets the causes. well: a patient is instrumented, and no instrumented patient has a cause.
 func diagnose(all []*patient) (well bool) {
 	instrumented, sick := 0, 0
 	writers := make(map[string]int)
@@ -121,7 +114,7 @@ func diagnose(all []*patient) (well bool) {
 			continue
 		}
 		instrumented++
-		p.Cause = p.diagnose(writers, all)
+		p.Cause = p.findCause(writers, all)
 		if p.Cause != "" {
 			sick++
 		}
@@ -129,11 +122,10 @@ func diagnose(all []*patient) (well bool) {
 	return instrumented > 0 && sick == 0
 }
 
-// diagnose returns why the patient has no profile that lasts, "" if it has one. writers
-// counts the processes that wrote each file. With %m, processes and images share a file on
-// purpose: the runtime merges into it.
-func (p *patient) diagnose(writers map[string]int, all []*patient) string {
-	pool := poolPattern(p.Pattern)
+// findCause returns why the patient has no lasting profile; "" if it has one. writers counts the processes that
+// wrote each file. With %m several processes may write a file, because the runtime merges into it.
+func (p *patient) findCause(writers map[string]int, all []*patient) string {
+	pool := hasPool(p.Pattern)
 	switch {
 	case len(p.Profiles) > 0:
 		for _, file := range p.Profiles {
@@ -145,8 +137,8 @@ func (p *patient) diagnose(writers map[string]int, all []*patient) string {
 			default:
 				return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
 			}
-			if err := readable(file); err != nil {
-				if q := emptied(all, p, file); q != nil && errors.Is(err, profile.ErrEmpty) {
+			if err := checkProfile(file); err != nil {
+				if q := emptiedBy(all, p, file); q != nil && errors.Is(err, profile.ErrEmpty) {
 					return fmt.Sprintf("process %d, which has the same file, %s, emptied it when it started, and never wrote: LLVM_PROFILE_FILE needs %%p or %%m",
 						q.PID, filepath.Base(file))
 				}
@@ -168,9 +160,8 @@ func (p *patient) diagnose(writers map[string]int, all []*patient) string {
 	return "it ended without its exit handlers (_exit, quick_exit, vfork), or the program turned writing off"
 }
 
-// emptied returns the process that emptied the profile of another one: the runtime does so
-// when it starts. It returns nil if there is none.
-func emptied(all []*patient, p *patient, file string) *patient {
+// emptiedBy returns the process whose runtime emptied the file of p when it started; nil if there is none.
+func emptiedBy(all []*patient, p *patient, file string) *patient {
 	for _, q := range all {
 		if q != p && len(q.Instrumented) > 0 && len(q.Profiles) == 0 && slices.Contains(q.targets, file) {
 			return q
@@ -179,9 +170,8 @@ func emptied(all []*patient, p *patient, file string) *patient {
 	return nil
 }
 
-// poolPattern reports whether a file name pattern has %m, with or without a
-// pool size.
-func poolPattern(pattern string) bool {
+// hasPool reports whether a file name pattern has %m, with or without a pool size.
+func hasPool(pattern string) bool {
 	for i := 0; i+1 < len(pattern); i++ {
 		if pattern[i] != '%' {
 			continue
@@ -198,8 +188,7 @@ func poolPattern(pattern string) bool {
 	return false
 }
 
-// printPatients prints a line with the numbers, and a table of the processes that are
-// instrumented.
+// printPatients prints a line with the numbers, and a table of the instrumented processes.
 func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 	instrumented, wrote := 0, 0
 	processes := make(map[int]struct{})

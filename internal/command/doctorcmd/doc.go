@@ -1,3 +1,2 @@
-// Package doctorcmd implements "profuse doctor", which runs a program and finds
-// out why it writes no profile.
+// Package doctorcmd is "profuse doctor", which runs a command and explains why its processes leave no profile.
 package doctorcmd

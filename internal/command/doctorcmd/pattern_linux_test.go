@@ -33,28 +33,32 @@ func TestExpandPattern(t *testing.T) {
 		{"ä-日本-%p", "ä-日本-77", nil},
 		{"\xff%p", "\xff77", nil}, // no UTF-8
 	} {
-		pattern := filepath.Join(dir, expandPattern(c.pattern, 77, "/tmp"))
-		if ok, err := filepath.Match(pattern, filepath.Join(dir, c.file)); !ok || err != nil {
-			t.Errorf("%q becomes %q, which does not match %q: %v", c.pattern, pattern, c.file, err)
-		}
-		for _, other := range c.others {
-			if ok, _ := filepath.Match(pattern, filepath.Join(dir, other)); ok {
-				t.Errorf("%q becomes %q, which matches %q", c.pattern, pattern, other)
+		t.Run(c.pattern, func(t *testing.T) {
+			pattern := filepath.Join(dir, expandPattern(c.pattern, 77, "/tmp"))
+			if ok, err := filepath.Match(pattern, filepath.Join(dir, c.file)); !ok || err != nil {
+				t.Errorf("%q does not match %q: %v", pattern, c.file, err)
 			}
-		}
+			for _, other := range c.others {
+				if ok, _ := filepath.Match(pattern, filepath.Join(dir, other)); ok {
+					t.Errorf("%q matches %q", pattern, other)
+				}
+			}
+		})
 	}
 	if got := expandPattern("%t/x", 1, "/t*mp"); got != `/t\*mp//x` {
 		t.Errorf("the folder for temporary files: %q", got)
 	}
 }
 
-func TestPoolPattern(t *testing.T) {
+func TestHasPool(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%%m": false, "%%%m": true, "%p-%m": true,
 	} {
-		if poolPattern(pattern) != want {
-			t.Errorf("%q: %t", pattern, !want)
-		}
+		t.Run(pattern, func(t *testing.T) {
+			if hasPool(pattern) != want {
+				t.Errorf("%t, want %t", !want, want)
+			}
+		})
 	}
 }
 
@@ -72,9 +76,11 @@ func TestObstacles(t *testing.T) {
 		{filepath.Join(file, "sub", "sub"), "the profile cannot be written: " + file + " is not a folder"},
 		{"not-there-either", ""},
 	} {
-		p := tracee{dir: c.dir}
-		if got := p.findObstacle(); got != c.want {
-			t.Errorf("%s: %q, want %q", c.dir, got, c.want)
-		}
+		t.Run(c.dir, func(t *testing.T) {
+			p := tracee{dir: c.dir}
+			if got := p.findObstacle(); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }

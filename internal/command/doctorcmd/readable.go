@@ -5,8 +5,8 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// readable reports why a raw profile cannot be used. It reads all records.
-func readable(file string) error {
+// checkProfile reads all records of a raw profile.
+func checkProfile(file string) error {
 	return inputs.File(file, inputs.Options{}).One(func(d *inputs.Data) error {
 		r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 		if err != nil {

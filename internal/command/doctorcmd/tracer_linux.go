@@ -23,44 +23,35 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
 
-// The tracer follows processes with ptrace. A subreaper that polls /proc would
-// not stop them, but would miss processes that live shorter than a polling
-// interval. Nor could it examine a process that ends, when its working directory
-// and the files mapped into its memory show where its profile went.
-
-// A tracer follows all processes of a command. It must stay on one thread.
+// A tracer follows all processes of a command with ptrace, and must stay on one thread. A subreaper that polls
+// /proc would not stop processes, but would miss a process that is shorter than the polling interval, and could
+// not examine a process that ends, whose working directory and mapped files show where its profile went.
 type tracer struct {
 	running map[int]*tracee // by process id
-	threads map[int]bool    // known thread ids: their first stop is passed
+	threads map[int]bool    // threads after their first stop
 	ended   []*patient
 	images  map[string]bool // whether a file is instrumented
 }
 
-// A tracee is a process that runs.
+// A tracee is a running process.
 type tracee struct {
 	*patient
-	before map[string]fileState // profiles that were there when it started
-	// The folder of the last candidate, whether or not it exists.
-	dir    string // where a profile goes
-	loaded bool   // by the process itself, not inherited from the one that forked it
-	// namePID is what %p became: the runtime expands names once, and a forked
-	// process keeps that of its parent.
-	namePID int
+	before  map[string]fileState // profiles that existed at its start
+	dir     string               // folder of its profile, which need not exist
+	loaded  bool                 // it has loaded its program itself, not inherited it by fork
+	namePID int                  // value of %p: the runtime expands names once, so a forked process has its parent's id
 }
 
-// fileState tells whether a file was written.
+// fileState changes when a file is written. If a runtime merges into an existing profile, only the time changes.
 type fileState struct {
-	// The number of the file. A runtime that merges into an existing profile keeps it, and
-	// the size, too: then only the time tells.
 	inode    uint64
 	size     int64
 	modified time.Time
 }
 
-// watchProcesses runs a command to its end, and all processes that it starts. Patients come
-// in the order in which they ended. An interrupt of profuse is passed on to the command,
-// whose exit code does not matter.
-func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patient, error) {
+// traceCommand runs a command and traces it and all processes that it starts. The patients are in the order in
+// which they ended. An interrupt is passed on to the command, whose exit code does not matter.
+func traceCommand(ctx context.Context, env *cli.Env, args []string) ([]*patient, error) {
 	runtime.LockOSThread() // never unlocked: ptrace knows the thread, and it ends with the goroutine
 	t := &tracer{running: make(map[int]*tracee), threads: make(map[int]bool), images: make(map[string]bool)}
 	cmd := exec.Command(args[0], args[1:]...)
@@ -88,7 +79,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 		return nil, fmt.Errorf("%s: cannot trace processes here: %w", args[0], err)
 	}
 	t.threads[first] = true
-	t.start(first, true)
+	t.addProcess(first, true)
 	_ = syscall.PtraceCont(first, 0)
 	for {
 		pid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
@@ -98,7 +89,7 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 		if err != nil { // ECHILD: none is left
 			break
 		}
-		t.event(pid, status)
+		t.handleEvent(pid, status)
 	}
 	for _, p := range t.running { // none, unless the kernel did not report an end
 		t.ended = append(t.ended, p.patient)
@@ -106,14 +97,14 @@ func watchProcesses(ctx context.Context, env *cli.Env, args []string) ([]*patien
 	return t.ended, nil
 }
 
-// event handles a ptrace event of a thread and resumes the thread.
-func (t *tracer) event(pid int, status syscall.WaitStatus) {
+// handleEvent handles a ptrace event of a thread and resumes the thread.
+func (t *tracer) handleEvent(pid int, status syscall.WaitStatus) {
 	switch {
 	case status.Exited():
-		t.end(pid, fmt.Sprintf("exit code %d", status.ExitStatus()), false)
+		t.endProcess(pid, fmt.Sprintf("exit code %d", status.ExitStatus()), false)
 		return
 	case status.Signaled():
-		t.end(pid, fmt.Sprintf("signal %d (%v)", int(status.Signal()), status.Signal()), true)
+		t.endProcess(pid, fmt.Sprintf("signal %d (%v)", int(status.Signal()), status.Signal()), true)
 		return
 	case !status.Stopped():
 		return
@@ -121,23 +112,23 @@ func (t *tracer) event(pid int, status syscall.WaitStatus) {
 	signal := 0
 	switch cause := status.TrapCause(); {
 	case cause == unix.PTRACE_EVENT_EXEC:
-		t.replaced(pid)
+		t.replaceProgram(pid)
 	case cause == unix.PTRACE_EVENT_EXIT:
 		if leader := processOf(pid); leader != 0 {
-			t.look(leader, pid)
+			t.examine(leader, pid)
 		}
 	case cause > 0: // a process or thread was started, which stops by itself
 	case !t.threads[pid]:
 		// The first stop of a new thread or process.
 		t.threads[pid] = true
 		if processOf(pid) == pid {
-			t.start(pid, false)
+			t.addProcess(pid, false)
 		}
 	case status.StopSignal() == syscall.SIGTRAP && cause == 0:
 	default:
 		signal = int(status.StopSignal())
 		if isStop(signal) && !deliverable(pid) {
-			signal = 0 // it has stopped by that signal; under ptrace it goes on
+			signal = 0 // the signal has stopped it; under ptrace it continues
 		}
 	}
 	_ = syscall.PtraceCont(pid, signal) // it may be gone
@@ -152,19 +143,17 @@ func isStop(signal int) bool {
 	return false
 }
 
-// deliverable reports whether a thread stopped before a signal is delivered,
-// and not because one was.
+// deliverable reports whether a thread has stopped before the delivery of a signal, not after it.
 func deliverable(pid int) bool {
 	var info [128]byte
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(pid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
 	return errno == 0
 }
 
-// processOf returns the process that a thread is of, 0 if it is gone.
+// processOf returns the process of a thread, or 0 if the thread is gone.
 func processOf(tid int) int { return statusField(tid, "Tgid") }
 
-// statusField returns a number that the kernel tells of a thread, 0 if it is
-// gone.
+// statusField returns a number from /proc/TID/status, or 0 if the thread is gone.
 func statusField(tid int, field string) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
 	if err != nil {
@@ -179,11 +168,9 @@ func statusField(tid int, field string) int {
 	return 0
 }
 
-// start begins to follow a program in a process. loaded says that the process runs a program
-// of its own; a forked one inherits the expanded file name of its parent, and with it the
-// parent's process id in %p. The profiles that are there already are remembered, to tell
-// later which of them were written.
-func (t *tracer) start(pid int, loaded bool) {
+// addProcess begins to follow a program in a process. loaded: the process has loaded the program, while a forked
+// process inherits the expanded file name of its parent, with the parent's process id for %p.
+func (t *tracer) addProcess(pid int, loaded bool) {
 	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), namePID: pid}
 	if parent := t.running[statusField(pid, "PPid")]; parent != nil && !loaded {
 		p.namePID, p.Inherited = parent.namePID, true
@@ -199,14 +186,14 @@ func (t *tracer) start(pid int, loaded bool) {
 	}
 }
 
-// replaced handles a process that runs another program from here on.
-func (t *tracer) replaced(pid int) {
+// replaceProgram handles a process that has loaded another program.
+func (t *tracer) replaceProgram(pid int) {
 	old := t.running[pid]
-	t.start(pid, true)
+	t.addProcess(pid, true)
 	if old == nil || !old.loaded {
-		return // between fork and exec nothing happens that is worth counting
+		return // between fork and exec
 	}
-	// The old program's memory is gone: examine its file only.
+	// The memory of the old program is gone, its file is not.
 	if t.instrumented(old.Program) {
 		old.Instrumented = []string{old.Program}
 	}
@@ -215,11 +202,9 @@ func (t *tracer) replaced(pid int) {
 	t.ended = append(t.ended, old.patient)
 }
 
-// look examines a process that is about to end, while its memory and its folder
-// can still be read; thread is the thread that ends. Only the last thread of a process
-// counts. A profile was written if its file is not what it was at the start; an empty one
-// was not.
-func (t *tracer) look(pid, thread int) {
+// examine examines a process when its last thread is about to end, while its memory and folder can still be read.
+// A file was written if it is not empty and has changed since the start of the process.
+func (t *tracer) examine(pid, thread int) {
 	p := t.running[pid]
 	if p == nil || thread != pid && len(threadsOf(pid)) > 1 {
 		return
@@ -240,15 +225,15 @@ func (t *tracer) look(pid, thread int) {
 	}
 }
 
-// threadsOf returns the threads of a process that the kernel still knows.
+// threadsOf returns the threads of a process.
 func threadsOf(pid int) []os.DirEntry {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	return entries
 }
 
-// end handles a process that has ended. how is the text for people. A process that a signal
-// killed wrote nothing, unless its counters are mapped into the file (%c).
-func (t *tracer) end(pid int, how string, signal bool) {
+// endProcess handles a process that has ended. how is the text for people. A process that a signal killed wrote
+// nothing, unless its counters are mapped into the file (%c).
+func (t *tracer) endProcess(pid int, how string, signal bool) {
 	delete(t.threads, pid)
 	p := t.running[pid]
 	if p == nil {
@@ -256,17 +241,13 @@ func (t *tracer) end(pid int, how string, signal bool) {
 	}
 	delete(t.running, pid)
 	p.End, p.signal = how, signal
-	if signal && !strings.Contains(p.Pattern, "%c") {
-		// Other processes wrote the changed files: a killed process writes none.
-		if !strings.Contains(p.Pattern, "%p") {
-			p.Profiles = nil
-		}
+	if signal && !strings.Contains(p.Pattern, "%c") && !strings.Contains(p.Pattern, "%p") {
+		p.Profiles = nil // other processes wrote them
 	}
 	t.ended = append(t.ended, p.patient)
 }
 
-// imagesOf returns the files in a process's memory that are instrumented. They are the
-// program and its libraries, by path, each once.
+// imagesOf returns the paths of the instrumented files in a process's memory: the program and its libraries.
 func (t *tracer) imagesOf(pid int) []string {
 	found := []string{}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -282,9 +263,8 @@ func (t *tracer) imagesOf(pid int) []string {
 	return found
 }
 
-// instrumented reports whether a file has counters of IR or front-end
-// instrumentation. Both have the section __llvm_prf_cnts. The answer for each path is
-// remembered.
+// instrumented reports whether a file has counters of IR or front-end instrumentation, which are in the section
+// __llvm_prf_cnts.
 func (t *tracer) instrumented(path string) bool {
 	if known, ok := t.images[path]; ok {
 		return known
@@ -299,10 +279,9 @@ func (t *tracer) instrumented(path string) bool {
 	return t.images[path]
 }
 
-// candidates are the existing files that the process may write its profile to,
-// or has written. It also sets Pattern and dir. LLVM_PROFILE_FILE comes before the name that
-// the program was compiled with; it is read from the environment with which the program
-// started, so what the program sets itself is not seen.
+// candidates returns the existing files to which the process may write its profile, and sets Pattern and dir.
+// LLVM_PROFILE_FILE comes before the name in the program. It is the value at the program's start: a change by the
+// program is not visible.
 func (p *tracee) candidates() []string {
 	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
 	var pattern, temp string
@@ -335,10 +314,9 @@ func (p *tracee) candidates() []string {
 	return files
 }
 
-// compiledIn returns the names that a program uses without LLVM_PROFILE_FILE.
-// -fprofile-instr-generate=NAME and -fprofile-generate=DIR store it in the variable
-// __llvm_profile_filename. Where the variable cannot be found, the name is one of two
-// defaults, of front-end and of IR instrumentation.
+// compiledIn returns the names that a program may use without LLVM_PROFILE_FILE: the value of the variable
+// __llvm_profile_filename, which -fprofile-instr-generate=NAME and -fprofile-generate=DIR set, or else the
+// defaults of front-end and IR instrumentation.
 func compiledIn(program string) []string {
 	defaults := []string{"default.profraw", "default_%m.profraw"}
 	f, err := elf.Open(program)
@@ -370,16 +348,14 @@ func compiledIn(program string) []string {
 	return defaults
 }
 
-// What has a meaning in patterns of filepath.Glob, and how it stands there for
-// itself.
+// Quoting in patterns of filepath.Glob.
 var (
 	globEscaper   = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
 	globUnescaper = strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\\`, `\`)
 )
 
-// expandPattern turns the name that the runtime would expand into a pattern of
-// what it can become. The module's hash in %m, and what is in %b, is unknown: any text
-// matches. temp is TMPDIR, for %t. An unknown letter stays as it is.
+// expandPattern converts a name that the runtime would expand to a pattern for filepath.Glob. The texts of %m (hash
+// of the module) and %b (build id) are unknown, so any text matches. temp is TMPDIR, for %t. Unknown letters stay.
 func expandPattern(pattern string, pid int, temp string) string {
 	var b strings.Builder
 	literal := func(s string) { b.WriteString(globEscaper.Replace(s)) }
@@ -426,9 +402,8 @@ func stateOf(file string) (fileState, bool) {
 	return s, true
 }
 
-// findObstacle says why a profile cannot be written to its folder; "" if it
-// could. The runtime makes folders that do not exist. It examines the nearest folder above
-// that exists.
+// findObstacle says why a profile cannot be written to its folder; "" if it can be written. If the folder does not
+// exist, the runtime creates it, so the nearest folder above counts.
 func (p *tracee) findObstacle() string {
 	dir := p.dir
 	for {

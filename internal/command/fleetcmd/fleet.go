@@ -17,8 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/fleet"
 )
 
-// Command is "profuse fleet". Package internal/command/fleetcmd does the work; here are the
-// options.
+// Command is "profuse fleet". Package internal/fleet does the work; this package has the options.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "fleet",
@@ -41,23 +40,18 @@ A task may fail, be repeated, or run twice at once: each profile counts once.`,
 	}
 }
 
-// fleetPlan has the options of a plan. The plan is fixed once it is written: tasks and reduce find
-// these decisions in it.
-type fleetPlan struct {
-	// labels is a pattern of paths whose parts become labels; byDay adds the label "day".
-	labels string
-	byDay  bool
-	// programs is a folder or URL where tasks find programs by their build ids.
-	programs string
-	// after are jobs whose objects, and those of the jobs before them, are left out.
-	after cli.List
-	// shard, in bytes, and objects limit a shard: a task needs scratch space and time for no more.
-	shard   cli.ByteSize
-	objects int
+// planOptions has the options of a plan, for plan and run. See [fleet.PlanOptions].
+type planOptions struct {
+	labels   string   // pattern
+	byDay    bool     // adds the label "day"
+	programs string   // folder or URL
+	after    cli.List // jobs
+	shard    cli.ByteSize
+	objects  int // of a shard
 }
 
-// declare declares the options of plan, which run has, too.
-func (c *fleetPlan) declare(f *cli.Flags) {
+// declare declares the options.
+func (c *planOptions) declare(f *cli.Flags) {
 	// The help text names the default, since a size prints as "".
 	c.shard = 1 << 30
 	f.Var(&c.shard, "shard-size", "`SIZE` at most SIZE bytes of objects in a shard, such as 256MiB (default 1GiB)")
@@ -68,17 +62,15 @@ func (c *fleetPlan) declare(f *cli.Flags) {
 	f.Var(&c.after, "after", "`JOB` leave out the objects of JOB and of the jobs before it; repeatable")
 }
 
-// options returns the options of a plan of sources, each [NAME=]LOCATION; what has a slash, colon
-// or point before the = is a location as a whole. Locations are those of folders wherever a task
-// runs.
-func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
+// options returns the options of a plan of sources. Each argument is [NAME=]LOCATION; one with a slash, colon
+// or point before the = is a location. Locations become absolute, because tasks run in other folders.
+func (c *planOptions) options(args []string) (opt fleet.PlanOptions, err error) {
 	if c.objects < 1 || c.shard < 1 {
 		return opt, cli.Usagef("shards need at least one object")
 	}
 	opt = fleet.PlanOptions{ShardBytes: int64(c.shard), ShardObjects: c.objects, Now: time.Now()}
 	opt.Labels, opt.ByDay = c.labels, c.byDay
 	for _, arg := range args {
-		// A label cannot be told from a path or URL with an equals sign but by these characters.
 		name, location, ok := strings.Cut(arg, "=")
 		if !ok || strings.ContainsAny(name, "/:.") {
 			name, location = "", arg
@@ -100,9 +92,8 @@ func (c *fleetPlan) options(args []string) (opt fleet.PlanOptions, err error) {
 	return opt, err
 }
 
-// plan makes the plan of a job and prints why objects were passed over, with their numbers.
-func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (*fleet.Plan, error) {
-	// A bucket may have millions of objects.
+// makePlan makes the plan of a job and prints how many objects were passed over, and why.
+func makePlan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (*fleet.Plan, error) {
 	progress := env.StartProgress("objects listed", quiet)
 	defer progress.Stop()
 	var warnings []string
@@ -121,7 +112,7 @@ func (c *fleetPlan) plan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, qu
 	return p, nil
 }
 
-// printWarnings prints warnings once the progress line is gone.
+// printWarnings prints warnings.
 func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	if quiet {
 		return
@@ -142,35 +133,40 @@ their sizes and tags, and writes the plan of JOB. Objects that arrive later are 
 the next plan (--after JOB), and an object that changes after it was listed is a lost
 input. NAME= gives the profiles of a SOURCE the label "source".`,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := new(fleetPlan)
+			c := new(planRun)
 			c.declare(f)
-			return func(ctx context.Context, env *cli.Env, args []string) error {
-				if len(args) < 2 {
-					return cli.Usagef("want JOB and at least one SOURCE")
-				}
-				job, err := fleet.OpenJob(ctx, env.Stores, args[0])
-				if err != nil {
-					return err
-				}
-				opt, err := c.options(args[1:])
-				if err != nil {
-					return err
-				}
-				p, err := c.plan(env, job, opt, false)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(uint64(p.Objects), "object", "objects"),
-					cli.Size(uint64(p.Bytes)), cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
-				return nil
-			}
+			return c.run
 		},
 	}
 }
 
-// runCommand is "profuse fleet run", which takes the way through partial sums that tasks and
-// reduce take. A plan that the job already has is used again, so that a second run continues the
-// first.
+// planRun is one run of "profuse fleet plan".
+type planRun struct{ planOptions }
+
+// run makes the plan and prints its size.
+func (c *planRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) < 2 {
+		return cli.Usagef("want JOB and at least one SOURCE")
+	}
+	job, err := fleet.OpenJob(ctx, env.Stores, args[0])
+	if err != nil {
+		return err
+	}
+	opt, err := c.options(args[1:])
+	if err != nil {
+		return err
+	}
+	p, err := makePlan(env, job, opt, false)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(uint64(p.Objects), "object", "objects"),
+		cli.Size(uint64(p.Bytes)), cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
+	return nil
+}
+
+// runCommand is "profuse fleet run". It writes the same partial sums as tasks do. If the job has a plan, it
+// continues the job.
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "run",
@@ -181,75 +177,78 @@ what an array of tasks will do. With --job the partial sums stay there, and a se
 run goes on where the first ended.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			var plan fleetPlan
-			var reduce fleetReduce
-			var task fleetTask
-			location := ""
-			f.StringVar(&location, "job", "", "`JOB` folder or URL for the plan and the partial sums (default a folder that is removed)")
-			plan.declare(f)
-			reduce.declare(f)
-			f.BoolVar(&task.noPrograms, "missing-programs", false, missingPrograms)
-			return func(ctx context.Context, env *cli.Env, args []string) error {
-				if len(args) == 0 {
-					return cli.Usagef("want at least one SOURCE")
-				}
-				if location == "" {
-					// Partial sums may be large, so they go where copies of objects go.
-					dir, err := os.MkdirTemp(reduce.scratch, "profuse-fleet-")
-					if err != nil {
-						return err
-					}
-					defer os.RemoveAll(dir)
-					// The job is a temporary folder, of which only the result is kept.
-					location = dir
-				}
-				job, err := fleet.OpenJob(ctx, env.Stores, location)
-				if err != nil {
-					return err
-				}
-				opt, err := plan.options(args)
-				if err != nil {
-					return err
-				}
-				p, err := job.Plan()
-				if errors.Is(err, fs.ErrNotExist) {
-					p, err = plan.plan(env, job, opt, reduce.Quiet)
-				}
-				if err != nil {
-					return err
-				}
-				// The shards of another plan may be merged already, and their partial sums would
-				// count for these sources.
-				if !p.Same(&opt.Plan) {
-					return fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
-				}
-				// Finished shards are among them; a task finds that out and does nothing.
-				shards := make([]int, len(p.Shards))
-				for i := range shards {
-					shards[i] = i
-				}
-				// The tasks and the reduce of this process share the options of merges, which are
-				// declared once.
-				task.fleetMerge = reduce.fleetMerge
-				task.Options.Partial = true // the options about what is written are those of the reduce
-				progress := env.StartProgress("shards merged", reduce.Quiet)
-				progress.Expect(int64(len(shards)))
-				var warnings []string
-				err = task.run(env, job, p, shards, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
-					func(text string) { warnings = append(warnings, "warning: "+text) })
-				progress.Stop()
-				if err != nil {
-					return err
-				}
-				printWarnings(env, warnings, reduce.Quiet)
-				return reduce.run(ctx, env, []*fleet.Job{job})
-			}
+			c := new(runRun)
+			f.StringVar(&c.job, "job", "", "`JOB` folder or URL for the plan and the partial sums (default a folder that is removed)")
+			c.planOptions.declare(f)
+			c.reduceRun.declare(f)
+			f.BoolVar(&c.noPrograms, "missing-programs", false, missingProgramsUsage)
+			return c.run
 		},
 	}
 }
 
-// statusCommand is "profuse fleet status", as text, JSON
-// (docs/schema/fleet-status.schema.json) or metrics.
+// runRun is one run of "profuse fleet run".
+type runRun struct {
+	planOptions
+	reduceRun
+	job        string // folder or URL; "" for a temporary folder
+	noPrograms bool   // see taskRun
+}
+
+// run plans, merges all shards and reduces them.
+func (c *runRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("want at least one SOURCE")
+	}
+	if c.job == "" {
+		// Partial sums may be as large as copies of objects.
+		dir, err := os.MkdirTemp(c.scratch, "profuse-fleet-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		c.job = dir
+	}
+	job, err := fleet.OpenJob(ctx, env.Stores, c.job)
+	if err != nil {
+		return err
+	}
+	opt, err := c.planOptions.options(args)
+	if err != nil {
+		return err
+	}
+	quiet := c.reduceRun.options.Quiet
+	p, err := job.Plan()
+	if errors.Is(err, fs.ErrNotExist) {
+		p, err = makePlan(env, job, opt, quiet)
+	}
+	if err != nil {
+		return err
+	}
+	// The job may have partial sums of another plan.
+	if !p.Same(&opt.Plan) {
+		return fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
+	}
+	shards := make([]int, len(p.Shards)) // a task does nothing for a finished shard
+	for i := range shards {
+		shards[i] = i
+	}
+	task := taskRun{mergeOptions: c.mergeOptions, noPrograms: c.noPrograms}
+	task.options.Partial = true // options about the result are for the reduce
+	progress := env.StartProgress("shards merged", quiet)
+	progress.Expect(int64(len(shards)))
+	var warnings []string
+	err = task.mergeShards(env, job, p, shards, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
+		func(text string) { warnings = append(warnings, "warning: "+text) })
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	printWarnings(env, warnings, quiet)
+	return c.reduce(ctx, env, []*fleet.Job{job})
+}
+
+// statusCommand is "profuse fleet status". docs/schema/fleet-status.schema.json describes its JSON.
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
@@ -257,36 +256,41 @@ func statusCommand() *cli.Command {
 		Short: "print which shards of a job are done",
 		Long:  "Prints how many shards of JOB are done, and which are not.",
 		Setup: func(f *cli.Flags) cli.Action {
-			asJSON, metrics := false, false
-			f.BoolVar(&asJSON, "json", false, "print JSON")
-			f.BoolVar(&metrics, "metrics", false, "print metrics in the text format of OpenMetrics")
-			return func(ctx context.Context, env *cli.Env, args []string) error {
-				if len(args) != 1 || asJSON && metrics {
-					return cli.Usagef("want one JOB, and --json or --metrics at most")
-				}
-				job, err := fleet.OpenJob(ctx, env.Stores, args[0])
-				if err != nil {
-					return err
-				}
-				s, err := job.Status()
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					console.WriteJSON(env.Stdout, s, "")
-					return nil
-				case metrics:
-					return s.WriteMetrics(env.Stdout)
-				}
-				s.Print(env.Stdout)
-				return nil
-			}
+			c := new(statusRun)
+			f.BoolVar(&c.json, "json", false, "print JSON")
+			f.BoolVar(&c.metrics, "metrics", false, "print metrics in the text format of OpenMetrics")
+			return c.run
 		},
 	}
 }
 
-// gcCommand is "profuse fleet gc". The age protects what a running task has written and its
-// shard's result does not name yet.
+// statusRun is one run of "profuse fleet status".
+type statusRun struct{ json, metrics bool }
+
+// run prints the status of a job.
+func (c *statusRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) != 1 || c.json && c.metrics {
+		return cli.Usagef("want one JOB, and --json or --metrics at most")
+	}
+	job, err := fleet.OpenJob(ctx, env.Stores, args[0])
+	if err != nil {
+		return err
+	}
+	s, err := job.Status()
+	switch {
+	case err != nil:
+		return err
+	case c.json:
+		console.WriteJSON(env.Stdout, s, "")
+	case c.metrics:
+		return s.WriteMetrics(env.Stdout)
+	default:
+		s.Print(env.Stdout)
+	}
+	return nil
+}
+
+// gcCommand is "profuse fleet gc".
 func gcCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -295,34 +299,41 @@ func gcCommand() *cli.Command {
 		Long: `Deletes partial sums, accounts and lists that neither the plan nor a finished
 shard names. This does not change the result of reduce.`,
 		Setup: func(f *cli.Flags) cli.Action {
-			age, dry := cli.Duration{Duration: 24 * time.Hour}, false
-			f.Var(&age, "age", "`TIME` delete only files that are older; running tasks may still need younger ones")
-			f.BoolVar(&dry, "n", false, "only print how many files would be deleted")
-			return func(ctx context.Context, env *cli.Env, args []string) error {
-				if len(args) != 1 {
-					return cli.Usagef("want one JOB")
-				}
-				job, err := fleet.OpenJob(ctx, env.Stores, args[0])
-				if err != nil {
-					return err
-				}
-				c, err := job.Collect(age.Duration, time.Now(), !dry)
-				// Files may have been deleted before the error: their number is printed
-				// nevertheless.
-				if err != nil && c.Objects == 0 {
-					return err
-				}
-				what := "deleted"
-				if dry {
-					what = "would delete"
-				}
-				fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(uint64(c.Objects), "object", "objects"), cli.Size(uint64(c.Bytes)))
-				if c.Young > 0 {
-					fmt.Fprintf(env.Stdout, "; %d more may be of running tasks, see --age", c.Young)
-				}
-				fmt.Fprintln(env.Stdout)
-				return err
-			}
+			c := &gcRun{age: cli.Duration{Duration: 24 * time.Hour}}
+			f.Var(&c.age, "age", "`TIME` delete only files that are older; running tasks may still need younger ones")
+			f.BoolVar(&c.dry, "n", false, "only print how many files would be deleted")
+			return c.run
 		},
 	}
+}
+
+// gcRun is one run of "profuse fleet gc".
+type gcRun struct {
+	age cli.Duration // protects files that a running task has written and has not named yet
+	dry bool
+}
+
+// run deletes the files and prints their number, also if it fails at a later file.
+func (c *gcRun) run(ctx context.Context, env *cli.Env, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("want one JOB")
+	}
+	job, err := fleet.OpenJob(ctx, env.Stores, args[0])
+	if err != nil {
+		return err
+	}
+	deleted, err := job.Collect(c.age.Duration, time.Now(), !c.dry)
+	if err != nil && deleted.Objects == 0 {
+		return err
+	}
+	what := "deleted"
+	if c.dry {
+		what = "would delete"
+	}
+	fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(uint64(deleted.Objects), "object", "objects"), cli.Size(uint64(deleted.Bytes)))
+	if deleted.Young > 0 {
+		fmt.Fprintf(env.Stdout, "; %d more may be of running tasks, see --age", deleted.Young)
+	}
+	fmt.Fprintln(env.Stdout)
+	return err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// evalCommand is "profuse order eval". Package layout has the model.
+// evalCommand is "profuse order eval". Package profile/order has the model.
 func evalCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
@@ -40,7 +40,7 @@ if all of these ran. A build that inlines other calls, such as one with -fprofil
 lack functions that the traces call; eval then says how many.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &orderEval{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
+			c := &evalRun{pages: []uint64{4 << 10, 16 << 10, 64 << 10}, until: []float64{25, 50, 75, 90}}
 			f.Var(&c.traces, "trace", "`FILE` profile with first calls; repeatable")
 			f.Func("page-size", "`SIZES` page sizes, separated by commas (default 4K,16K,64K)", c.setPages)
 			f.Func("until", "`PERCENTS` count page faults up to these shares of first calls (default 25,50,75,90)", c.setUntil)
@@ -51,23 +51,20 @@ lack functions that the traces call; eval then says how many.`,
 	}
 }
 
-// orderEval is one run of "profuse order eval".
-type orderEval struct {
-	// traces are the profiles with first calls; the model's numbers are means over all their traces.
-	traces cli.List
-	// pages are in bytes, until in percent of the first calls.
-	pages    []uint64
-	until    []float64
+// evalRun is one run of "profuse order eval".
+type evalRun struct {
+	traces   cli.List  // profiles with first calls
+	pages    []uint64  // page sizes in bytes
+	until    []float64 // percent of the first calls
 	programs sources.Programs
 	json     bool
 }
 
-// setPages parses --page-size: powers of two, K and M being 2^10 and 2^20.
-func (c *orderEval) setPages(s string) error {
+// setPages parses --page-size: powers of two, with K for 2^10 and M for 2^20.
+func (c *evalRun) setPages(s string) error {
 	c.pages = nil
 	for word := range strings.SplitSeq(s, ",") {
 		digits, unit := word, uint64(1)
-		// At most one suffix fits, so the order of the map does not matter.
 		for suffix, factor := range map[string]uint64{"K": 1 << 10, "k": 1 << 10, "M": 1 << 20} {
 			if d, ok := strings.CutSuffix(word, suffix); ok {
 				digits, unit = d, factor
@@ -83,7 +80,7 @@ func (c *orderEval) setPages(s string) error {
 }
 
 // setUntil parses --until.
-func (c *orderEval) setUntil(s string) error {
+func (c *evalRun) setUntil(s string) error {
 	c.until = nil
 	for word := range strings.SplitSeq(s, ",") {
 		p, err := strconv.ParseFloat(strings.TrimSuffix(word, "%"), 64)
@@ -95,8 +92,7 @@ func (c *orderEval) setUntil(s string) error {
 	return nil
 }
 
-// evaluation holds the scores of all orders. The JSON names are a stable interface.
-// docs/schema/order-eval.schema.json describes it.
+// evaluation has the scores of all orders. docs/schema/order-eval.schema.json describes its JSON.
 type evaluation struct {
 	schema.Head
 	Program string        `json:"program"`
@@ -109,53 +105,50 @@ type orderScores struct {
 	Name      string `json:"name"`
 	Functions int    `json:"functions"` // of the program
 	CodeBytes uint64 `json:"code_bytes"`
-	// Of the functions, those that the profiles do not have: they may run, too.
-	Unprofiled      int    `json:"unprofiled"`
+
+	Unprofiled      int    `json:"unprofiled"` // functions that are not in the profiles and may run
 	UnprofiledBytes uint64 `json:"unprofiled_bytes"`
 
-	// Unknown symbols are not errors: an order may be of a build that has other functions.
-	Listed  int         `json:"listed"`  // symbols of an order file that the program has; 0 for programs
-	Unknown int         `json:"unknown"` // and has not
+	Listed  int         `json:"listed"`  // symbols in an order file that the program has; 0 for programs
+	Unknown int         `json:"unknown"` // symbols in an order file that the program does not have
 	Scores  []pageScore `json:"scores"`
 }
 
 // pageScore is the model's result for one page size, the mean over all traces, rounded to two
 // digits.
 type pageScore struct {
-	PageSize uint64 `json:"page_size"`
-	// Pages and Touched are the pages that hold code of called functions, and their bytes; Executed
-	// are the bytes of these functions alone.
-	Pages    float64 `json:"pages_touched"`
-	Unknown  float64 `json:"pages_unknown"` // touched, too, if all unprofiled functions run
-	Touched  float64 `json:"bytes_touched"`
-	Executed float64 `json:"bytes_executed"`
+	PageSize uint64  `json:"page_size"`
+	Pages    float64 `json:"pages_touched"`  // pages with code of called functions
+	Unknown  float64 `json:"pages_unknown"`  // further pages if all unprofiled functions run
+	Touched  float64 `json:"bytes_touched"`  // size of Pages
+	Executed float64 `json:"bytes_executed"` // size of the called functions
 	Called   float64 `json:"functions_called"`
 	Missing  float64 `json:"functions_missing"` // called, but not in the program
-	// Until has the page faults up to each share of the first calls. CurveArea is the area under
-	// the curve of page faults over first calls, divided by the number of first calls.
-	Until     []faultsUpTo `json:"page_faults_until"`
-	CurveArea float64      `json:"curve_area"`
+
+	Until []faultsUpTo `json:"page_faults_until"`
+	// CurveArea is the area under the curve of page faults over first calls, divided by the number of
+	// first calls.
+	CurveArea float64 `json:"curve_area"`
 }
 
-// faultsUpTo is how many page faults there are up to a share of the first calls.
+// faultsUpTo is the number of page faults up to a share of the first calls.
 type faultsUpTo struct {
 	Percent float64 `json:"percent_of_first_calls"`
 	Faults  float64 `json:"page_faults"`
 }
 
 // run evaluates the program as it is, then each order, on the same traces.
-func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
+func (c *evalRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no program given")
 	}
 	if len(c.traces) == 0 {
 		return cli.Usagef("missing option --trace FILE")
 	}
-	program, err := ReadImage(env, args[0], c.programs.Arch)
+	program, err := readImage(env, args[0], c.programs.Arch)
 	if err != nil {
 		return err
 	}
-	// Traces of several profiles count alike: the numbers are means over all runs.
 	var traces []order.Trace
 	var profiled []string
 	for _, file := range c.traces {
@@ -167,7 +160,6 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	e := &evaluation{Head: schema.For("order-eval"), Program: args[0], Traces: len(traces)}
 	for i, file := range args {
-		// The first argument is the program itself, in its present layout.
 		image, o := program, orderScores{Name: file}
 		if i > 0 {
 			if image, err = c.arrange(env, program, file, &o); err != nil {
@@ -185,23 +177,21 @@ func (c *orderEval) run(_ context.Context, env *cli.Env, args []string) error {
 		}
 		e.Orders = append(e.Orders, o)
 	}
-	// Nothing is printed if any order cannot be evaluated.
 	var text bytes.Buffer
 	if c.json {
 		console.WriteJSON(&text, e, "")
 	} else {
-		e.Print(&text)
+		e.print(&text)
 	}
 	_, err = text.WriteTo(env.Stdout)
 	return err
 }
 
 // arrange returns the program in the layout of an order file or of another program.
-func (c *orderEval) arrange(env *cli.Env, program *order.Image, file string, o *orderScores) (*order.Image, error) {
+func (c *evalRun) arrange(env *cli.Env, program *order.Image, file string, o *orderScores) (*order.Image, error) {
 	if sources.IsProgram(file) {
-		return ReadImage(env, file, c.programs.Arch)
+		return readImage(env, file, c.programs.Arch)
 	}
-	// Every file that is no program is taken for a list of symbols.
 	order, err := readOrder(env, file)
 	if err != nil {
 		return nil, err
@@ -214,7 +204,7 @@ func (c *orderEval) arrange(env *cli.Env, program *order.Image, file string, o *
 	return image, nil
 }
 
-// newPageScore converts and rounds a score; until are the shares that it has page faults of.
+// newPageScore converts and rounds a score. until has the shares of s.Until.
 func newPageScore(s order.Score, until []float64) pageScore {
 	p := pageScore{
 		PageSize: s.PageSize, Pages: rounded(s.Pages), Unknown: rounded(s.Unknown), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
@@ -229,10 +219,10 @@ func newPageScore(s order.Score, until []float64) pageScore {
 // rounded rounds to two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
-// Print prints what was measured, what is uncertain about it, and a table for each page size.
-// "Change" compares the area under the curve with that of the program as it is.
-func (e *evaluation) Print(w io.Writer) {
-	// What runs is the same for all page sizes; the first stands for them.
+// print prints what was measured, notes on uncertain numbers, and a table for each page size. "Change" compares
+// the curve areas of an order and of the program as it is.
+func (e *evaluation) print(w io.Writer) {
+	// The functions that run are the same for all page sizes.
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
 		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))

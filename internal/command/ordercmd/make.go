@@ -13,7 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// The ways to order functions.
+// Criteria.
 const (
 	byTraces = "traces"
 	byCalls  = "first-calls"
@@ -22,8 +22,8 @@ const (
 	byLink   = "link-order"
 )
 
-// criteria are the values of option --by, and what the help text says of each. Their order is that
-// in which they are tried without the option.
+// criteria are the values of --by with their descriptions, in the order in which they are tried without
+// --by.
 var criteria = [][2]string{
 	{byTraces, "functions that many runs first call at about the same time stand together (balanced partitioning, as in llvm-profdata order)"},
 	{byCalls, "by the mean rank of first calls"},
@@ -32,8 +32,7 @@ var criteria = [][2]string{
 	{byHeat, "the hottest first"},
 }
 
-// makeCommand is "profuse order make". Package layout orders; package ordering matches the
-// names with those of a program and writes for a linker.
+// makeCommand is "profuse order make".
 func makeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "make",
@@ -45,15 +44,15 @@ func makeCommand() *cli.Command {
 The list has only functions that ran. The default is the first criterion that the
 profile has data for; a MIP profile without counts is ordered by link order. The
 list is for a linker:
-` + About,
+` + linkersHelp,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := &orderMake{}
+			c := &makeRun{}
 			for _, row := range criteria {
 				c.by.Allowed = append(c.by.Allowed, row[0])
 			}
 			c.programs.Declare(f)
-			c.Writer.Declare(f, &c.programs.Arch)
+			c.list.declare(f, &c.programs.Arch)
 			f.Var(&c.by, "by", "`WHAT` criterion, see above")
 			f.StringVar(&c.function, "function", "", "`REGEX` list only functions whose mangled or demangled name matches REGEX")
 			return c.run
@@ -61,22 +60,21 @@ list is for a linker:
 	}
 }
 
-// orderMake is one run of "profuse order make".
-type orderMake struct {
-	// Writer has the options about the list and the linker it is for.
-	Writer
+// makeRun is one run of "profuse order make".
+type makeRun struct {
+	list     listWriter
 	programs sources.Programs
-	by       cli.Choice // "" for the first criterion that the profile supports
+	by       cli.Choice // "" for the first criterion for which the profile has data
 	function string     // a regular expression
 }
 
-// run orders the functions, then filters them: a function that --function leaves out still shapes
-// the groups of others.
-func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
+// run orders the functions and then filters them, because a function that --function leaves out affects the
+// order of others.
+func (c *makeRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("want one profile, got %d", len(args))
 	}
-	if err := c.Check(); err != nil {
+	if err := c.list.check(); err != nil {
 		return err
 	}
 	choose, err := console.FunctionPattern("function", c.function)
@@ -87,32 +85,30 @@ func (c *orderMake) run(_ context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	by, names := c.order(v)
+	by, names := c.orderFunctions(v)
 	if choose != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return !console.MatchesFunction(choose, name) })
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("%s: has nothing to order by %s", v.Identity().File, by)
 	}
-	if !c.Quiet {
+	if !c.list.quiet {
 		fmt.Fprintf(env.Stderr, "ordered by %s\n", by)
 	}
-	return c.Write(env, args[0], names)
+	return c.list.write(env, args[0], names)
 }
 
-// order returns the names of the functions that ran, in order, and the criterion:
-// the one asked for, or the first that the profile supports.
-func (c *orderMake) order(v profile.View) (by string, names []string) {
+// orderFunctions returns the names of the functions that ran, in order, and the criterion: --by, or the first
+// criterion for which the profile has data.
+func (c *makeRun) orderFunctions(v profile.View) (by string, names []string) {
 	if c.by.Value != "" {
 		return c.by.Value, orderOf(v, c.by.Value)
 	}
 	for _, by = range c.by.Allowed {
-		// Link order is only for coverage, which has nothing better; heat is the last resort of
-		// all.
+		// Link order is a default only for coverage, which has nothing better.
 		if by == byTraces && !hasRuns(v) || by == byLink && !v.Features().CallsAreCoverage {
 			continue
 		}
-		// A criterion may have data for the format but none in this profile.
 		if names = orderOf(v, by); len(names) > 0 {
 			break
 		}
@@ -120,8 +116,7 @@ func (c *orderMake) order(v profile.View) (by string, names []string) {
 	return by, names
 }
 
-// hasRuns reports whether there are traces of single runs: only these can be balanced,
-// not means.
+// hasRuns reports whether there are traces of single runs. Means of runs cannot be balanced.
 func hasRuns(v profile.View) bool {
 	for t := range v.Traces() {
 		if !t.Mean {
@@ -131,8 +126,8 @@ func hasRuns(v profile.View) bool {
 	return false
 }
 
-// orderOf returns the names of functions that ran in their order; nil if the
-// profile has nothing to order them by.
+// orderOf returns the names of the functions that ran, ordered by a criterion; nil if the profile has no data for
+// it.
 func orderOf(v profile.View, by string) []string {
 	switch by {
 	case byTraces:
@@ -153,7 +148,7 @@ func orderOf(v profile.View, by string) []string {
 // linkerName returns the name that the linker uses for a function.
 func linkerName(s *profile.Symbol) string { return s.Name }
 
-// rankedOrder orders functions by rank, the lowest first, without those of rank 0. Equal ones stay
+// rankedOrder orders functions by rank, the lowest first, without functions of rank 0. Functions of equal rank stay
 // in the order of the profile.
 func rankedOrder(v profile.View, rank func(*profile.Function) float64) (names []string) {
 	type ranked struct {

@@ -4,8 +4,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// Command returns "profuse order", a list of commands of its own.
-// What orders and evaluates is package layout; package ordering matches names.
+// Command is "profuse order". Package profile/order orders functions, evaluates orders and matches names.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "order",

@@ -15,7 +15,6 @@ import (
 // readOrder reads a list of symbols, one on each line; # begins a comment.
 func readOrder(env *cli.Env, path string) (names []string, err error) {
 	opt := sources.Options(env)
-	// An order is text, and has the limits on size that text has.
 	opt.Recognize = memlimit.RecognizeText
 	err = inputs.File(path, opt).Each(nil, func(d *inputs.Data) error {
 		for line := range strings.Lines(string(d.Bytes())) {
@@ -29,9 +28,8 @@ func readOrder(env *cli.Env, path string) (names []string, err error) {
 	return names, err
 }
 
-// readTraces reads the orders of first calls in a profile, and the names of all of its functions.
-// The names are for the evaluation, which must know of which functions the profile could not say
-// whether they ran.
+// readTraces reads the orders of first calls in a profile, and the names of its functions: any other function may
+// have run.
 func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []order.Trace, functions []string, err error) {
 	v, err := sources.OpenView(env, path, programs)
 	if err != nil {

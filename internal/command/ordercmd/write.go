@@ -11,11 +11,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// mold is an accepted value, so that the error can explain why it is unsupported.
+// mold is a value of --format that check refuses with a reason.
 const mold = "mold"
 
-// About describes the formats, for help texts.
-const About = `
+// linkersHelp describes the formats.
+const linkersHelp = `
     lld     ld.lld --symbol-ordering-file=LIST
     ld64    ld64 or ld64.lld -order_file LIST
     gold    ld.gold --section-ordering-file=LIST
@@ -28,18 +28,17 @@ order functions.
 instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
 hashes in names of Rust and Mach-O's underscore may differ.`
 
-// A Writer writes a list of functions for a linker.
-type Writer struct {
-	// The path, or "-"; format.Value is a layout.Linker or mold.
+// A listWriter writes a list of functions for a linker.
+type listWriter struct {
 	output string
-	format cli.Choice
-	binary string  // the program to link
-	arch   *string // of binary
-	Quiet  bool
+	format cli.Choice // an order.Linker or mold
+	binary string     // the program to link
+	arch   *string    // of binary
+	quiet  bool
 }
 
-// Declare declares the options. arch points to the value of option --arch.
-func (c *Writer) Declare(f *cli.Flags, arch *string) {
+// declare declares the options. arch points to the value of --arch.
+func (c *listWriter) declare(f *cli.Flags, arch *string) {
 	c.arch = arch
 	c.format.Value = "lld"
 	for _, l := range order.Linkers() {
@@ -47,26 +46,23 @@ func (c *Writer) Declare(f *cli.Flags, arch *string) {
 	}
 	f.StringVar(&c.output, "o", "-", "`OUTPUT` file to write; \"-\" is standard output")
 	f.Var(&c.format, "format", "`LINKER` linker to write for: "+c.format.Words())
-	// Accepted and refused with a reason, see Check; the help text does not offer it.
 	c.format.Allowed = append(c.format.Allowed, mold)
 	f.StringVar(&c.binary, "binary", "", "`FILE` use the function names of this program, the one to link")
-	f.BoolVar(&c.Quiet, "q", false, "print no warnings or summary")
+	f.BoolVar(&c.quiet, "q", false, "print no warnings or summary")
 }
 
-// Check returns what is wrong with the command line. Only mold is refused; the parser of
-// options refuses what is no linker.
-func (c *Writer) Check() error {
+// check returns what is wrong with the command line.
+func (c *listWriter) check() error {
 	if c.format.Value == mold {
 		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
 	}
 	return nil
 }
 
-// Write writes the names, which come from the file at path, and prints a summary. Names that
-// the linker's syntax cannot hold are left out and reported. The output must not be the
-// profile or the program.
-func (c *Writer) Write(env *cli.Env, path string, names []string) error {
-	match, err := c.match(env, names)
+// write writes the names, which come from the profile at path, and prints a summary. It leaves out and reports
+// names that the syntax of the linker does not allow. The output must not be the profile or the program.
+func (c *listWriter) write(env *cli.Env, path string, names []string) error {
+	match, err := c.matchNames(env, names)
 	if err != nil {
 		return err
 	}
@@ -82,15 +78,14 @@ func (c *Writer) Write(env *cli.Env, path string, names []string) error {
 	if err != nil {
 		return err
 	}
-	if !c.Quiet {
+	if !c.quiet {
 		c.report(env.Stderr, match, unwritten)
 	}
 	return nil
 }
 
-// match finds the names in the program of option --binary, if it is given. Without it only
-// duplicates are removed.
-func (c *Writer) match(env *cli.Env, names []string) (order.Match, error) {
+// matchNames finds the names in the program of --binary. Without --binary it only removes duplicates.
+func (c *listWriter) matchNames(env *cli.Env, names []string) (order.Match, error) {
 	if c.binary == "" {
 		return order.Unique(names), nil
 	}
@@ -99,15 +94,15 @@ func (c *Writer) match(env *cli.Env, names []string) (order.Match, error) {
 		return order.Match{}, err
 	}
 	defer p.Close()
-	symbols, err := p.names()
+	symbols, err := p.functionNames()
 	if err != nil {
 		return order.Match{}, err
 	}
-	return order.MatchSymbols(names, symbols, p.options()), nil
+	return order.MatchSymbols(names, symbols, p.symbolOptions()), nil
 }
 
-// report prints what happened to the names. Each list ends after console.MaxListed names.
-func (c *Writer) report(w io.Writer, m order.Match, unwritten []string) {
+// report prints what happened to the names.
+func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {
 			if i == console.MaxListed {

@@ -1,0 +1,150 @@
+package coveragecmd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/symbols"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
+)
+
+// shared has the options of both commands, and reads their inputs.
+type shared struct {
+	// merge has the options of the merge of several inputs, within its loss budget.
+	merge    merging.Options
+	output   string // file for other tools
+	changed  string // patch
+	json     bool
+	demangle bool // names in output
+	quiet    bool
+
+	// The source files and lines that count. check makes path and excluded of them.
+	source           string
+	pathMaps         cli.List
+	include, ignore  cli.List
+	noMarkers        bool
+	excludeGenerated bool
+	excludeLines     cli.List
+	fixedLines       bool // the sources have changed since: their markers and excludeLines do not apply
+
+	path     func(string) string    // returns the path to report for a source file; "" leaves the file out
+	excluded func(line []byte) bool // reports whether --exclude-lines excludes a line; nil without it
+}
+
+// declare declares the options about inputs, programs and source files.
+func (c *shared) declare(f *cli.Flags) {
+	f.BoolVar(&c.json, "json", false, "print JSON")
+	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
+	f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before relative file names")
+	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths with TO, which may be empty; repeatable, the first that matches counts")
+	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
+	f.Var(&c.ignore, "ignore", "`REGEX` leave out source files whose path matches REGEX; repeatable")
+	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "leave out source files whose first lines say that a tool made them, such as \"@generated\"")
+	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` leave out source lines that match REGEX, as if marked; repeatable")
+	f.IntVar(&c.merge.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
+	c.merge.Programs.Declare(f)
+	c.merge.Programs.DeclareClasses(f)
+	c.merge.Programs.DeclareCoverage(f)
+}
+
+// check parses the options about paths into c.path, which applies --path-map, then --source, then
+// --include and --ignore, and the options about lines into c.excluded.
+func (c *shared) check() error {
+	if c.merge.Workers < 0 {
+		return cli.Usagef("option -j takes a number from 1 up")
+	}
+	type pathMap struct{ from, to string }
+	var maps []pathMap
+	for _, m := range c.pathMaps {
+		from, to, ok := strings.Cut(m, "=")
+		if !ok || from == "" {
+			return cli.Usagef("option --path-map takes FROM=TO, not %q", m)
+		}
+		maps = append(maps, pathMap{trimSlash(from), trimSlash(to)})
+	}
+	patterns := func(option string, list []string) (all []*regexp.Regexp, err error) {
+		for _, text := range list {
+			re, err := console.Pattern(option, text)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, re)
+		}
+		return all, nil
+	}
+	lines, err := patterns("exclude-lines", c.excludeLines)
+	if err != nil {
+		return err
+	}
+	if len(lines) > 0 {
+		c.excluded = func(line []byte) bool {
+			return slices.ContainsFunc(lines, func(re *regexp.Regexp) bool { return re.Match(line) })
+		}
+	}
+	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
+		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
+	}
+	include, err := patterns("include", c.include)
+	if err != nil {
+		return err
+	}
+	ignore, err := patterns("ignore", c.ignore)
+	if err != nil {
+		return err
+	}
+	matches := func(list []*regexp.Regexp, path string) bool {
+		return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(path) })
+	}
+	c.path = func(path string) string {
+		for _, m := range maps {
+			if rest, ok := cutFolder(path, m.from); ok {
+				path = rest
+				if m.to != "" {
+					path = m.to + "/" + rest
+				}
+				break
+			}
+		}
+		if c.source != "" && !isAbsolute(path) {
+			path = trimSlash(c.source) + "/" + path
+		}
+		if len(include) > 0 && !matches(include, path) || matches(ignore, path) {
+			return ""
+		}
+		return path
+	}
+	return nil
+}
+
+// trimSlash removes the separators at the end of a folder. The root is "".
+func trimSlash(dir string) string { return strings.TrimRight(dir, `/\`) }
+
+// cutFolder returns the part of a path below a folder. The separator is a slash or a backslash.
+func cutFolder(path, dir string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, dir)
+	if !ok || rest == "" || rest[0] != '/' && rest[0] != '\\' {
+		return path, false
+	}
+	return rest[1:], true
+}
+
+// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another
+// system.
+func isAbsolute(path string) bool {
+	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
+}
+
+// writeOptions returns the options of the file for other tools.
+func (c *shared) writeOptions() coverage.WriteOptions {
+	opt := coverage.WriteOptions{Source: readSource}
+	if c.demangle {
+		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
+	}
+	return opt
+}
