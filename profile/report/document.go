@@ -61,7 +61,7 @@ type madePage struct {
 	named  chan struct{} // closed when the page has added all its names
 }
 
-// addPages makes the pages of a set and adds them with their data; as many at a time as there are CPUs.
+// addPages makes the pages of a set, as many at a time as there are CPUs, and adds them with their data.
 // The numbers of names follow the order of the pages: a page adds its names after the page before it,
 // and lets other pages work while it waits. addPages omits a set without pages, such as the comparison
 // of two profiles that cannot be compared.
@@ -71,7 +71,7 @@ func (d *document) addPages(s *set, progress func(label, page string) error) err
 	for i := range made {
 		made[i].named = make(chan struct{})
 	}
-	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0)) // an element for each page that is being made
 	var work sync.WaitGroup
 	var stopped error
 	start := func(i int, making *sync.WaitGroup) {

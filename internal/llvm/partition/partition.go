@@ -12,7 +12,7 @@ import (
 )
 
 // Order orders functions such that functions first called at about the same time, in as many runs as
-// possible, share pages. The result equals that of an LLVM built with libstdc++, for any number of
+// possible, share pages. The result equals the order of an LLVM built with libstdc++, for any number of
 // processors.
 //
 // A trace holds the ids of the functions of one run in the order of their first calls. The result has
