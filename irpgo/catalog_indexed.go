@@ -26,11 +26,11 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// catalogue implements [catalogSource]. A profile has no catalog if it is
+// scan implements [catalogSource]. A profile has no catalog if it is
 // damaged, if a name or hash repeats, or if its value data is laid out
 // otherwise than LLVM lays it out. The entries are in the order of the hash
 // table.
-func (r *indexedReader) catalogue(c *catalog, n *numbers) bool {
+func (r *indexedReader) scan(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
 	const sorted = 10 // written since LLVM 17, which sorts names
 	c.arranged = r.about.Version >= sorted && c.key.buckets == ondisk.NumBuckets(c.key.records)
@@ -117,7 +117,7 @@ func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (siz
 		return 0
 	}
 	e.counters = int32(count)
-	n.runs = append(n.runs, place{int32(pos + 16), e.counters})
+	n.runs = append(n.runs, fileRun{int32(pos + 16), e.counters})
 	size = 16 + 8*int(count)
 	if r.about.Version >= 11 {
 		if len(b)-size < 8 || le.Uint64(b[size:]) > uint64(len(b)-size-8)/8 {

@@ -102,15 +102,16 @@ func (t *indexedTable) measure(keys []int32) {
 	}
 }
 
-// tableOf arranges the sums of profiles of an arranged catalog as their hash
-// table is arranged, without sorting the names. It returns nil if x wants another
-// table.
-func (x *indexedWriter) tableOf(b *block) *indexedTable {
-	if b == nil || !x.rel.sortedKeys || x.opt.Sparse {
+// arrangedTable returns the hash table of sums whose entries are in its order already. It
+// returns nil if they are not, or if x wants another table.
+func (x *indexedWriter) arrangedTable(a *accumulator) *indexedTable {
+	c := a.arranged()
+	if c == nil || !x.rel.sortedKeys || x.opt.Sparse {
 		return nil
 	}
-	k := b.finish()
-	t := &indexedTable{x: x, keys: k, buckets: b.catalog.key.buckets, order: make([]int32, k.len())}
+	k := &sumKeys{sums: &a.sums, entries: c.entries, ends: c.keys()}
+	k.finishSites()
+	t := &indexedTable{x: x, keys: k, buckets: c.key.buckets, order: make([]int32, k.len())}
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}

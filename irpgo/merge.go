@@ -201,8 +201,8 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, n, &m.spare) {
 		return added, false
 	}
-	added, first, ok := m.sums.addProfile(n, index, weight, m.warner(r.Name()))
-	if !ok {
+	added, got := m.sums.addProfile(n, index, weight, m.warner(r.Name()))
+	if got == refused {
 		return added, false
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
@@ -210,22 +210,22 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 	}
 	m.fromCatalogs++
 	added.Layout, r.Info().NameRefs = n.catalog.number, n.catalog.nameRefs
-	m.addNames(r, !first)
+	m.addNames(r, got == known)
 	return added, true
 }
 
 // addRecords adds all records, up to the first that cannot be read.
 func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
-	seq, warn := uint64(index)<<32, m.warner(r.Name())
+	x := addition{seq: uint64(index) << 32, weight: weight, warn: m.warner(r.Name())}
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			return added, err
 		}
-		ref := r.dec.nameRef()
+		x.Record, x.ref = rec, r.dec.nameRef()
 		if m.opt.Rename != nil {
-			rec.Name, ref = m.opt.Rename(rec.Name), 0
+			rec.Name, x.ref = m.opt.Rename(rec.Name), 0
 		}
-		if m.sums.addRecord(rec, ref, weight, seq, warn) {
+		if m.sums.addRecord(&x) {
 			added.Records++
 			for _, c := range rec.Counts {
 				added.Count = saturate.Add(added.Count, c)
@@ -233,7 +233,7 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 		} else {
 			added.Skipped++
 		}
-		seq++
+		x.seq++
 	}
 	return added, nil
 }

@@ -52,7 +52,7 @@ func (m *Merger) Finish() *Merged {
 		p.MemProf = m.memprof.Profile()
 		p.Variant |= HasMemProf
 	}
-	if r.sums.alone() == nil {
+	if r.sums.arranged() == nil {
 		r.byName()
 	}
 	return r
@@ -69,8 +69,8 @@ func (r *Merged) byName() *sumKeys {
 // take is byName for a view, after which nothing may be done with r: the keys may use the
 // memory of a catalog that only its own forks could have used again.
 func (r *Merged) take() *sumKeys {
-	if b := r.sums.alone(); b != nil && !r.cache.shared.Load() {
-		b.catalog.kept = false
+	if c := r.sums.arranged(); c != nil && !r.cache.shared.Load() {
+		c.kept = false
 	}
 	return r.byName()
 }
@@ -104,7 +104,7 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 		return x.writeTo(w)
 	}
 	if r.keys == nil {
-		x.table = x.tableOf(r.sums.alone())
+		x.table = x.arrangedTable(r.sums)
 	}
 	if x.table == nil {
 		x.keys = r.byName()
@@ -136,8 +136,8 @@ func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
 
 // entries returns all entries and their sums.
 func (r *Merged) entries() (*sums, []entry) {
-	if b := r.sums.alone(); b != nil {
-		return &b.sums, b.catalog.entries
+	if c := r.sums.arranged(); c != nil {
+		return &r.sums.sums, c.entries
 	}
 	return r.byName().sums, r.byName().entries
 }

@@ -86,7 +86,7 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 		return err
 	}
 	p.traces(m.sampler.(*ranking))
-	p.records(&m.sums, m.warner(""))
+	p.records(&m.sums)
 	p.flush(0)
 	if p.err == nil {
 		_, p.err = w.Write(sum.Sum(nil))
@@ -99,11 +99,6 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 // places are needed to sample them.
 func (m *Merger) Exceeds() bool {
 	large := func(t siteSum) bool { return len(t.values) > maxValuesPerSite }
-	for _, b := range m.sums.blocks {
-		if slices.ContainsFunc(b.sites, large) {
-			return true
-		}
-	}
 	_, stream := m.sampler.sample()
 	return stream > 0 || slices.ContainsFunc(m.sums.sites, large)
 }
@@ -194,19 +189,18 @@ func (p *partialWriter) traces(s *ranking) {
 	}
 }
 
-func (p *partialWriter) records(a *accumulator, warn warner) {
-	a.foldBlocks(warn)
+func (p *partialWriter) records(a *accumulator) {
 	order := a.byName()
 	p.number(len(order))
 	for _, x := range order {
-		e := a.entries.at(int(x.index))
+		e, seq := a.entries.at(int(x.index)), a.seqs[x.index]
 		p.string(e.name)
 		p.b = binary.LittleEndian.AppendUint64(p.b, e.hash)
-		p.numbers(e.seq>>32, e.seq&math.MaxUint32)
-		p.string(string(a.bitmapOf(&e.entry)))
+		p.numbers(seq>>32, seq&math.MaxUint32)
+		p.string(string(a.bitmapOf(e)))
 		p.number(int(e.counters))
-		p.numbers(a.countsOf(&e.entry)...)
-		sites := a.sitesOf(&e.entry)
+		p.numbers(a.countsOf(e)...)
+		sites := a.sitesOf(e)
 		for _, n := range e.sites {
 			p.number(int(n))
 			for i := range sites[:n] {
@@ -223,7 +217,7 @@ func (p *partialWriter) site(t *siteSum) {
 	if t.merged {
 		head++
 		sortSite(t.values)
-		t.homes, t.index, t.repeat = nil, nil, true // they have moved
+		t.mayRepeat() // the values have moved
 	}
 	p.numbers(head)
 	for _, v := range t.values {
@@ -408,7 +402,8 @@ func (r *partialRecord) site(kind int) {
 func (m *Merger) addPartial(index int, name string, p *partialReader, weight uint64) (added Added) {
 	m.next = max(m.next, index+p.inputs)
 	c := p.first
-	r, warn := partialRecord{c: &c}, m.warner(name)
+	r := partialRecord{c: &c}
+	x := addition{Record: &r.Record, weight: weight, warn: m.warner(name)}
 	for i := range p.n {
 		r.read(i)
 		for _, n := range r.Counts {
@@ -417,10 +412,15 @@ func (m *Merger) addPartial(index int, name string, p *partialReader, weight uin
 		if m.opt.Rename != nil {
 			r.Name = m.opt.Rename(r.Name)
 		}
-		if m.sums.addPartial(&r, uint64(index)<<32+r.seq, weight, warn) {
-			added.Records++
-		} else {
+		x.ref, x.seq = 0, uint64(index)<<32+r.seq
+		if !m.sums.addRecord(&x) {
 			added.Skipped++
+			continue
+		}
+		added.Records++
+		sites := m.sums.sitesOf(m.sums.entries.at(m.sums.last))
+		for i, merged := range r.merged {
+			sites[i].merged = sites[i].merged || merged
 		}
 	}
 	traces := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
@@ -433,16 +433,4 @@ func (m *Merger) addPartial(index int, name string, p *partialReader, weight uin
 	}
 	m.sampler.merge(traces)
 	return added
-}
-
-// addPartial adds a record of a partial.
-func (a *accumulator) addPartial(r *partialRecord, seq, weight uint64, warn warner) (taken bool) {
-	taken = a.addRecord(&r.Record, 0, weight, seq, warn)
-	if taken && len(r.merged) > 0 {
-		to := a.sitesOf(&a.entries.at(a.last).entry)
-		for i, merged := range r.merged {
-			to[i].merged = to[i].merged || merged
-		}
-	}
-	return taken
 }
