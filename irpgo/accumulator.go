@@ -80,8 +80,9 @@ type addition struct {
 	weight  uint64
 	seq     uint64 // number of the input and of the record in it
 	warn    warner
-	fits    bool // no counter can saturate
-	tellAll bool // warn of every problem of the record, not of the first alone
+	fits    bool   // no counter can saturate
+	tellAll bool   // warn of every problem of the record, not of the first alone
+	merged  []bool // of each site: the record has the sum of several; nil for none
 	result  mergeOutcome
 }
 
@@ -149,7 +150,14 @@ func (a *accumulator) addTo(x *addition, key *entry) (taken bool) {
 		first := &a.countsOf(e)[0]
 		*first = max(*first, verdict)
 	}
-	return x.result != partly
+	if x.result == partly {
+		return false
+	}
+	sites := a.sitesOf(e)
+	for i, merged := range x.merged[:min(len(x.merged), len(sites))] {
+		sites[i].merged = sites[i].merged || merged
+	}
+	return true
 }
 
 // mergeRecord adds a record to an entry with its name and hash, as
@@ -231,17 +239,15 @@ func orBytes(dst, src []byte) {
 	}
 }
 
-// addEntry adds an entry of another table. x holds the weight and sequence; its record is
-// overwritten.
+// addEntry adds an entry of another table. x holds the weight and the sequence number.
 func (a *accumulator) addEntry(x *addition, o *table, i int) {
 	e := o.entries.at(i)
 	a.take(x.Record, &o.sums, e)
-	if a.addTo(x, e) {
-		to := a.sitesOf(a.entries.at(a.last))
-		for i, t := range o.sitesOf(e) {
-			to[i].merged = to[i].merged || t.merged
-		}
+	x.merged = x.merged[:0]
+	for _, t := range o.sitesOf(e) {
+		x.merged = append(x.merged, t.merged)
 	}
+	a.addTo(x, e)
 }
 
 // take sets r to an entry of other sums, until it is called again. The values are

@@ -113,10 +113,9 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 	return m.AddAt(m.next, uint64(m.next), r, weight)
 }
 
-// AddAt is [Merger.Add] for the input with the given index, from 0 up, in the
-// order of inputs. Over all forks the indexes must differ. id is any number that tells
-// the inputs apart for the sample of temporal traces. Where a merge is divided it is one
-// that does not depend on the division, which indexes in a part may.
+// AddAt is [Merger.Add] for the input with the given index, from 0 up, in the order of
+// inputs. The index must be unique across forks. id identifies the input for the sample of
+// temporal traces; it must not depend on how the merge is split.
 func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Added, err error) {
 	m.next = max(m.next, index+1)
 	variant := m.variant
@@ -135,9 +134,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	var heapErr error
 	part, partial := r.dec.(*partialReader)
 	added, ok := m.addByCatalog(index, r, weight)
-	if ok {
-		m.variant = variant
-	} else {
+	if !ok {
 		if !m.opt.LLVMCompat && !partial {
 			if err = readable(r); err != nil {
 				return added, err
@@ -146,15 +143,14 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 		if heap, heapErr = r.memProf(); heapErr != nil && !m.opt.LLVMCompat {
 			return added, heapErr
 		}
-		m.variant = variant
-		if partial {
-			added = m.addPartial(index, r.Name(), part, weight)
-		} else {
-			added, err = m.addRecords(index, r, weight)
-		}
+		added, err = m.addRecords(index, r, weight)
 		m.addNames(r, false)
 	}
-	if traces, stream := r.weightedTraces(weight); len(traces) > 0 && !partial {
+	m.variant = variant
+	if partial {
+		m.next = max(m.next, index+part.inputs)
+		m.sampler.merge(part.ranking(index, weight))
+	} else if traces, stream := r.weightedTraces(weight); len(traces) > 0 {
 		m.sampler.add(index, id, traces, stream, r.Info().Format == FormatRaw)
 	}
 	if err != nil {
@@ -216,6 +212,7 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 
 // addRecords adds all records, up to the first that cannot be read.
 func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
+	part, partial := r.dec.(*partialReader)
 	x := addition{seq: uint64(index) << 32, weight: weight, warn: m.warner(r.Name())}
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
@@ -224,6 +221,9 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 		x.Record, x.ref = rec, r.dec.nameRef()
 		if m.opt.Rename != nil {
 			rec.Name, x.ref = m.opt.Rename(rec.Name), 0
+		}
+		if partial {
+			x.seq, x.merged = uint64(index)<<32+part.record.seq, part.record.merged
 		}
 		if m.sums.addRecord(&x) {
 			added.Records++

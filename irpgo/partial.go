@@ -236,6 +236,7 @@ type partialReader struct {
 	ranked []rankedTrace
 	first  cursor.Cursor // at the first record
 	n      int           // records
+	record partialRecord // the current one
 }
 
 // partialSection is the section of a partial in errors.
@@ -313,9 +314,9 @@ func (p *partialReader) traces() ([]Trace, uint64) {
 
 func (p *partialReader) records(yield func(*Record, error) bool) {
 	c := p.first
-	r := partialRecord{c: &c}
+	p.record = partialRecord{c: &c}
 	for i := range p.n {
-		if r.read(i); !yield(&r.Record, nil) {
+		if p.record.read(i); !yield(&p.record.Record, nil) {
 			return
 		}
 	}
@@ -397,40 +398,16 @@ func (r *partialRecord) site(kind int) {
 	r.merged = append(r.merged, head&1 != 0)
 }
 
-// addPartial adds the records and traces of a partial. index is added to the indexes of
-// its inputs.
-func (m *Merger) addPartial(index int, name string, p *partialReader, weight uint64) (added Added) {
-	m.next = max(m.next, index+p.inputs)
-	c := p.first
-	r := partialRecord{c: &c}
-	x := addition{Record: &r.Record, weight: weight, warn: m.warner(name)}
-	for i := range p.n {
-		r.read(i)
-		for _, n := range r.Counts {
-			added.Count = saturate.Add(added.Count, n)
-		}
-		if m.opt.Rename != nil {
-			r.Name = m.opt.Rename(r.Name)
-		}
-		x.ref, x.seq = 0, uint64(index)<<32+r.seq
-		if !m.sums.addRecord(&x) {
-			added.Skipped++
-			continue
-		}
-		added.Records++
-		sites := m.sums.sitesOf(m.sums.entries.at(m.sums.last))
-		for i, merged := range r.merged {
-			sites[i].merged = sites[i].merged || merged
-		}
-	}
-	traces := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
-	for i := range traces.traces {
-		t := &traces.traces[i]
+// ranking returns the traces of a partial that is added with a weight. index is added to the
+// indexes of its inputs.
+func (p *partialReader) ranking(index int, weight uint64) *ranking {
+	s := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
+	for i := range s.traces {
+		t := &s.traces[i]
 		t.index += index
 		if t.raw {
 			t.Weight, _ = saturate.Mul(t.Weight, weight)
 		}
 	}
-	m.sampler.merge(traces)
-	return added
+	return s
 }
