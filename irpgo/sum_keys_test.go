@@ -51,7 +51,7 @@ func TestViewOfAFork(t *testing.T) {
 	m := NewMerger(MergeOptions{})
 	fork := NewMerger(MergeOptions{Like: m})
 	functions := func(r *Merged) (n int) {
-		for range r.Head().View(name, ViewOptions{}).Functions() {
+		for range r.View(name, ViewOptions{}).Functions() {
 			n++
 		}
 		return n
