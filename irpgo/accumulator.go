@@ -19,11 +19,11 @@ type accumulator struct {
 	limit  uint64 // upper bound of all counters; maxCount if some may have saturated
 	// repeats: a site may list a value twice.
 	repeats bool
-	// only is the catalog of all profiles so far, whose entries are those of the table, in
-	// order; nil if the table holds anything else. As long as it is set, the sites of a raw
-	// catalog know their values by the addresses of the profiles, see [valueHome].
+	// only is the catalog of all profiles so far; nil if anything else was added. While it is
+	// set, the table has the entries of the catalog, in order, and the sites of a raw catalog
+	// know their values by the addresses in the profiles, see [valueHome].
 	only    *catalog
-	located []*catalogSums
+	located map[*catalog]*catalogSums
 
 	visits    uint32      // of sites, see addDistinct
 	positions []int32     // memory of addDistinct
@@ -57,11 +57,10 @@ func (a *accumulator) raiseLimit(most, weight uint64) (fits bool) {
 //	equal values of one site    pair up by count         pair up as std::sort leaves them
 //	more than 255 values        cut at the end           cut after each step
 //
-// None of it concerns the counters and bitmaps of records of one form, whose sums are the
-// same in any order.
+// Counters and bitmaps of records of one form have the same sums in any order.
 type mergePolicy struct{ llvm bool }
 
-// A warner is told of a record that is not added whole, or whose counts saturated.
+// A warner prints that a record was not added whole, or that its counts saturated.
 type warner func(name string, code llvmerr.Code)
 
 // A mergeOutcome says how much of a record was added.
@@ -250,7 +249,7 @@ func (a *accumulator) addEntry(x *addition, o *table, i int) {
 	a.addTo(x, e)
 }
 
-// take sets r to an entry of other sums, until it is called again. The values are
+// take sets r to an entry of other sums. The next call overwrites the values of r. They are
 // not finished, and adding the record changes them.
 func (a *accumulator) take(r *Record, o *sums, e *entry) {
 	a.values = a.values[:0]
@@ -357,7 +356,7 @@ func (a *accumulator) mergeContext(o *accumulator, seq uint64, warn warner) {
 }
 
 // repeatedRefs returns a function that reports whether several entries of the table may
-// have a reference. It is true of a few other references, too.
+// have a reference. The answer may be a false yes, never a false no.
 func (t *table) repeatedRefs() func(ref uint64) bool {
 	mask := uint64(1)<<bits.Len(uint(16*t.entries.len)) - 1
 	once, twice := make([]uint64, mask/64+1), make([]uint64, mask/64+1)

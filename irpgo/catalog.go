@@ -18,10 +18,10 @@ import (
 // that path also reports what is wrong.
 type catalog struct {
 	key     catalogKey
-	kept    bool // in the cache, for later profiles
-	number  int  // in the cache, from 1 up; 0 if it is not kept
-	uses    atomic.Int64
-	entries []entry // their positions are those in the table of newTable
+	kept    bool         // in the cache, for later profiles
+	number  int          // in the cache, from 1 up; 0 if it is not kept
+	uses    atomic.Int64 // profiles
+	entries []entry      // with their positions in the table that newTable makes
 	extras  []extra
 	raw     *rawCatalog
 
@@ -34,7 +34,7 @@ type catalog struct {
 	counters, bitmapSize, sites int
 }
 
-// An extra is what an entry has beside counters, if it has.
+// An extra is the bitmap and the value sites of an entry that has any.
 type extra struct {
 	entry, bits int32
 	sites       siteCounts
@@ -234,7 +234,7 @@ type numbers struct {
 	data    []byte // the file
 	// bigEndian is the byte order of all numbers.
 	bigEndian bool
-	// Values that are addresses are modulo mask+1. They exceed those of the
+	// Values that are addresses are modulo mask+1. They exceed the addresses in the
 	// profile that the catalog was made from by slide.
 	slide, mask uint64
 
@@ -260,8 +260,8 @@ func (n *numbers) addBlob(at int, want *siteCounts) (size int) {
 // A fileRun is a byte offset and the number of counters that begin there.
 type fileRun struct{ at, count int32 }
 
-// large reports whether counters whose bitwise or is most, or their sum, need
-// the checks that a profile gets which is added record by record.
+// large reports whether counters whose bitwise or is most, or their sum, need the checks
+// that Merger.addRecords makes.
 func (n *numbers) large(most uint64) bool {
 	high, _ := bits.Mul64(most, uint64(n.catalog.counters))
 	return most >= largeCounter || high != 0
@@ -302,7 +302,7 @@ func (n *numbers) add(s *sums, to []counterRun, weight uint64) (most, total uint
 	return most, total
 }
 
-// addOthers adds big-endian counters and those of single-byte coverage.
+// addOthers adds big-endian counters or counters of single-byte coverage.
 func (n *numbers) addOthers(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	for i := range dst {
 		c := uint64(0)

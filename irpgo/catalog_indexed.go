@@ -27,9 +27,8 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 }
 
 // scan implements [catalogSource]. A profile has no catalog if it is
-// damaged, if a name or hash repeats, or if its value data is laid out
-// otherwise than LLVM lays it out. The entries are in the order of the hash
-// table.
+// damaged, if a name or hash repeats, or if the layout of its value data is not
+// LLVM's. The entries are in the order of the hash table.
 func (r *indexedReader) scan(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
 	const sorted = 10 // written since LLVM 17, which sorts names
@@ -104,9 +103,9 @@ func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 	return items == 0 && len(b) < 8 && at == len(c.entries)
 }
 
-// walkRecord sets hash and form of e to those of the record that b begins with,
-// which is at offset pos of the file, adds its numbers to n, and returns its size
-// in bytes. It returns 0 if the record is damaged.
+// walkRecord reads the record that b begins with, at offset pos of the file. It sets the
+// hash and form of e, adds the numbers to n, and returns the size of the record in bytes,
+// or 0 if the record is damaged.
 func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (size int) {
 	if len(b) < 16 {
 		return 0
@@ -197,7 +196,7 @@ func (c *catalog) namesDiffer(r *ondisk.Table) bool {
 	return true
 }
 
-// sameRefs reports whether each entry's reference is that of its name.
+// sameRefs reports whether each entry has the reference of its name.
 func (c *catalog) sameRefs() bool {
 	var wrong atomic.Bool
 	inParts(len(c.entries), func(from, to int) {

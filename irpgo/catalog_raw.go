@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// rawCatalog is what later raw profiles of a binary are compared with, and what
-// they have in common beside their records.
+// A rawCatalog holds what all raw profiles of a binary have in common beside their records,
+// and the sections that later profiles are compared with.
 type rawCatalog struct {
 	records, names, vnames, vtables []byte // sections of the profile that the catalog was made from
 
@@ -114,7 +114,7 @@ func (c *rawCatalog) addRun(p fileRun, size uint64) {
 	}
 }
 
-// locate sets n but for the offsets of the value data.
+// locate sets everything in n except the offsets of the value data.
 func (r *rawReader) locate(n *numbers, c *rawCatalog, slide uint64) {
 	p := r.cur
 	n.data, n.bigEndian, n.slide, n.mask = r.data, p.bigEndian, slide, p.addrMask()
@@ -224,8 +224,7 @@ func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 	return true
 }
 
-// stampsOf returns the timestamps of a raw profile, the same that reading its
-// records collects. 0 and 2^64−1 mean that the function did not run.
+// stampsOf returns the timestamps of a raw profile, as reading its records collects them. 0 and 2^64−1 mean that the function did not run.
 func (n *numbers) stampsOf() (stamps []timestamp) {
 	c := n.catalog
 	if c.raw == nil {

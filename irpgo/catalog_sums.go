@@ -9,7 +9,6 @@ import (
 
 // catalogSums locates the sums of a catalog's records in the table.
 type catalogSums struct {
-	catalog  *catalog
 	counters []counterRun // of all entries of the catalog, in order
 	extras   []extraSums  // of all extras of the catalog, in order
 }
@@ -49,7 +48,7 @@ const (
 // records without a search.
 func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warner) (Added, acceptance) {
 	c, got := n.catalog, known
-	s := a.sumsOf(c)
+	s := a.located[c]
 	if s == nil {
 		got = entered
 		if c.kept && c.distinct && a.empty() && a.limit < maxCount {
@@ -70,7 +69,7 @@ func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warn
 		return Added{}, refused
 	}
 	if got == entered {
-		a.located = append(a.located, s)
+		a.locate(c, s)
 	}
 	w := profileWalk{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}
 	for i := range c.extras {
@@ -89,20 +88,18 @@ func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warn
 	return Added{Records: len(c.entries), Count: total}, got
 }
 
-// sumsOf returns the sums of a catalog, or nil.
-func (a *accumulator) sumsOf(c *catalog) *catalogSums {
-	for _, s := range a.located {
-		if s.catalog == c {
-			return s
-		}
+// locate remembers the sums of a catalog for later profiles.
+func (a *accumulator) locate(c *catalog, s *catalogSums) {
+	if a.located == nil {
+		a.located = make(map[*catalog]*catalogSums)
 	}
-	return nil
+	a.located[c] = s
 }
 
 // enterCatalog makes the entries of a catalog the entries of the table, which is empty.
 func (a *accumulator) enterCatalog(c *catalog, index int) *catalogSums {
 	a.table, a.only = newTable(c, index), c
-	s := &catalogSums{catalog: c, counters: []counterRun{{n: int32(c.counters)}}, extras: make([]extraSums, len(c.extras))}
+	s := &catalogSums{counters: []counterRun{{n: int32(c.counters)}}, extras: make([]extraSums, len(c.extras))}
 	for i := range c.extras {
 		e := &c.entries[c.extras[i].entry]
 		s.extras[i] = extraSums{e.bitmap, e.site}
@@ -124,7 +121,7 @@ func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn wa
 	x := addition{Record: new(Record), weight: weight, fits: a.raiseLimit(n.bound(most, total), weight), warn: warn}
 	var s *catalogSums
 	if c.kept && a.limit < maxCount {
-		s = &catalogSums{catalog: c, extras: make([]extraSums, 0, len(c.extras))}
+		s = &catalogSums{extras: make([]extraSums, 0, len(c.extras))}
 	}
 	w, extras := profileWalk{accumulator: a, numbers: n, bitmaps: n.bitmaps, blobs: n.blobs}, c.extras
 	added := Added{Records: len(c.entries)}
@@ -152,7 +149,7 @@ func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn wa
 		}
 	}
 	if s != nil {
-		a.located = append(a.located, s)
+		a.locate(c, s)
 	}
 	added.Records -= added.Skipped
 	added.Count = total

@@ -104,6 +104,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 			warnings = append(warnings, err.Error())
 		}
 		if refs := r.Info().NameRefs; refs != nil {
+			fromCatalogs++
 			want := slices.Collect(func(yield func(uint64) bool) { NameRefs("in", in.data, yield) })
 			if got := slices.Collect(refs); !slices.Equal(got, want) {
 				t.Fatalf("input %d: the catalog has %d name references, the file %d", i, len(got), len(want))
@@ -116,7 +117,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file, added, warnings, m.fromCatalogs
+	return file, added, warnings, fromCatalogs
 }
 
 // TestCatalogsEqualRecords merges random runs of programs of every version, word

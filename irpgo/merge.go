@@ -37,9 +37,9 @@ type MergeOptions struct {
 	// keep their names.
 	Rename func(name string) string
 	// Like is a Merger that has read, or is reading, profiles of the same
-	// binaries; what is known of them is shared. It may be nil.
+	// binaries. Both share the names and the catalogs of profiles. It may be nil.
 	Like *Merger
-	// Warn is told of every record that could not be merged whole; nil drops
+	// Warn gets a warning for every record that could not be merged whole; nil drops
 	// the warnings. A Merger calls it from the goroutine that calls Add.
 	Warn func(profile.Warning)
 }
@@ -73,9 +73,8 @@ type Merger struct {
 	names     *nameCache      // shared by all forks
 	catalogs  *catalogCache   // shared by all forks; nil makes no use of catalogs
 
-	fromCatalogs int     // inputs added by their catalogs, of all
-	numbers      numbers // memory for those of an input
-	spare        catalog // memory for one that is not kept
+	numbers numbers // memory for the numbers of an input
+	spare   catalog // memory for a catalog that is not kept
 }
 
 // NewMerger returns an empty Merger.
@@ -174,8 +173,8 @@ func readable(r *Reader) error {
 	return nil
 }
 
-// weightedTraces is [Reader.Traces] for a profile of that weight. Merged traces
-// have weights of their own.
+// weightedTraces is [Reader.Traces] of a profile that is added with a weight. Only the
+// traces of raw profiles get the weight; other traces have weights of their own.
 func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 	if !r.Info().Variant.Has(HasTemporal) {
 		return nil, 0
@@ -204,7 +203,6 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
-	m.fromCatalogs++
 	added.Layout, r.Info().NameRefs = n.catalog.number, n.catalog.nameRefs
 	m.addNames(r, got == known)
 	return added, true
@@ -249,8 +247,8 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 // empty reports whether no record was merged yet.
 func (m *Merger) empty() bool { return m.sums.empty() }
 
-// addNames keeps the names that the caller asked for. known says that those of
-// the profile's functions are known from another of its binary.
+// addNames keeps the names that the caller asked for. known says that another profile of
+// the binary has named the functions already.
 func (m *Merger) addNames(r *Reader, known bool) {
 	if m.opt.KeepSymbols && !known {
 		for ref, n := range r.Symbols().index() {
@@ -272,8 +270,8 @@ func (m *Merger) addNames(r *Reader, known bool) {
 	}
 }
 
-// mergeVariant returns the variant of the profile after an input with variant
-// v, or an error if they must not meet (InstrProfWriter::mergeProfileKind).
+// mergeVariant returns the variant of the profile after an input with variant v, or an
+// error if the variants must not be mixed (InstrProfWriter::mergeProfileKind).
 func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	v &^= DebugInfo | HasMemProf
 	have := m.variant
@@ -291,7 +289,7 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	return have | v, nil
 }
 
-// warner returns what tells of records of a file that cannot be merged whole.
+// warner returns the function that warns of records of a file.
 func (m *Merger) warner(file string) warner {
 	return func(function string, code llvmerr.Code) {
 		if m.opt.Warn != nil {
@@ -300,8 +298,8 @@ func (m *Merger) warner(file string) warner {
 	}
 }
 
-// Fork returns an empty Merger for another worker. Its options are those of
-// m. Only exact merging may be forked.
+// Fork returns an empty Merger for another worker, with the options of m. Only exact
+// merging may be forked.
 func (m *Merger) Fork() *Merger {
 	opt := m.opt
 	opt.Like = m

@@ -16,9 +16,9 @@ import (
 	"github.com/profuse-pgo/profuse/memprof"
 )
 
-// A partial holds all that a Merger knows: values beyond the 255 of a site, each form of
-// a record by itself, the places of the inputs. An indexed profile has lost them, so that
-// a sum of indexed profiles differs from the sum of their inputs.
+// A partial holds all that a Merger knows: more than 255 values of a site, each form of a
+// record by itself, the indexes of the inputs. An indexed profile has lost them, so that a
+// sum of indexed profiles differs from the sum of their inputs.
 //
 //	magic, 8 bytes
 //	uleb inputs, uleb variant
@@ -38,8 +38,8 @@ import (
 //	         string bitmap, uleb n, n × uleb counter, 3 × (uleb n, n × site)
 //	site     uleb 2·n+merged, n × (u64 value, uleb count)
 //
-// Records are in the order of names, and of one name in that of appearance, so that
-// equal sums have equal bytes.
+// Records are in the order of names, and records of one name in the order of appearance, so
+// that equal sums have equal bytes.
 const partialMagic = "\xffprofuse"
 
 // partialVersion follows the magic, one byte.
@@ -57,14 +57,14 @@ func NumInputs(data []byte) int {
 
 func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMagic)) }
 
-// WritePartial writes what m has added up so that nothing is lost: the sum of partials
-// is the sum of all their inputs, however these are grouped. inputs are those that
-// [Merged.ChooseVersion] would be asked about. Nothing may be added to m afterwards; it
-// may be finished. Only exact merging has partials.
+// WritePartial writes the sums of m without loss: the sum of partials is the sum of all
+// their inputs, however the inputs are grouped. inputs describes the inputs as for
+// [Merged.ChooseVersion]. Nothing may be added to m afterwards; it may be finished. Only
+// exact merging has partials.
 //
 // A partial is added like any other profile. The index of [Merger.AddAt] is added to the
-// indexes of its inputs: it is 0 if they were those of a whole, and the number of inputs
-// before ([NumInputs]) if each partial was made by itself.
+// indexes of its inputs: it is 0 if the inputs were indexed as parts of one whole, and the
+// number of inputs before ([NumInputs]) if each partial was made by itself.
 func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 	if m.opt.LLVMCompat {
 		return errors.ErrUnsupported
@@ -94,9 +94,9 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 	return p.err
 }
 
-// Exceeds reports whether m has what an indexed profile cannot hold, so that sums that
-// begin with one would differ: more than 255 values at a site, or temporal traces, whose
-// places are needed to sample them.
+// Exceeds reports whether m holds more than an indexed profile can hold, so that adding to
+// the indexed profile would give another sum: more than 255 values at a site, or temporal
+// traces, whose sample depends on their positions.
 func (m *Merger) Exceeds() bool {
 	large := func(t siteSum) bool { return len(t.values) > maxValuesPerSite }
 	_, stream := m.sampler.sample()
@@ -226,7 +226,7 @@ func (p *partialWriter) site(t *siteSum) {
 	p.flush(1 << 16)
 }
 
-// A partialReader reads a partial. newPartialReader has checked all of it.
+// A partialReader reads a partial that newPartialReader has checked whole.
 type partialReader struct {
 	decoded
 	inputs int
@@ -393,7 +393,7 @@ func (r *partialRecord) site(kind int) {
 	for range r.c.Count(head/2, 9, "number of values") {
 		r.values = append(r.values, ValueData{r.c.U64("value"), r.c.ULEB("count of a value")})
 	}
-	// An append that moves the values leaves those of earlier sites where they are.
+	// If append moves the values, earlier sites keep their old memory.
 	r.sites[kind] = append(r.sites[kind], r.values[from:len(r.values):len(r.values)])
 	r.merged = append(r.merged, head&1 != 0)
 }

@@ -17,9 +17,6 @@ type keySource interface {
 	// records returns the records of a name in order of appearance. It may use
 	// memory, so a further call with the same memory invalidates them.
 	records(i int, memory *keyRecords) []*Record
-	// summarize adds the counters of a name's records, those of
-	// context-sensitive ones to cs.
-	summarize(i int, sum, cs *SummaryBuilder)
 }
 
 // keyRecords is memory for the records of a name.
@@ -33,7 +30,7 @@ type sumKeys struct {
 	sums    *sums
 	entries []entry     // grouped by key
 	ends    []int32     // end of each key's entries
-	seqs    []uint64    // first appearance of each key; nil in the order of a catalog
+	seqs    []uint64    // first appearance of each key; nil if the table is written as it is
 	sites   []ValueSite // of all entries of sums
 }
 
@@ -68,8 +65,8 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 	return k
 }
 
-// inOrder returns entries in an order. They take the memory of a catalog that no later
-// profile can use.
+// inOrder returns entries in an order. If no later profile can use the only catalog, they
+// take its memory.
 func (a *accumulator) inOrder(order []nameKey) []entry {
 	if a.only != nil && !a.only.kept {
 		arrange(a.only.entries, order)
@@ -128,9 +125,9 @@ func (a *accumulator) compareEntries(x, y nameKey) int {
 	return cmp.Compare(x.index, y.index)
 }
 
-// joinForms takes the entries of one name. It merges those of one hash, which
-// differ in form, into the first of them as far as LLVM's rules allow, and
-// returns the remaining entries, one of each hash.
+// joinForms takes the entries of one name. Entries of one hash differ in form; joinForms
+// merges them into the first one as far as LLVM's rules allow. It returns the first entry
+// of each hash.
 func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	if len(entries) == 1 {
 		return entries
@@ -151,8 +148,8 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	return stand
 }
 
-// arrange brings entries into an order, which it uses up. It follows the cycles of the
-// permutation, so that no entry is in memory twice.
+// arrange brings entries into an order and overwrites the order. It follows the cycles of
+// the permutation, so that no entry is in memory twice.
 func arrange(entries []entry, order []nameKey) {
 	const done = -1
 	for start := range order {
@@ -205,17 +202,6 @@ func (k *sumKeys) records(i int, memory *keyRecords) []*Record {
 	return memory.pointers[:len(own)]
 }
 
-func (k *sumKeys) summarize(i int, sum, cs *SummaryBuilder) {
-	own := k.of(i)
-	for j := range own {
-		to := sum
-		if own[j].hash&csHashBit != 0 {
-			to = cs
-		}
-		to.Add(k.sums.countsOf(&own[j]))
-	}
-}
-
 // function returns a key as a function with the given records.
 func (k *sumKeys) function(i int, records []*Record) Function {
 	name := k.name(i)
@@ -234,7 +220,7 @@ func (k *sumKeys) reusedFunctions(yield func(*Function) bool) {
 }
 
 // gather copies names and counters into the order of the keys, so that walks read memory
-// from front to back, and drops what is not needed any more.
+// from front to back, and drops the table.
 func (k *sumKeys) gather() {
 	counters, size := 0, 0
 	for i := range k.entries {
@@ -273,8 +259,8 @@ func (k *sumKeys) functions() []Function {
 	return out
 }
 
-// nameKey stands for the name of an entry or a key: eight bytes of it, the first one
-// highest, zeros after its end.
+// A nameKey has eight bytes of an entry's name, the first byte highest, and zeros after the
+// end of the name.
 type nameKey struct {
 	bytes uint64
 	index int32

@@ -123,9 +123,9 @@ func (t *tableEntries) add(e entry) *entry {
 	return last
 }
 
-// newTable returns a table with the entries of a catalog, all of which differ in name or
-// hash, and with only zeros. It shares the entries, which it does not change. index is
-// the number of the input.
+// newTable returns a table with the entries of a distinct catalog and with only zeros. The
+// table shares the entries with the catalog and does not change them. index is the number
+// of the input.
 func newTable(c *catalog, index int) (t table) {
 	t.counts, t.bitmap, t.sites = [][]uint64{make([]uint64, c.counters)}, make([]byte, c.bitmapSize), make([]siteSum, c.sites)
 	clear(t.sites) // a new page that is read before it is written costs two page faults
