@@ -72,7 +72,7 @@ const (
 	partly
 )
 
-// An addition adds weight times a record to the sums.
+// An addition adds weight times a record to the sums, one record of an input after the other.
 type addition struct {
 	*Record
 	ref     uint64 // of its name; 0 if not known

@@ -46,23 +46,23 @@ const (
 // addProfile adds a profile that has a catalog. The first profile of a catalog enters its
 // records into the table. If the catalog is kept, later profiles add to the sums of these
 // records without a search.
-func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warner) (Added, acceptance) {
+func (a *accumulator) addProfile(n *numbers, x *addition) (Added, acceptance) {
 	c, got := n.catalog, known
 	s := a.located[c]
 	if s == nil {
 		got = entered
 		if c.kept && c.distinct && a.empty() && a.limit < maxCount {
-			s = a.enterCatalog(c, index)
+			s = a.enterCatalog(c, x.seq)
 		}
 	}
 	if s == nil || a.limit == maxCount {
-		return a.enterProfile(n, index, weight, warn, got)
+		return a.enterProfile(n, x, got)
 	}
 	// Counters are added without a check for overflow. The limit of the sums bounds
 	// each; if the addition may exceed the limit, it is undone modulo 2^64.
-	most, total := n.add(&a.sums, s.counters, weight)
-	if n.large(most) || !a.raiseLimit(n.bound(most, total), weight) {
-		n.add(&a.sums, s.counters, -weight)
+	most, total := n.add(&a.sums, s.counters, x.weight)
+	if n.large(most) || !a.raiseLimit(n.bound(most, total), x.weight) {
+		n.add(&a.sums, s.counters, -x.weight)
 		if got == entered {
 			a.table, a.only = table{}, nil
 		}
@@ -81,8 +81,8 @@ func (a *accumulator) addProfile(n *numbers, index int, weight uint64, warn warn
 				sites[i].merged = true
 			}
 		}
-		if w.addSites(sites, &e.sites, weight) {
-			warn(c.entries[e.entry].name, llvmerr.CounterOverflow)
+		if w.addSites(sites, &e.sites, x.weight) {
+			x.warn(c.entries[e.entry].name, llvmerr.CounterOverflow)
 		}
 	}
 	return Added{Records: len(c.entries), Count: total}, got
@@ -97,8 +97,8 @@ func (a *accumulator) locate(c *catalog, s *catalogSums) {
 }
 
 // enterCatalog makes the entries of a catalog the entries of the table, which is empty.
-func (a *accumulator) enterCatalog(c *catalog, index int) *catalogSums {
-	a.table, a.only = newTable(c, index), c
+func (a *accumulator) enterCatalog(c *catalog, seq uint64) *catalogSums {
+	a.table, a.only = newTable(c, seq), c
 	s := &catalogSums{counters: []counterRun{{n: int32(c.counters)}}, extras: make([]extraSums, len(c.extras))}
 	for i := range c.extras {
 		e := &c.entries[c.extras[i].entry]
@@ -109,7 +109,7 @@ func (a *accumulator) enterCatalog(c *catalog, index int) *catalogSums {
 
 // enterProfile adds a profile record by record. If the catalog is kept, it locates the
 // sums for later profiles.
-func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn warner, got acceptance) (Added, acceptance) {
+func (a *accumulator) enterProfile(n *numbers, x *addition, got acceptance) (Added, acceptance) {
 	c, counts := n.catalog, &a.scratch
 	counts.reset(c)
 	most, total := n.add(counts, []counterRun{{n: int32(c.counters)}}, 1)
@@ -118,7 +118,7 @@ func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn wa
 	}
 	a.leaveCatalog()
 	a.expect(len(c.entries))
-	x := addition{Record: new(Record), weight: weight, fits: a.raiseLimit(n.bound(most, total), weight), warn: warn}
+	x.Record, x.fits = new(Record), a.raiseLimit(n.bound(most, total), x.weight)
 	var s *catalogSums
 	if c.kept && a.limit < maxCount {
 		s = &catalogSums{extras: make([]extraSums, 0, len(c.extras))}
@@ -128,13 +128,12 @@ func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn wa
 	for i := range c.entries {
 		e := &c.entries[i]
 		*x.Record = Record{Name: e.name, Hash: e.hash, Counts: counts.countsOf(e)}
-		x.seq = uint64(index)<<32 + uint64(i)
 		hasExtra := len(extras) > 0 && int(extras[0].entry) == i
 		if hasExtra {
 			w.decode(x.Record, &extras[0])
 			extras = extras[1:]
 		}
-		if !a.addTo(&x, e) {
+		if !a.addTo(x, e) {
 			s = nil
 			added.Skipped++
 			for _, c := range x.Counts {
@@ -147,6 +146,7 @@ func (a *accumulator) enterProfile(n *numbers, index int, weight uint64, warn wa
 				s.extras = append(s.extras, extraSums{to.bitmap, to.site})
 			}
 		}
+		x.seq++
 	}
 	if s != nil {
 		a.locate(c, s)

@@ -132,7 +132,8 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	var heap *memprof.Profile
 	var heapErr error
 	part, partial := r.dec.(*partialReader)
-	added, ok := m.addByCatalog(index, r, weight)
+	x := &addition{weight: weight, seq: uint64(index) << 32, warn: m.warner(r.Name())}
+	added, ok := m.addByCatalog(r, x)
 	if !ok {
 		if !m.opt.LLVMCompat && !partial {
 			if err = readable(r); err != nil {
@@ -142,7 +143,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 		if heap, heapErr = r.memProf(); heapErr != nil && !m.opt.LLVMCompat {
 			return added, heapErr
 		}
-		added, err = m.addRecords(index, r, weight)
+		added, err = m.addRecords(r, x)
 		m.addNames(r, false)
 	}
 	m.variant = variant
@@ -190,13 +191,13 @@ func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 
 // addByCatalog adds a profile that has a catalog and reports whether it did; if
 // not, nothing has happened.
-func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added, ok bool) {
+func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	from, ok := r.dec.(catalogSource)
 	n := &m.numbers
 	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, n, &m.spare) {
 		return added, false
 	}
-	added, got := m.sums.addProfile(n, index, weight, m.warner(r.Name()))
+	added, got := m.sums.addProfile(n, x)
 	if got == refused {
 		return added, false
 	}
@@ -209,9 +210,9 @@ func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added,
 }
 
 // addRecords adds all records, up to the first that cannot be read.
-func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
+func (m *Merger) addRecords(r *Reader, x *addition) (added Added, err error) {
 	part, partial := r.dec.(*partialReader)
-	x := addition{seq: uint64(index) << 32, weight: weight, warn: m.warner(r.Name())}
+	first := x.seq
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			return added, err
@@ -221,9 +222,9 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 			rec.Name, x.ref = m.opt.Rename(rec.Name), 0
 		}
 		if partial {
-			x.seq, x.merged = uint64(index)<<32+part.record.seq, part.record.merged
+			x.seq, x.merged = first+part.record.seq, part.record.merged
 		}
-		if m.sums.addRecord(&x) {
+		if m.sums.addRecord(x) {
 			added.Records++
 			for _, c := range rec.Counts {
 				added.Count = saturate.Add(added.Count, c)

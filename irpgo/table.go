@@ -124,14 +124,14 @@ func (t *tableEntries) add(e entry) *entry {
 }
 
 // newTable returns a table with the entries of a distinct catalog and with only zeros. The
-// table shares the entries with the catalog and does not change them. index is the number
-// of the input.
-func newTable(c *catalog, index int) (t table) {
+// table shares the entries with the catalog and does not change them. seq is the number of
+// the first entry.
+func newTable(c *catalog, seq uint64) (t table) {
 	t.counts, t.bitmap, t.sites = [][]uint64{make([]uint64, c.counters)}, make([]byte, c.bitmapSize), make([]siteSum, c.sites)
 	clear(t.sites) // a new page that is read before it is written costs two page faults
 	t.seqs = make([]uint64, len(c.entries))
 	for i := range t.seqs {
-		t.seqs[i] = uint64(index)<<32 + uint64(i)
+		t.seqs[i] = seq + uint64(i)
 	}
 	rest := c.entries
 	for ; len(rest) >= entriesPerPiece; rest = rest[entriesPerPiece:] {
