@@ -143,6 +143,12 @@ func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
 	}, inputs)
 }
 
+// Info describes the merged profile as an indexed profile of a version, for a view that needs
+// no file. It has the binary ids even if the version has no room for them.
+func (r *Merged) Info(version uint32) *Info {
+	return &Info{Format: FormatIndexed, Version: version, Variant: r.profile.Variant, BinaryIDs: r.profile.BinaryIDs}
+}
+
 // entries returns all entries and their sums.
 func (r *Merged) entries() (*sums, []entry) {
 	if c := r.sums.arranged(); c != nil && r.keys == nil {
