@@ -101,13 +101,13 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 		return opt.viewCoverage(merged.Profile(), name, r.Info())
 	}
 	if p.MemProf.Empty() {
-		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
+		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
 	if functions > 0 {
-		return p.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
+		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
 	}
 	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
 	id.Producer, id.ReadableBy = r.Info().Releases()

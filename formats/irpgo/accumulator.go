@@ -1,92 +1,206 @@
 package irpgo
 
 import (
-	"math"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A form holds the numbers of counters, bitmap bytes and value sites of a
-// record. Records of one name, hash and form can be added counter by counter
-// and site by site.
-type form struct {
-	counters int32
-	bits     int32 // bytes of bitmap
-	sites    siteCounts
-	pseudo   bool // the counters are a verdict, see [Record.Pseudo]
+// An accumulator adds profiles up in one table, see [Merger]. A profile that has a catalog
+// is added by addProfile, any other record by record, by addRecord. When merging exactly an
+// accumulator cuts no value site before the end; as LLVM, after every step.
+type accumulator struct {
+	table
+	policy mergePolicy
+	limit  uint64 // upper bound of all counters; maxCount if some may have saturated
+	// repeats: a site may list a value twice.
+	repeats bool
+	// only is the catalog of all profiles so far; nil if anything else was added. While it is
+	// set, the table has the entries of the catalog, in order, and the sites of a raw catalog
+	// know their values by the addresses in the profiles, see [valueHome].
+	only    *catalog
+	located map[*catalog]*catalogSums
+
+	visits    uint32      // of sites, see addDistinct
+	positions []int32     // memory of addDistinct
+	decoded   []ValueData // memory of profileWalk
+	values    []ValueSite // memory of take and profileWalk
+	scratch   sums        // memory of enterProfile
 }
 
-func formOf(r *Record) (f form) {
-	f.counters, f.bits, f.pseudo = int32(len(r.Counts)), int32(len(r.Bitmap)), r.Pseudo() != 0
-	for k := range r.Values {
-		f.sites[k] = int32(len(r.Values[k]))
+// empty reports whether a holds no sums.
+func (a *accumulator) empty() bool { return len(a.located)+a.entries.len == 0 }
+
+// raiseLimit raises the limit for the addition of weight times counters that are at most
+// most, and reports whether no sum can exceed maxCount then.
+func (a *accumulator) raiseLimit(most, weight uint64) (fits bool) {
+	high, product := bits.Mul64(most, weight)
+	limit, carry := bits.Add64(a.limit, product, 0)
+	if fits = high|carry == 0 && limit <= maxCount; !fits {
+		limit = maxCount
 	}
-	return f
+	a.limit = limit
+	return fits
 }
 
-// An entry identifies a record and locates its numbers in sums.
-type entry struct {
-	hash uint64
-	form
-	ref          uint64 // NameRef(name)
-	name         string
-	counts       spot // of its first counter
-	bitmap, site int  // index of its first byte of bitmap, value site
+// mergePolicy selects exact merging or merging as LLVM does. They differ so:
+//
+//	                            exactly                  as LLVM
+//	records of another form     each form has its own    what fits is added at
+//	                            sum until the end        once, the rest is lost
+//	values new to a record      weighted                 not weighted
+//	pseudo counts               not weighted             weighted
+//	equal values of one site    pair up by count         pair up as std::sort leaves them
+//	more than 255 values        cut at the end           cut after each step
+//
+// Counters and bitmaps of records of one form have the same sums in any order.
+type mergePolicy struct{ llvm bool }
+
+// A warner prints that a record was not added whole, or that its counts saturated.
+type warner func(name string, code llvmerr.Code)
+
+// A mergeOutcome says how much of a record was added.
+type mergeOutcome uint8
+
+const (
+	whole     mergeOutcome = iota
+	saturated              // whole, but some counts are at their greatest
+	partly
+)
+
+// An addition adds weight times a record to the sums, one record of an input after the other.
+type addition struct {
+	*Record
+	ref     uint64 // of its name; 0 if not known
+	weight  uint64
+	seq     uint64 // number of the input and of the record in it
+	warn    warner
+	fits    bool   // no counter can saturate
+	tellAll bool   // warn of every problem of the record, not of the first alone
+	merged  []bool // of each site: the record has the sum of several; nil for none
+	result  mergeOutcome
 }
 
-// A spot is the place of a counter: a piece of memory and an index in it.
-type spot struct{ piece, at int32 }
-
-// sums holds the numbers of entries. A table gets its counters in pieces, which
-// never move: counters are most of its memory, and growing would copy them and
-// touch twice as much. A block has one piece.
-type sums struct {
-	counts [][]uint64
-	bitmap []byte
-	sites  []siteSum
+// fail warns of a problem of the record.
+func (x *addition) fail(code llvmerr.Code) {
+	if x.result == whole || x.tellAll {
+		x.warn(x.Name, code)
+	}
+	if code == llvmerr.CounterOverflow {
+		x.result = max(x.result, saturated)
+	} else {
+		x.result = partly
+	}
 }
 
-func (s *sums) countsOf(e *entry) []uint64 {
-	piece, at := s.counts[e.counts.piece], int(e.counts.at)
-	return piece[at : at+int(e.counters) : at+int(e.counters)]
+// addRecord adds a record and reports whether the record was added whole but for counts
+// that saturated.
+func (a *accumulator) addRecord(x *addition) (taken bool) {
+	a.leaveCatalog()
+	if x.ref == 0 {
+		x.ref = a.refOf(x.Name)
+	}
+	x.fits = a.raiseLimit(mostOf(x.Counts), x.weight)
+	return a.addTo(x, &entry{name: x.Name, ref: x.ref, hash: x.Hash, form: formOf(x.Record)})
 }
 
-// addCounters appends n counters, which are zero.
-func (s *sums) addCounters(n int) spot {
-	const smallest, largest = 1 << 9, 1 << 15
-	last := len(s.counts) - 1
-	if last < 0 || len(s.counts[last])+n > cap(s.counts[last]) {
-		size := smallest
-		if last >= 0 {
-			size = min(2*cap(s.counts[last]), largest)
+// mostOf returns the bitwise or of counters, an upper bound of each.
+func mostOf(counts []uint64) (most uint64) {
+	for _, c := range counts {
+		most |= c
+	}
+	return most
+}
+
+// leaveCatalog makes the sites independent of the addresses of one catalog's profiles,
+// before anything else is added.
+func (a *accumulator) leaveCatalog() {
+	if a.only == nil {
+		return
+	}
+	a.only = nil
+	for i := range a.sites {
+		a.sites[i].forget()
+	}
+}
+
+// addTo is addRecord to the entry that key identifies.
+func (a *accumulator) addTo(x *addition, key *entry) (taken bool) {
+	at, found := a.find(key)
+	fresh := found == noEntry || found == otherForm && !a.policy.llvm
+	verdict := uint64(0) // of pseudo counts so far
+	var e *entry
+	if fresh {
+		e = a.add(key, x.seq)
+	} else if e = a.entries.at(at); x.seq < a.seqs[at] {
+		if a.seqs[at] = x.seq; e.pseudo { // the other numbers of the first record stand
+			verdict, fresh = a.countsOf(e)[0], true
+			clear(a.bitmapOf(e))
+			clear(a.sitesOf(e))
 		}
-		s.counts = append(s.counts, make([]uint64, 0, max(n, size)))
-		last++
 	}
-	at := len(s.counts[last])
-	s.counts[last] = s.counts[last][:at+n]
-	return spot{int32(last), int32(at)}
+	x.result = whole
+	a.mergeRecord(x, e, fresh)
+	if verdict != 0 {
+		first := &a.countsOf(e)[0]
+		*first = max(*first, verdict)
+	}
+	if x.result == partly {
+		return false
+	}
+	sites := a.sitesOf(e)
+	for i, merged := range x.merged[:min(len(x.merged), len(sites))] {
+		sites[i].merged = sites[i].merged || merged
+	}
+	return true
 }
 
-func (s *sums) bitmapOf(e *entry) []byte {
-	if e.bits == 0 {
-		return nil
+// mergeRecord adds a record to an entry with its name and hash, as
+// InstrProfRecord::merge does or, if the entry is fresh and all its numbers are
+// zero, InstrProfRecord::scale. Where the forms differ it adds what it can and
+// warns of the rest.
+func (a *accumulator) mergeRecord(x *addition, e *entry, fresh bool) {
+	counts, verdict, weight := a.countsOf(e), x.Pseudo(), x.weight
+	switch {
+	case fresh && (weight == 1 || e.pseudo && !a.policy.llvm):
+		weight = 1
+		copy(counts, x.Counts) // even above maxCount
+	case !fresh && (len(counts) != len(x.Counts) || e.pseudo != (verdict != 0)):
+		x.fail(llvmerr.CountMismatch)
+		return
+	case !fresh && e.pseudo:
+		counts[0] = max(counts[0], verdict) // hot beats warm
+		return
+	case addCounts(counts, x.Counts, weight, x.fits):
+		x.fail(llvmerr.CounterOverflow)
 	}
-	return s.bitmap[e.bitmap : e.bitmap+int(e.bits) : e.bitmap+int(e.bits)]
-}
-
-func (s *sums) sitesOf(e *entry) []siteSum { return s.sites[e.site : e.site+e.sites.all()] }
-
-// record sets r to the record of an entry, in the memory of s. sites begins with
-// the finished sites of the entry.
-func (s *sums) record(r *Record, e *entry, sites []ValueSite) {
-	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), Values{}
-	if e.sites.any() {
-		e.sites.split(&r.Values, sites)
+	if fresh {
+		e.pseudo = pseudoKind(counts) != 0 // LLVM's weights turn pseudo counts into counts
+	}
+	bitmap := a.bitmapOf(e)
+	if len(bitmap) != len(x.Bitmap) {
+		x.fail(llvmerr.BitmapMismatch)
+		return
+	}
+	orBytes(bitmap, x.Bitmap)
+	sites := a.sitesOf(e)
+	for k, have := range e.sites {
+		own := sites[:have]
+		sites = sites[have:]
+		if len(own) != len(x.Values[k]) {
+			x.fail(llvmerr.ValueSiteCountMismatch)
+			continue
+		}
+		for i := range own {
+			own[i].merged = !fresh
+			if a.addSite(&own[i], siteValues{list: x.Values[k][i]}, weight) {
+				x.fail(llvmerr.CounterOverflow)
+			}
+		}
 	}
 }
 
@@ -103,14 +217,6 @@ func addCounts(dst, src []uint64, weight uint64, fits bool) (overflow bool) {
 		overflow = addCount(&dst[i], c, weight) || overflow
 	}
 	return overflow
-}
-
-// mostOf returns the bitwise or of counters, an upper bound of each.
-func mostOf(counts []uint64) (most uint64) {
-	for _, c := range counts {
-		most |= c
-	}
-	return most
 }
 
 // addCount adds weight·c to a counter, which saturates at 2^64−3, and reports
@@ -132,300 +238,132 @@ func orBytes(dst, src []byte) {
 	}
 }
 
-// An accumulator holds the sums of all records added. Those of the first profile are in
-// a block as long as all others have its catalog. Otherwise all entries are in the table,
-// and a block holds only what was added to the counters and bitmaps of the entries of its
-// catalog since. When merging exactly an accumulator cuts no value site before the end; as
-// LLVM, after every step.
-type accumulator struct {
-	policy      mergePolicy
-	blocks      []*block
-	recordsOnly bool   // make no further blocks
-	repeats     bool   // a site may list a value twice
-	limit       uint64 // upper bound of all counters; maxCount if some may have saturated
-	table
-
-	visits  uint32      // of sites, see addDistinct
-	places  []int32     // memory of addDistinct
-	decoded []ValueData // memory of addExtra and decode
-	values  []ValueSite // memory of take and decode
-	scratch sums        // memory of addToTable
-}
-
-// empty reports whether a holds no sums.
-func (a *accumulator) empty() bool { return len(a.blocks)+a.entries.len == 0 }
-
-// limitWith returns the limit after the addition of weight times counters that are at most
-// most, or false if a sum may then exceed maxCount.
-func (a *accumulator) limitWith(most, weight uint64) (limit uint64, fits bool) {
-	high, product := bits.Mul64(most, weight)
-	limit, carry := bits.Add64(a.limit, product, 0)
-	return limit, high == 0 && carry == 0 && limit <= maxCount
-}
-
-// raiseLimit raises the limit for that addition. If a sum may then exceed maxCount, it
-// reports false, and a has no blocks from then on: so the input that exceeds the limit is
-// the one warned of.
-func (a *accumulator) raiseLimit(most, weight uint64, warn warner) (fits bool) {
-	limit, fits := a.limitWith(most, weight)
-	if !fits {
-		a.foldBlocks(warn)
-		a.recordsOnly, limit = true, maxCount
+// addEntry adds an entry of another table. x holds the weight and the sequence number.
+func (a *accumulator) addEntry(x *addition, o *table, i int) {
+	e := o.entries.at(i)
+	a.take(x.Record, &o.sums, e)
+	x.merged = x.merged[:0]
+	for _, t := range o.sitesOf(e) {
+		x.merged = append(x.merged, t.merged)
 	}
-	a.limit = limit
-	return fits
+	a.addTo(x, e)
 }
 
-// mergePolicy selects exact merging or merging as LLVM does. They differ so:
-//
-//	                            exactly                  as LLVM
-//	records of another form     each form has its own    what fits is added at
-//	                            sum until the end        once, the rest is lost
-//	values new to a record      weighted                 not weighted
-//	pseudo counts               not weighted             weighted
-//	equal values of one site    pair up by count         pair up as std::sort leaves them
-//	more than 255 values        cut at the end           cut after each step
-//
-// None of it concerns the counters and bitmaps of records of one form, whose sums are the
-// same in any order: blocks hold these for both. Values and new records go to the table at
-// once and in order.
-type mergePolicy struct{ llvm bool }
-
-// A table finds sums by name, hash and form.
-type table struct {
-	sums
-	entries tableEntries
-	// index is a hash table of 2^n slots with linear probing. A slot holds half
-	// of a reference and, in the lower half, the number of an entry, from 1 up.
-	// Entries with one reference and hash lie in the order of entries.
-	index []uint64
-	last  int // entry that was found or made last
-}
-
-type tableEntry struct {
-	entry
-	seq uint64 // first appearance: number of the input and of the record in it
-}
-
-// tableEntries holds entries in pieces of equal length, which never move.
-type tableEntries struct {
-	pieces [][]tableEntry
-	len    int
-}
-
-const entriesPerPiece = 256
-
-func (t *tableEntries) at(i int) *tableEntry {
-	return &t.pieces[i/entriesPerPiece][i%entriesPerPiece]
-}
-
-func (t *tableEntries) add(e tableEntry) *tableEntry {
-	if t.len%entriesPerPiece == 0 {
-		t.pieces = append(t.pieces, make([]tableEntry, entriesPerPiece))
+// take sets r to an entry of other sums. The next call overwrites the values of r. They are
+// not finished, and adding the record changes them.
+func (a *accumulator) take(r *Record, o *sums, e *entry) {
+	a.values = a.values[:0]
+	for _, t := range o.sitesOf(e) {
+		a.values = append(a.values, t.values)
 	}
-	t.len++
-	last := t.at(t.len - 1)
-	*last = e
-	return last
+	o.record(r, e, a.values)
 }
 
-// indexFactors make the places of references and hashes in an index unpredictable, so
-// that no file can make them collide.
-var indexFactors = [2]uint64{rand.Uint64() | 1, rand.Uint64() | 1}
-
-// slot returns the index of the slot where the search for a reference and a hash begins.
-func (t *table) slot(ref, hash uint64) int {
-	high, _ := bits.Mul64(ref*indexFactors[0]+hash*indexFactors[1], uint64(len(t.index)))
-	return int(high)
-}
-
-// expect makes room in the index for n entries more.
-func (t *table) expect(n int) {
-	n += t.entries.len
-	if 4*n <= 3*len(t.index) {
-		return
-	}
-	t.index = make([]uint64, 1<<bits.Len(uint(max(4*n/3, 2*len(t.index)-1))))
-	clear(t.index) // a new page that is read before it is written costs two page faults
-	for i := range t.entries.len {
-		e := t.entries.at(i)
-		t.enter(e.ref, e.hash, i)
-	}
-}
-
-// enter adds an entry to the index.
-func (t *table) enter(ref, hash uint64, at int) {
-	i := t.slot(ref, hash)
-	for t.index[i] != 0 {
-		i = (i + 1) & (len(t.index) - 1)
-	}
-	t.index[i] = ref&^math.MaxUint32 | uint64(at+1)
-}
-
-// lookAhead is the number of entries after the last one that find compares
-// before it consults the index: programs built from one source tree share
-// functions, mostly in the same order.
-const lookAhead = 8
-
-// find returns the index of the entry with the given name, hash and form. If
-// only the form differs, it returns the last entry of that name and hash and
-// fits is false. It returns -1 if there is neither.
-func (t *table) find(name string, ref, hash uint64, f *form) (at int, fits bool) {
-	for i := t.last + 1; i < min(t.last+1+lookAhead, t.entries.len); i++ {
-		if e := t.entries.at(i); e.ref == ref && e.hash == hash && e.form == *f && e.name == name {
-			t.last = i
-			return i, true
-		}
-	}
-	if len(t.index) == 0 {
-		return -1, false
-	}
-	at = -1
-	for i := t.slot(ref, hash); t.index[i] != 0; i = (i + 1) & (len(t.index) - 1) {
-		if t.index[i]>>32 != ref>>32 {
-			continue
-		}
-		x := int(uint32(t.index[i])) - 1
-		if e := t.entries.at(x); e.ref == ref && e.hash == hash && e.name == name {
-			if at = x; e.form == *f {
-				t.last = at
-				return at, true
-			}
-		}
-	}
-	return at, false
-}
-
-// refOf returns NameRef(name), without hashing if the next entry has the name.
-func (t *table) refOf(name string) uint64 {
-	if i := t.last + 1; i < t.entries.len {
-		if e := t.entries.at(i); e.name == name {
-			return e.ref
-		}
-	}
-	return NameRef(name)
-}
-
-// add appends an entry that find did not find, with only zeros.
-func (t *table) add(e entry, seq uint64) *tableEntry {
-	t.expect(1)
-	t.last = t.entries.len
-	t.enter(e.ref, e.hash, t.last)
-	e.counts, e.bitmap, e.site = t.addCounters(int(e.counters)), len(t.bitmap), len(t.sites)
-	t.bitmap = extend(t.bitmap, int(e.bits))
-	t.sites = extend(t.sites, e.sites.all())
-	return t.entries.add(tableEntry{entry: e, seq: seq})
-}
-
-// extend appends n zeros. It doubles the memory if need be: append would copy a
-// long slice five times on its way.
-func extend[T any](s []T, n int) []T {
-	if len(s)+n > cap(s) {
-		s = slices.Grow(s, len(s)+n)
-	}
-	return s[:len(s)+n]
-}
-
-// addRecord adds src to the table and reports whether it took the record whole
-// but for counts that saturated. ref is the reference of its name, 0 if not known.
-// It warns once at most.
-func (a *accumulator) addRecord(src *Record, ref, weight, seq uint64, warn warner) (taken bool) {
-	a.enterBlocks(warn)
-	if ref == 0 {
-		ref = a.refOf(src.Name)
-	}
-	f := formOf(src)
-	return a.addToEntry(src, &f, ref, weight, seq, a.raiseLimit(mostOf(src.Counts), weight, warn), warn)
-}
-
-// A warner is told of a record that is not added whole, or whose counts saturated.
-type warner func(name string, code llvmerr.Code)
-
-// A mergeOutcome warns of the first problem of a record.
-type mergeOutcome struct {
-	warn       warner
-	name       string
-	told, lost bool // lost: part of the record
-}
-
-func (o *mergeOutcome) fail(code llvmerr.Code) {
-	if !o.told {
-		o.warn(o.name, code)
-	}
-	o.told, o.lost = true, o.lost || code != llvmerr.CounterOverflow
-}
-
-// addToEntry is addRecord for a record of a known form and reference. fits says that no
-// counter can saturate.
-func (a *accumulator) addToEntry(src *Record, f *form, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
-	at, same := a.find(src.Name, ref, src.Hash, f)
-	return a.addFound(at, same, src, f, ref, weight, seq, fits, warn)
-}
-
-// addFound is addToEntry for a record that find has found or not.
-func (a *accumulator) addFound(at int, same bool, src *Record, f *form, ref, weight, seq uint64, fits bool, warn warner) (taken bool) {
-	fresh := at < 0 || !same && !a.policy.llvm
-	var e *tableEntry
-	verdict := uint64(0) // of pseudo counts so far
-	if fresh {
-		e = a.add(entry{name: src.Name, ref: ref, hash: src.Hash, form: *f}, seq)
-	} else if e = a.entries.at(at); seq < e.seq {
-		if e.seq = seq; e.pseudo { // the other numbers of the first record stand
-			verdict, fresh = a.countsOf(&e.entry)[0], true
-			clear(a.bitmapOf(&e.entry))
-			clear(a.sitesOf(&e.entry))
-		}
-	}
-	o := mergeOutcome{warn: warn, name: src.Name}
-	a.mergeRecord(&a.sums, &e.entry, src, weight, fresh, fits, o.fail)
-	if verdict != 0 {
-		first := &a.countsOf(&e.entry)[0]
-		*first = max(*first, verdict)
-	}
-	return !o.lost
-}
-
-// mergeRecord adds weight·src to an entry of s with its name and hash, as
-// InstrProfRecord::merge does or, if the entry is fresh and all its numbers are
-// zero, InstrProfRecord::scale. Where the forms differ it adds what it can and
-// tells fail of the rest. fits says that no counter can saturate.
-func (a *accumulator) mergeRecord(s *sums, e *entry, src *Record, weight uint64, fresh, fits bool, fail func(llvmerr.Code)) {
-	counts, verdict := s.countsOf(e), src.Pseudo()
+// mergeFork adds the sums of another accumulator, which must not be used after.
+func (a *accumulator) mergeFork(o *accumulator, warn warner) {
 	switch {
-	case fresh && (weight == 1 || e.pseudo && !a.policy.llvm):
-		weight = 1
-		copy(counts, src.Counts) // even above maxCount
-	case !fresh && (len(counts) != len(src.Counts) || e.pseudo != (verdict != 0)):
-		fail(llvmerr.CountMismatch)
+	case o.empty(): // a worker that got no input
 		return
-	case !fresh && e.pseudo:
-		counts[0] = max(counts[0], verdict) // hot beats warm
-		return
-	case addCounts(counts, src.Counts, weight, fits):
-		fail(llvmerr.CounterOverflow)
-	}
-	if fresh {
-		e.pseudo = pseudoKind(counts) != 0 // LLVM's weights turn pseudo counts into counts
-	}
-	bitmap := s.bitmapOf(e)
-	if len(bitmap) != len(src.Bitmap) {
-		fail(llvmerr.BitmapMismatch)
+	case a.empty():
+		*a = *o
 		return
 	}
-	orBytes(bitmap, src.Bitmap)
-	sites := s.sitesOf(e)
-	for k, have := range e.sites {
-		own := sites[:have]
-		sites = sites[have:]
-		if len(own) != len(src.Values[k]) {
-			fail(llvmerr.ValueSiteCountMismatch)
-			continue
-		}
-		for i := range own {
-			own[i].merged = !fresh
-			if a.addSite(&own[i], src.Values[k][i], nil, 0, weight, fresh) {
-				fail(llvmerr.CounterOverflow)
+	a.repeats = a.repeats || o.repeats
+	fits := a.raiseLimit(o.limit, 1)
+	if fits && a.only != nil && a.only == o.only {
+		a.mergeSameTable(o, warn)
+		return
+	}
+	a.leaveCatalog()
+	a.expect(o.entries.len)
+	x := addition{Record: new(Record), weight: 1, fits: fits, warn: warn}
+	for i := range o.entries.len {
+		x.seq = o.seqs[i]
+		a.addEntry(&x, &o.table, i)
+	}
+}
+
+// mergeSameTable adds a table with the same entries, none of whose counters can saturate.
+func (a *accumulator) mergeSameTable(o *accumulator, warn warner) {
+	addCounts(a.counts[0], o.counts[0], 1, true)
+	orBytes(a.bitmap, o.bitmap)
+	for i := range a.seqs {
+		a.seqs[i] = min(a.seqs[i], o.seqs[i])
+	}
+	at := 0
+	for _, x := range a.only.extras {
+		for range x.sites.all() {
+			t := &a.sites[at]
+			t.merged = true
+			t.forget()
+			if a.addSite(t, siteValues{list: o.sites[at].values}, 1) {
+				warn(a.only.entries[x.entry].name, llvmerr.CounterOverflow)
 			}
+			at++
 		}
 	}
+}
+
+// mergeContext is InstrProfWriter::mergeRecordsFromWriter: it adds the records of another
+// accumulator as they would be written.
+func (a *accumulator) mergeContext(o *accumulator, seq uint64, warn warner) {
+	for i := range o.sites {
+		o.sites[i].finished()
+	}
+	if a.only != nil && a.only == o.only {
+		a.mergeFork(o, warn)
+		return
+	}
+	a.leaveCatalog()
+	a.repeats = a.repeats || o.repeats
+	type problem struct {
+		name string
+		code llvmerr.Code
+	}
+	var problems []problem // to be warned of by name
+	x := addition{Record: new(Record), weight: 1, seq: seq, fits: a.raiseLimit(o.limit, 1), warn: func(name string, code llvmerr.Code) {
+		problems = append(problems, problem{name, code})
+	}}
+	a.expect(o.entries.len)
+	mayRepeat := o.repeatedRefs()
+	var several []nameKey // entries that may have the name of another
+	for i := range o.entries.len {
+		if mayRepeat(o.entries.at(i).ref) {
+			several = append(several, nameKey{index: int32(i)})
+		} else {
+			a.addEntry(&x, &o.table, i)
+		}
+	}
+	slices.SortFunc(several, o.compareEntries)
+	for len(several) > 0 {
+		var hashes []uint64
+		for _, s := range several {
+			e := o.entries.at(int(s.index))
+			if len(hashes) > 0 && e.name != o.entries.at(int(several[0].index)).name {
+				break
+			}
+			hashes = append(hashes, e.hash)
+		}
+		for _, i := range llvmorder.DenseMap(hashes, 4, releaseOf(22).hash) {
+			a.addEntry(&x, &o.table, int(several[i].index))
+		}
+		several = several[len(hashes):]
+	}
+	slices.SortStableFunc(problems, func(x, y problem) int { return strings.Compare(x.name, y.name) })
+	for _, p := range problems {
+		warn(p.name, p.code)
+	}
+}
+
+// repeatedRefs returns a function that reports whether several entries of the table may
+// have a reference. The answer may be a false yes, never a false no.
+func (t *table) repeatedRefs() func(ref uint64) bool {
+	mask := uint64(1)<<bits.Len(uint(16*t.entries.len)) - 1
+	once, twice := make([]uint64, mask/64+1), make([]uint64, mask/64+1)
+	for i := range t.entries.len {
+		ref := t.entries.at(i).ref & mask
+		twice[ref/64] |= once[ref/64] & (1 << (ref % 64))
+		once[ref/64] |= 1 << (ref % 64)
+	}
+	return func(ref uint64) bool { return twice[ref&mask/64]&(1<<(ref&mask%64)) != 0 }
 }

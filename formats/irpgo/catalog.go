@@ -18,10 +18,10 @@ import (
 // that path also reports what is wrong.
 type catalog struct {
 	key     catalogKey
-	kept    bool // in the cache, for later profiles
-	number  int  // in the cache, from 1 up; 0 if it is not kept
-	uses    atomic.Int64
-	entries []entry // their offsets are those in a block
+	kept    bool         // in the cache, for later profiles
+	number  int          // in the cache, from 1 up; 0 if it is not kept
+	uses    atomic.Int64 // profiles
+	entries []entry      // with their positions in the table that newTable makes
 	extras  []extra
 	raw     *rawCatalog
 
@@ -34,7 +34,7 @@ type catalog struct {
 	counters, bitmapSize, sites int
 }
 
-// An extra is what an entry has beside counters, if it has.
+// An extra is the bitmap and the value sites of an entry that has any.
 type extra struct {
 	entry, bits int32
 	sites       siteCounts
@@ -63,7 +63,7 @@ func mix(hash, word uint64) uint64 {
 func (c *catalog) next() *entry {
 	n := len(c.entries)
 	c.entries = slices.Grow(c.entries, 1)[:n+1]
-	c.entries[n] = entry{counts: spot{at: int32(c.counters)}, bitmap: c.bitmapSize, site: c.sites}
+	c.entries[n] = entry{counts: position{index: int32(c.counters)}, bitmap: c.bitmapSize, site: c.sites}
 	return &c.entries[n]
 }
 
@@ -148,8 +148,8 @@ type catalogSource interface {
 	// matches reports whether c, which has the profile's key, is its catalog,
 	// and sets n if so.
 	matches(c *catalog, n *numbers) bool
-	// catalogue fills in c and n. It reports false if the profile has no catalog.
-	catalogue(c *catalog, n *numbers) bool
+	// scan fills in c and n. It reports false if the profile has no catalog.
+	scan(c *catalog, n *numbers) bool
 }
 
 // find sets n to the catalog and the numbers of a profile and reports whether
@@ -163,7 +163,7 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 	n.catalog = spare
 	k := cc.of(key)
 	if k == nil {
-		return from.catalogue(spare, n)
+		return from.scan(spare, n)
 	}
 	for tried := 0; ; {
 		k.mu.Lock()
@@ -183,13 +183,13 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 	if !k.again || cc.full() {
 		k.again = true
 		k.mu.Unlock()
-		return from.catalogue(spare, n)
+		return from.scan(spare, n)
 	}
 	defer k.mu.Unlock() // deferred because reading a mapped file may fault
 	k.again = false     // a profile that has no catalog may come again and again
 	c := &catalog{key: key, kept: true}
 	n.catalog = c
-	if !from.catalogue(c, n) {
+	if !from.scan(c, n) {
 		return false
 	}
 	k.again = true
@@ -234,16 +234,16 @@ type numbers struct {
 	data    []byte // the file
 	// bigEndian is the byte order of all numbers.
 	bigEndian bool
-	// Values that are addresses are modulo mask+1. They exceed those of the
+	// Values that are addresses are modulo mask+1. They exceed the addresses in the
 	// profile that the catalog was made from by slide.
 	slide, mask uint64
 
-	counters []byte  // what the places of runs are in: the file or a section
-	width    int     // bytes of a counter, 8 or 1
-	runs     []place // counters of all entries, one after the other
-	bitmap   []byte  // what bitmaps are in: the file or a section
-	bitmaps  []int32 // offset of the bitmap of each entry that has one
-	blobs    []int   // file offset of the value data of each entry that has some
+	counters []byte    // what the offsets of runs refer to: the file or a section
+	width    int       // bytes of a counter, 8 or 1
+	runs     []fileRun // counters of all entries, one after the other
+	bitmap   []byte    // what the offsets of bitmaps refer to: the file or a section
+	bitmaps  []int32   // offset of the bitmap of each entry that has one
+	blobs    []int     // file offset of the value data of each entry that has some
 }
 
 // addBlob adds value data at an offset of the file for an entry with the given
@@ -257,35 +257,52 @@ func (n *numbers) addBlob(at int, want *siteCounts) (size int) {
 	return size
 }
 
-// place is a byte offset and the number of counters that begin there.
-type place struct{ at, count int32 }
+// A fileRun is a byte offset and the number of counters that begin there.
+type fileRun struct{ at, count int32 }
 
-// large reports whether counters whose bitwise or is most, or their sum, need
-// the checks that a profile gets which is added record by record.
+// large reports whether counters whose bitwise or is most, or their sum, need the checks
+// that Merger.addRecords makes.
 func (n *numbers) large(most uint64) bool {
 	high, _ := bits.Mul64(most, uint64(n.catalog.counters))
 	return most >= largeCounter || high != 0
 }
 
-// add adds weight times all counters to dst, modulo 2^64. It returns their
-// bitwise or, and their unweighted sum modulo 2^64.
-func (n *numbers) add(dst []uint64, weight uint64) (most, total uint64) {
+// bound returns an upper bound of what a profile adds to one counter. If entries of the
+// catalog may be alike, a counter may get the counts of several.
+func (n *numbers) bound(most, total uint64) uint64 {
+	if n.catalog.distinct {
+		return most
+	}
+	return total
+}
+
+// add adds weight times all counters to the counters of s that to locates, modulo 2^64. It
+// returns their bitwise or, and their unweighted sum modulo 2^64.
+func (n *numbers) add(s *sums, to []counterRun, weight uint64) (most, total uint64) {
 	words := n.width == 8 && !n.bigEndian
-	for _, p := range n.runs {
-		var o, t uint64
-		if words {
-			o, t = addWords(dst[:p.count], n.counters[p.at:int(p.at)+8*int(p.count)], weight)
-		} else {
-			o, t = n.addOthers(dst[:p.count], n.counters[p.at:], weight)
+	var dst []uint64
+	for _, from := range n.runs {
+		raw := n.counters[from.at:]
+		for left := int(from.count); left > 0; {
+			for len(dst) == 0 {
+				dst, to = s.countersAt(to[0].position, to[0].n), to[1:]
+			}
+			k := min(left, len(dst))
+			var o, t uint64
+			if words {
+				o, t = addWords(dst[:k], raw[:8*k], weight)
+			} else {
+				o, t = n.addOthers(dst[:k], raw, weight)
+			}
+			dst, raw, left = dst[k:], raw[k*n.width:], left-k
+			most |= o
+			total += t
 		}
-		dst = dst[p.count:]
-		most |= o
-		total += t
 	}
 	return most, total
 }
 
-// addOthers adds big-endian counters and those of single-byte coverage.
+// addOthers adds big-endian counters or counters of single-byte coverage.
 func (n *numbers) addOthers(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 	for i := range dst {
 		c := uint64(0)

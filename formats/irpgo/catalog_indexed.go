@@ -26,11 +26,10 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// catalogue implements [catalogSource]. A profile has no catalog if it is
-// damaged, if a name or hash repeats, or if its value data is laid out
-// otherwise than LLVM lays it out. The entries are in the order of the hash
-// table.
-func (r *indexedReader) catalogue(c *catalog, n *numbers) bool {
+// scan implements [catalogSource]. A profile has no catalog if it is
+// damaged, if a name or hash repeats, or if the layout of its value data is not
+// LLVM's. The entries are in the order of the hash table.
+func (r *indexedReader) scan(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
 	const sorted = 10 // written since LLVM 17, which sorts names
 	c.arranged = r.about.Version >= sorted && c.key.buckets == hashtable.NumBuckets(c.key.records)
@@ -104,9 +103,9 @@ func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 	return items == 0 && len(b) < 8 && at == len(c.entries)
 }
 
-// walkRecord sets hash and form of e to those of the record that b begins with,
-// which is at offset pos of the file, adds its numbers to n, and returns its size
-// in bytes. It returns 0 if the record is damaged.
+// walkRecord reads the record that b begins with, at offset pos of the file. It sets the
+// hash and form of e, adds the numbers to n, and returns the size of the record in bytes,
+// or 0 if the record is damaged.
 func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (size int) {
 	if len(b) < 16 {
 		return 0
@@ -117,7 +116,7 @@ func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (siz
 		return 0
 	}
 	e.counters = int32(count)
-	n.runs = append(n.runs, place{int32(pos + 16), e.counters})
+	n.runs = append(n.runs, fileRun{int32(pos + 16), e.counters})
 	size = 16 + 8*int(count)
 	if r.about.Version >= 11 {
 		if len(b)-size < 8 || le.Uint64(b[size:]) > uint64(len(b)-size-8)/8 {
@@ -197,7 +196,7 @@ func (c *catalog) namesDiffer(r *hashtable.Table) bool {
 	return true
 }
 
-// sameRefs reports whether each entry's reference is that of its name.
+// sameRefs reports whether each entry has the reference of its name.
 func (c *catalog) sameRefs() bool {
 	var wrong atomic.Bool
 	inParts(len(c.entries), func(from, to int) {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// rawCatalog is what later raw profiles of a binary are compared with, and what
-// they have in common beside their records.
+// A rawCatalog holds what all raw profiles of a binary have in common beside their records,
+// and the sections that later profiles are compared with.
 type rawCatalog struct {
 	records, names, vnames, vtables []byte // sections of the profile that the catalog was made from
 
 	layout  recordLayout
 	addrs   addressMap
-	stamps  []int32 // temporal: of each entry the offset in the counters section
-	runs    []place // of the counters of all entries, what is contiguous in one
-	bitmaps []int32 // of each entry that has one, its offset in the section
+	stamps  []int32   // temporal: of each entry the offset in the counters section
+	runs    []fileRun // of the counters of all entries, what is contiguous in one
+	bitmaps []int32   // of each entry that has one, its offset in the section
 }
 
 func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
@@ -41,9 +41,9 @@ func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// catalogue implements [catalogSource]. A profile has no catalog if it is
+// scan implements [catalogSource]. A profile has no catalog if it is
 // damaged, if a record has no name, or if another profile follows in the file.
-func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
+func (r *rawReader) scan(c *catalog, n *numbers) bool {
 	p, l := r.cur, &r.cur.layout
 	if r.prepare() != nil {
 		return false
@@ -71,7 +71,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 		if stamp > 0 {
 			raw.stamps = append(raw.stamps, int32(start))
 		}
-		raw.addRun(place{int32(start + stamp*size), e.counters}, size)
+		raw.addRun(fileRun{int32(start + stamp*size), e.counters}, size)
 		if l.bitmapBytes >= 0 {
 			if e.bits = int32(p.u32(b, l.bitmapBytes)); e.bits != 0 {
 				start := r.bitmapStart(i, b)
@@ -106,7 +106,7 @@ func (r *rawReader) catalogue(c *catalog, n *numbers) bool {
 }
 
 // addRun adds the counters of an entry, each of the given size in bytes.
-func (c *rawCatalog) addRun(p place, size uint64) {
+func (c *rawCatalog) addRun(p fileRun, size uint64) {
 	if k := len(c.runs) - 1; k >= 0 && int(c.runs[k].at)+int(c.runs[k].count)*int(size) == int(p.at) {
 		c.runs[k].count += p.count
 	} else {
@@ -114,7 +114,7 @@ func (c *rawCatalog) addRun(p place, size uint64) {
 	}
 }
 
-// locate sets n but for the offsets of the value data.
+// locate sets everything in n except the offsets of the value data.
 func (r *rawReader) locate(n *numbers, c *rawCatalog, slide uint64) {
 	p := r.cur
 	n.data, n.bigEndian, n.slide, n.mask = r.data, p.bigEndian, slide, p.addrMask()
@@ -224,8 +224,7 @@ func (c *rawCatalog) matchVTables(p *rawProfile, slide uint64) bool {
 	return true
 }
 
-// stampsOf returns the timestamps of a raw profile, the same that reading its
-// records collects. 0 and 2^64−1 mean that the function did not run.
+// stampsOf returns the timestamps of a raw profile, as reading its records collects them. 0 and 2^64−1 mean that the function did not run.
 func (n *numbers) stampsOf() (stamps []timestamp) {
 	c := n.catalog
 	if c.raw == nil {

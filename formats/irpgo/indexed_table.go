@@ -26,9 +26,8 @@ func releaseOf(llvm int) release {
 	return r
 }
 
-// recordOrder returns the order in which LLVM emits the records of one name:
-// that of a SmallDenseMap<uint64_t, …, 4> into which the hashes were inserted
-// in the given order.
+// recordOrder returns the records of one name in the order in which LLVM emits them: the
+// order of a SmallDenseMap<uint64_t, …, 4> after the hashes were inserted one by one.
 func recordOrder(records []*Record, rel release) []*Record {
 	if len(records) < 2 {
 		return records
@@ -102,15 +101,16 @@ func (t *indexedTable) measure(keys []int32) {
 	}
 }
 
-// tableOf arranges the sums of profiles of an arranged catalog as their hash
-// table is arranged, without sorting the names. It returns nil if x wants another
-// table.
-func (x *indexedWriter) tableOf(b *block) *indexedTable {
-	if b == nil || !x.rel.sortedKeys || x.opt.Sparse {
+// arrangedTable returns the hash table of sums whose entries are in its order already. It
+// returns nil if they are not, or if x wants another table.
+func (x *indexedWriter) arrangedTable(a *accumulator) *indexedTable {
+	c := a.arranged()
+	if c == nil || !x.rel.sortedKeys || x.opt.Sparse {
 		return nil
 	}
-	k := b.finish()
-	t := &indexedTable{x: x, keys: k, buckets: b.catalog.key.buckets, order: make([]int32, k.len())}
+	k := &sumKeys{sums: &a.sums, entries: c.entries, ends: c.keys()}
+	k.finishSites()
+	t := &indexedTable{x: x, keys: k, buckets: c.key.buckets, order: make([]int32, k.len())}
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
@@ -123,8 +123,7 @@ func (t *indexedTable) bucket(key int32) int {
 	return int(t.refs[key] & uint64(t.buckets-1))
 }
 
-// bucketSizes sets the bytes that each bucket's items take; those of empty ones
-// are 0 already.
+// bucketSizes adds up the bytes that each bucket's items take. All sizes are 0 before.
 func (t *indexedTable) bucketSizes(sizes []uint64) {
 	for key, size := range t.sizes {
 		if size > 0 {
@@ -133,8 +132,8 @@ func (t *indexedTable) bucketSizes(sizes []uint64) {
 	}
 }
 
-// summarize adds the counters of all records that are written, those of
-// context-sensitive ones to cs.
+// summarize adds the counters of all records that are written: to cs if a record is
+// context-sensitive, or else to sum.
 func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 	if k, ok := t.keys.(*sumKeys); ok {
 		large := 0
@@ -147,9 +146,17 @@ func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 		}
 		sum.counts.Expect(large)
 	}
+	var memory keyRecords
 	for key, size := range t.sizes {
-		if size > 0 {
-			t.keys.summarize(key, sum, cs)
+		if size == 0 {
+			continue
+		}
+		for _, r := range t.keys.records(key, &memory) {
+			if r.IsCS() {
+				cs.Add(r.Counts)
+			} else {
+				sum.Add(r.Counts)
+			}
 		}
 	}
 }
@@ -201,13 +208,3 @@ func (k *profileKeys) name(i int) string                      { return k.functio
 func (k *profileKeys) ref(i int) uint64                       { return k.refs[i] }
 func (k *profileKeys) seq(i int) uint64                       { return k.functions[i].seq }
 func (k *profileKeys) records(i int, _ *keyRecords) []*Record { return k.functions[i].Records }
-
-func (k *profileKeys) summarize(i int, sum, cs *SummaryBuilder) {
-	for _, r := range k.functions[i].Records {
-		if r.IsCS() {
-			cs.Add(r.Counts)
-		} else {
-			sum.Add(r.Counts)
-		}
-	}
-}

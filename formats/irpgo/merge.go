@@ -37,9 +37,9 @@ type MergeOptions struct {
 	// keep their names.
 	Rename func(name string) string
 	// Like is a Merger that has read, or is reading, profiles of the same
-	// binaries; what is known of them is shared. It may be nil.
+	// binaries. Both share the names and the catalogs of profiles. It may be nil.
 	Like *Merger
-	// Warn is told of every record that could not be merged whole; nil drops
+	// Warn gets a warning for every record that could not be merged whole; nil drops
 	// the warnings. A Merger calls it from the goroutine that calls Add.
 	Warn func(profile.Warning)
 }
@@ -73,9 +73,8 @@ type Merger struct {
 	names     *nameCache      // shared by all forks
 	catalogs  *catalogCache   // shared by all forks; nil makes no use of catalogs
 
-	fromCatalogs int     // inputs added by their catalogs, of all
-	numbers      numbers // memory for those of an input
-	spare        catalog // memory for one that is not kept
+	numbers numbers // memory for the numbers of an input
+	spare   catalog // memory for a catalog that is not kept
 }
 
 // NewMerger returns an empty Merger.
@@ -113,10 +112,9 @@ func (m *Merger) Add(r *Reader, weight uint64) (Added, error) {
 	return m.AddAt(m.next, uint64(m.next), r, weight)
 }
 
-// AddAt is [Merger.Add] for the input with the given index, from 0 up, in the
-// order of inputs. Over all forks the indexes must differ. id is any number that tells
-// the inputs apart for the sample of temporal traces. Where a merge is divided it is one
-// that does not depend on the division, which indexes in a part may.
+// AddAt is [Merger.Add] for the input with the given index, from 0 up, in the order of
+// inputs. The index must be unique across forks. id identifies the input for the sample of
+// temporal traces; it must not depend on how the merge is split.
 func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Added, err error) {
 	m.next = max(m.next, index+1)
 	variant := m.variant
@@ -134,10 +132,9 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	var heap *memprof.Profile
 	var heapErr error
 	part, partial := r.dec.(*partialReader)
-	added, ok := m.addByCatalog(index, r, weight)
-	if ok {
-		m.variant = variant
-	} else {
+	x := &addition{weight: weight, seq: uint64(index) << 32, warn: m.warner(r.Name())}
+	added, ok := m.addByCatalog(r, x)
+	if !ok {
 		if !m.opt.LLVMCompat && !partial {
 			if err = readable(r); err != nil {
 				return added, err
@@ -146,15 +143,14 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 		if heap, heapErr = r.memProf(); heapErr != nil && !m.opt.LLVMCompat {
 			return added, heapErr
 		}
-		m.variant = variant
-		if partial {
-			added = m.addPartial(index, r.Name(), part, weight)
-		} else {
-			added, err = m.addRecords(index, r, weight)
-		}
+		added, err = m.addRecords(r, x)
 		m.addNames(r, false)
 	}
-	if traces, stream := r.weightedTraces(weight); len(traces) > 0 && !partial {
+	m.variant = variant
+	if partial {
+		m.next = max(m.next, index+part.inputs)
+		m.sampler.merge(part.ranking(index, weight))
+	} else if traces, stream := r.weightedTraces(weight); len(traces) > 0 {
 		m.sampler.add(index, id, traces, stream, r.Info().Format == FormatRaw)
 	}
 	if err != nil {
@@ -178,8 +174,8 @@ func readable(r *Reader) error {
 	return nil
 }
 
-// weightedTraces is [Reader.Traces] for a profile of that weight. Merged traces
-// have weights of their own.
+// weightedTraces is [Reader.Traces] of a profile that is added with a weight. Only the
+// traces of raw profiles get the weight; other traces have weights of their own.
 func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 	if !r.Info().Variant.Has(HasTemporal) {
 		return nil, 0
@@ -195,37 +191,40 @@ func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 
 // addByCatalog adds a profile that has a catalog and reports whether it did; if
 // not, nothing has happened.
-func (m *Merger) addByCatalog(index int, r *Reader, weight uint64) (added Added, ok bool) {
+func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	from, ok := r.dec.(catalogSource)
 	n := &m.numbers
 	if !ok || m.catalogs == nil || m.opt.Rename != nil || !m.catalogs.find(from, n, &m.spare) {
 		return added, false
 	}
-	added, first, ok := m.sums.addProfile(n, index, weight, m.warner(r.Name()))
-	if !ok {
+	added, got := m.sums.addProfile(n, x)
+	if got == refused {
 		return added, false
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
-	m.fromCatalogs++
 	added.Layout, r.Info().NameRefs = n.catalog.number, n.catalog.nameRefs
-	m.addNames(r, !first)
+	m.addNames(r, got == known)
 	return added, true
 }
 
 // addRecords adds all records, up to the first that cannot be read.
-func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, err error) {
-	seq, warn := uint64(index)<<32, m.warner(r.Name())
+func (m *Merger) addRecords(r *Reader, x *addition) (added Added, err error) {
+	part, partial := r.dec.(*partialReader)
+	first := x.seq
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			return added, err
 		}
-		ref := r.dec.nameRef()
+		x.Record, x.ref = rec, r.dec.nameRef()
 		if m.opt.Rename != nil {
-			rec.Name, ref = m.opt.Rename(rec.Name), 0
+			rec.Name, x.ref = m.opt.Rename(rec.Name), 0
 		}
-		if m.sums.addRecord(rec, ref, weight, seq, warn) {
+		if partial {
+			x.seq, x.merged = first+part.record.seq, part.record.merged
+		}
+		if m.sums.addRecord(x) {
 			added.Records++
 			for _, c := range rec.Counts {
 				added.Count = saturate.Add(added.Count, c)
@@ -233,7 +232,7 @@ func (m *Merger) addRecords(index int, r *Reader, weight uint64) (added Added, e
 		} else {
 			added.Skipped++
 		}
-		seq++
+		x.seq++
 	}
 	return added, nil
 }
@@ -249,8 +248,8 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 // empty reports whether no record was merged yet.
 func (m *Merger) empty() bool { return m.sums.empty() }
 
-// addNames keeps the names that the caller asked for. known says that those of
-// the profile's functions are known from another of its binary.
+// addNames keeps the names that the caller asked for. known says that another profile of
+// the binary has named the functions already.
 func (m *Merger) addNames(r *Reader, known bool) {
 	if m.opt.KeepSymbols && !known {
 		for ref, n := range r.Symbols().index() {
@@ -272,8 +271,8 @@ func (m *Merger) addNames(r *Reader, known bool) {
 	}
 }
 
-// mergeVariant returns the variant of the profile after an input with variant
-// v, or an error if they must not meet (InstrProfWriter::mergeProfileKind).
+// mergeVariant returns the variant of the profile after an input with variant v, or an
+// error if the variants must not be mixed (InstrProfWriter::mergeProfileKind).
 func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	v &^= DebugInfo | HasMemProf
 	have := m.variant
@@ -291,7 +290,7 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	return have | v, nil
 }
 
-// warner returns what tells of records of a file that cannot be merged whole.
+// warner returns the function that warns of records of a file.
 func (m *Merger) warner(file string) warner {
 	return func(function string, code llvmerr.Code) {
 		if m.opt.Warn != nil {
@@ -300,8 +299,8 @@ func (m *Merger) warner(file string) warner {
 	}
 }
 
-// Fork returns an empty Merger for another worker. Its options are those of
-// m. Only exact merging may be forked.
+// Fork returns an empty Merger for another worker, with the options of m. Only exact
+// merging may be forked.
 func (m *Merger) Fork() *Merger {
 	opt := m.opt
 	opt.Like = m

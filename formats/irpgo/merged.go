@@ -9,17 +9,19 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Merged is what a [Merger] has added up. It can be written, and counted,
+// Merged is what a [Merger] has added up. It can be written, counted and viewed
 // without being built as a [Profile] first, which would take more time and
 // memory.
 type Merged struct {
 	sums    *accumulator
 	cache   *catalogCache
 	warn    warner
-	profile Profile  // without functions as long as they are not built
-	keys    *sumKeys // in the order of names; nil until it is needed
+	profile Profile
+	built   bool     // the profile has its functions
+	keys    *sumKeys // in the order of names; nil until they are needed
 }
 
 // Contents says how much a merged profile holds.
@@ -38,7 +40,6 @@ func (m *Merger) Finish() *Merged {
 		profile: Profile{Variant: m.variant},
 	}
 	p := &r.profile
-	p.sums = r.take
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -52,7 +53,7 @@ func (m *Merger) Finish() *Merged {
 		p.MemProf = m.memprof.Profile()
 		p.Variant |= HasMemProf
 	}
-	if r.sums.alone() == nil {
+	if r.sums.arranged() == nil {
 		r.byName()
 	}
 	return r
@@ -66,15 +67,6 @@ func (r *Merged) byName() *sumKeys {
 	return r.keys
 }
 
-// take is byName for a view, after which nothing may be done with r: the keys may use the
-// memory of a catalog that only its own forks could have used again.
-func (r *Merged) take() *sumKeys {
-	if b := r.sums.alone(); b != nil && !r.cache.shared.Load() {
-		b.catalog.kept = false
-	}
-	return r.byName()
-}
-
 // Profile returns the merged profile, which takes over the Merger's memory:
 // nothing may be added afterwards. See [Merger.Finish] for when it is only to
 // be written.
@@ -83,11 +75,28 @@ func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
 // Profile returns the merged profile, always the same. What is changed in it is
 // written.
 func (r *Merged) Profile() *Profile {
-	if r.profile.sums != nil {
-		r.profile.Functions = r.byName().functions()
-		r.profile.sums = nil
+	if !r.built {
+		r.profile.Functions, r.built = r.byName().functions(), true
 	}
 	return &r.profile
+}
+
+// Head returns the merged profile, perhaps without its functions. The caller must not
+// change it.
+func (r *Merged) Head() *Profile { return &r.profile }
+
+// View is [Profile.View] of the merged profile. r must not be used afterwards.
+func (r *Merged) View(name string, opt ViewOptions) profile.View {
+	if r.built {
+		return r.profile.View(name, opt)
+	}
+	// The keys may take the memory of a catalog that no fork can use again.
+	if c := r.sums.arranged(); c != nil && !r.cache.shared.Load() {
+		c.kept = false
+	}
+	keys, head := r.byName(), r.profile // a copy, so that the sums can go
+	keys.gather()
+	return newView(&head, keys.reusedFunctions, name, opt)
 }
 
 // ReusedFunctions yields the functions by name, each in the memory of the one
@@ -100,11 +109,11 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	if err != nil {
 		return err
 	}
-	if r.profile.sums == nil {
+	if r.built {
 		return x.writeTo(w)
 	}
 	if r.keys == nil {
-		x.table = x.tableOf(r.sums.alone())
+		x.table = x.arrangedTable(r.sums)
 	}
 	if x.table == nil {
 		x.keys = r.byName()
@@ -121,7 +130,7 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 // For front-end profiles the version also selects the function hash that clang
 // computes when it looks functions up; see [frontEndHash].
 func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
-	if r.profile.sums == nil {
+	if r.built {
 		return chooseVersion(&r.profile, r.profile.hashes, inputs)
 	}
 	return chooseVersion(&r.profile, func(yield func(hash uint64) bool) {
@@ -134,17 +143,19 @@ func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
 	}, inputs)
 }
 
+// Info describes the merged profile as an indexed profile of a version, for a view that needs
+// no file. It has the binary ids even if the version has no room for them.
+func (r *Merged) Info(version uint32) *Info {
+	return &Info{Format: FormatIndexed, Version: version, Variant: r.profile.Variant, BinaryIDs: r.profile.BinaryIDs}
+}
+
 // entries returns all entries and their sums.
 func (r *Merged) entries() (*sums, []entry) {
-	if b := r.sums.alone(); b != nil {
-		return &b.sums, b.catalog.entries
+	if c := r.sums.arranged(); c != nil && r.keys == nil {
+		return &r.sums.sums, c.entries
 	}
 	return r.byName().sums, r.byName().entries
 }
-
-// Head returns the profile, perhaps without its functions, which its view has. It is not
-// to be changed, and nothing may be done with r once the view is made.
-func (r *Merged) Head() *Profile { return &r.profile }
 
 // MayRepeat reports whether a value site of the profile may list a value twice, as
 // some of the inputs did.
@@ -170,17 +181,12 @@ func (r *Merged) Contents() (c Contents) {
 		if i == 0 || entries[i].name != entries[i-1].name {
 			c.Functions++
 		}
-		c.add(s.countsOf(&entries[i]))
+		counts := s.countsOf(&entries[i])
+		if c.Counters += len(counts); pseudoKind(counts) == 0 {
+			for _, n := range counts {
+				c.Total = saturate.Add(c.Total, n)
+			}
+		}
 	}
 	return c
-}
-
-func (c *Contents) add(counts []uint64) {
-	c.Counters += len(counts)
-	if pseudoKind(counts) != 0 {
-		return
-	}
-	for _, n := range counts {
-		c.Total = saturate.Add(c.Total, n)
-	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// A partial holds all that a Merger knows: values beyond the 255 of a site, each form of
-// a record by itself, the places of the inputs. An indexed profile has lost them, so that
-// a sum of indexed profiles differs from the sum of their inputs.
+// A partial holds all that a Merger knows: more than 255 values of a site, each form of a
+// record by itself, the indexes of the inputs. An indexed profile has lost them, so that a
+// sum of indexed profiles differs from the sum of their inputs.
 //
 //	magic, 8 bytes
 //	uleb inputs, uleb variant
@@ -38,8 +38,8 @@ import (
 //	         string bitmap, uleb n, n × uleb counter, 3 × (uleb n, n × site)
 //	site     uleb 2·n+merged, n × (u64 value, uleb count)
 //
-// Records are in the order of names, and of one name in that of appearance, so that
-// equal sums have equal bytes.
+// Records are in the order of names, and records of one name in the order of appearance, so
+// that equal sums have equal bytes.
 const partialMagic = "\xffprofuse"
 
 // partialVersion follows the magic, one byte.
@@ -57,14 +57,14 @@ func NumInputs(data []byte) int {
 
 func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMagic)) }
 
-// WritePartial writes what m has added up so that nothing is lost: the sum of partials
-// is the sum of all their inputs, however these are grouped. inputs are those that
-// [Merged.ChooseVersion] would be asked about. Nothing may be added to m afterwards; it
-// may be finished. Only exact merging has partials.
+// WritePartial writes the sums of m without loss: the sum of partials is the sum of all
+// their inputs, however the inputs are grouped. inputs describes the inputs as for
+// [Merged.ChooseVersion]. Nothing may be added to m afterwards; it may be finished. Only
+// exact merging has partials.
 //
 // A partial is added like any other profile. The index of [Merger.AddAt] is added to the
-// indexes of its inputs: it is 0 if they were those of a whole, and the number of inputs
-// before ([NumInputs]) if each partial was made by itself.
+// indexes of its inputs: it is 0 if the inputs were indexed as parts of one whole, and the
+// number of inputs before ([NumInputs]) if each partial was made by itself.
 func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 	if m.opt.LLVMCompat {
 		return errors.ErrUnsupported
@@ -86,7 +86,7 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 		return err
 	}
 	p.traces(m.sampler.(*ranking))
-	p.records(&m.sums, m.warner(""))
+	p.records(&m.sums)
 	p.flush(0)
 	if p.err == nil {
 		_, p.err = w.Write(sum.Sum(nil))
@@ -94,16 +94,11 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 	return p.err
 }
 
-// Exceeds reports whether m has what an indexed profile cannot hold, so that sums that
-// begin with one would differ: more than 255 values at a site, or temporal traces, whose
-// places are needed to sample them.
+// Exceeds reports whether m holds more than an indexed profile can hold, so that adding to
+// the indexed profile would give another sum: more than 255 values at a site, or temporal
+// traces, whose sample depends on their positions.
 func (m *Merger) Exceeds() bool {
 	large := func(t siteSum) bool { return len(t.values) > maxValuesPerSite }
-	for _, b := range m.sums.blocks {
-		if slices.ContainsFunc(b.sites, large) {
-			return true
-		}
-	}
 	_, stream := m.sampler.sample()
 	return stream > 0 || slices.ContainsFunc(m.sums.sites, large)
 }
@@ -194,19 +189,18 @@ func (p *partialWriter) traces(s *ranking) {
 	}
 }
 
-func (p *partialWriter) records(a *accumulator, warn warner) {
-	a.foldBlocks(warn)
+func (p *partialWriter) records(a *accumulator) {
 	order := a.byName()
 	p.number(len(order))
 	for _, x := range order {
-		e := a.entries.at(int(x.index))
+		e, seq := a.entries.at(int(x.index)), a.seqs[x.index]
 		p.string(e.name)
 		p.b = binary.LittleEndian.AppendUint64(p.b, e.hash)
-		p.numbers(e.seq>>32, e.seq&math.MaxUint32)
-		p.string(string(a.bitmapOf(&e.entry)))
+		p.numbers(seq>>32, seq&math.MaxUint32)
+		p.string(string(a.bitmapOf(e)))
 		p.number(int(e.counters))
-		p.numbers(a.countsOf(&e.entry)...)
-		sites := a.sitesOf(&e.entry)
+		p.numbers(a.countsOf(e)...)
+		sites := a.sitesOf(e)
 		for _, n := range e.sites {
 			p.number(int(n))
 			for i := range sites[:n] {
@@ -223,7 +217,7 @@ func (p *partialWriter) site(t *siteSum) {
 	if t.merged {
 		head++
 		sortSite(t.values)
-		t.homes, t.index, t.repeat = nil, nil, true // they have moved
+		t.mayRepeat() // the values have moved
 	}
 	p.numbers(head)
 	for _, v := range t.values {
@@ -232,7 +226,7 @@ func (p *partialWriter) site(t *siteSum) {
 	p.flush(1 << 16)
 }
 
-// A partialReader reads a partial. newPartialReader has checked all of it.
+// A partialReader reads a partial that newPartialReader has checked whole.
 type partialReader struct {
 	decoded
 	inputs int
@@ -242,6 +236,7 @@ type partialReader struct {
 	ranked []rankedTrace
 	first  cursor.Cursor // at the first record
 	n      int           // records
+	record partialRecord // the current one
 }
 
 // partialSection is the section of a partial in errors.
@@ -319,9 +314,9 @@ func (p *partialReader) traces() ([]Trace, uint64) {
 
 func (p *partialReader) records(yield func(*Record, error) bool) {
 	c := p.first
-	r := partialRecord{c: &c}
+	p.record = partialRecord{c: &c}
 	for i := range p.n {
-		if r.read(i); !yield(&r.Record, nil) {
+		if p.record.read(i); !yield(&p.record.Record, nil) {
 			return
 		}
 	}
@@ -398,51 +393,21 @@ func (r *partialRecord) site(kind int) {
 	for range r.c.Count(head/2, 9, "number of values") {
 		r.values = append(r.values, ValueData{r.c.U64("value"), r.c.ULEB("count of a value")})
 	}
-	// An append that moves the values leaves those of earlier sites where they are.
+	// If append moves the values, earlier sites keep their old memory.
 	r.sites[kind] = append(r.sites[kind], r.values[from:len(r.values):len(r.values)])
 	r.merged = append(r.merged, head&1 != 0)
 }
 
-// addPartial adds the records and traces of a partial. index is added to the indexes of
-// its inputs.
-func (m *Merger) addPartial(index int, name string, p *partialReader, weight uint64) (added Added) {
-	m.next = max(m.next, index+p.inputs)
-	c := p.first
-	r, warn := partialRecord{c: &c}, m.warner(name)
-	for i := range p.n {
-		r.read(i)
-		for _, n := range r.Counts {
-			added.Count = saturate.Add(added.Count, n)
-		}
-		if m.opt.Rename != nil {
-			r.Name = m.opt.Rename(r.Name)
-		}
-		if m.sums.addPartial(&r, uint64(index)<<32+r.seq, weight, warn) {
-			added.Records++
-		} else {
-			added.Skipped++
-		}
-	}
-	traces := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
-	for i := range traces.traces {
-		t := &traces.traces[i]
+// ranking returns the traces of a partial that is added with a weight. index is added to the
+// indexes of its inputs.
+func (p *partialReader) ranking(index int, weight uint64) *ranking {
+	s := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
+	for i := range s.traces {
+		t := &s.traces[i]
 		t.index += index
 		if t.raw {
 			t.Weight, _ = saturate.Mul(t.Weight, weight)
 		}
 	}
-	m.sampler.merge(traces)
-	return added
-}
-
-// addPartial adds a record of a partial.
-func (a *accumulator) addPartial(r *partialRecord, seq, weight uint64, warn warner) (taken bool) {
-	taken = a.addRecord(&r.Record, 0, weight, seq, warn)
-	if taken && len(r.merged) > 0 {
-		to := a.sitesOf(&a.entries.at(a.last).entry)
-		for i, merged := range r.merged {
-			to[i].merged = to[i].merged || merged
-		}
-	}
-	return taken
+	return s
 }

@@ -198,8 +198,6 @@ type Profile struct {
 	// MemProf is the heap profile that an indexed file carries beside the
 	// functions; nil if there is none.
 	MemProf *memprof.Profile
-
-	sums func() *sumKeys // what Functions are to be built of; nil if they are built
 }
 
 // NameRef returns the 64-bit identity of a PGO name: the first eight bytes of

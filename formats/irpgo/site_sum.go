@@ -35,40 +35,46 @@ const (
 	maxDistinct = 1 << 16
 )
 
-// addSite adds weight·src to a site and reports whether a count saturated. It
-// overwrites src. from resolves the values if they are addresses and is nil
-// otherwise; all addresses of a site are resolved by one map. fresh says that
-// the record is the entry's first.
-func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow bool) {
-	if len(src) == 0 {
+// siteValues are values to be added to a site.
+type siteValues struct {
+	list ValueSite // may be overwritten
+	kind ValueKind
+	// from resolves the values if they are addresses and is nil otherwise. All addresses
+	// of a site are resolved by one map.
+	from *addressMap
+}
+
+// addSite adds weight·src to a site and reports whether a count saturated. A site that is
+// not merged yet gets the values of its first record.
+func (a *accumulator) addSite(t *siteSum, src siteValues, weight uint64) (overflow bool) {
+	if len(src.list) == 0 {
 		return false
 	}
 	if !t.repeat {
-		overflow, ok := a.addDistinct(t, src, from, kind, weight, fresh)
+		overflow, ok := a.addDistinct(t, src, weight)
 		if ok && a.policy.llvm && len(t.values) > maxValuesPerSite {
 			// LLVM sorts and cuts a site after every step. That can wait until
 			// the end while distinct values need no cut.
 			sortSite(t.values)
 			t.values = byCount(t.values)
-			t.homes, t.index, t.repeat = nil, nil, true
+			t.mayRepeat()
 		}
 		if ok {
 			return overflow
 		}
-		t.homes, t.index, t.repeat, a.repeats = nil, nil, true, true
+		t.mayRepeat()
+		a.repeats = true
 	}
-	for i := range src {
-		src[i].Value = from.valueAt(kind, src[i].Value)
-	}
-	if fresh {
-		t.values = slices.Clone(src)
+	src.from.resolve(src.kind, src.list)
+	if t.merged {
+		t.values, overflow = mergeSite(t.values, src.list, weight, a.policy)
+	} else {
+		t.values = slices.Clone(src.list)
 		for i := range t.values {
 			var cut bool
-			t.values[i].Count, cut = saturate.Mul(src[i].Count, weight)
+			t.values[i].Count, cut = saturate.Mul(src.list[i].Count, weight)
 			overflow = overflow || cut
 		}
-	} else {
-		t.values, overflow = mergeSite(t.values, src, weight, a.policy)
 	}
 	if a.policy.llvm {
 		t.values = byCount(t.values)
@@ -76,60 +82,56 @@ func (a *accumulator) addSite(t *siteSum, src ValueSite, from *addressMap, kind 
 	return overflow
 }
 
-// touch notes that sites are the sums of several records.
-func touch(sites []siteSum) {
-	for i := range sites {
-		sites[i].merged = true
-	}
-}
+// mayRepeat makes the site one whose values mergeSite adds.
+func (t *siteSum) mayRepeat() { t.homes, t.index, t.repeat = nil, nil, true }
 
 // addDistinct is addSite for a site and a src each of distinct values. If a
 // value of src repeats, it adds nothing and ok is false.
-func (a *accumulator) addDistinct(t *siteSum, src ValueSite, from *addressMap, kind ValueKind, weight uint64, fresh bool) (overflow, ok bool) {
+func (a *accumulator) addDistinct(t *siteSum, src siteValues, weight uint64) (overflow, ok bool) {
 	a.visits++
-	known := len(t.values)
-	places := a.places[:0]
-	for i, s := range src {
+	before := len(t.values)
+	positions := a.positions[:0]
+	for i, s := range src.list {
 		at := i // values mostly come in the order of the site
-		if at >= known || t.homes[at].address != s.Value {
-			at = t.find(s.Value, from, kind, len(src))
+		if at >= before || t.homes[at].address != s.Value {
+			at = t.findAddress(s.Value, src)
 		}
 		if t.homes[at].visit == a.visits {
-			t.truncate(known)
+			t.truncate(before)
 			return false, false
 		}
 		t.homes[at].visit = a.visits
-		places = append(places, int32(at))
+		positions = append(positions, int32(at))
 	}
-	a.places = places
+	a.positions = positions
 	if len(t.values) > maxDistinct {
-		t.truncate(known)
+		t.truncate(before)
 		return false, false
 	}
-	for i, at := range places {
+	for i, at := range positions {
 		w := weight
-		if int(at) >= known && a.policy.llvm && !fresh {
+		if int(at) >= before && a.policy.llvm && t.merged {
 			w = 1
 		}
 		v := &t.values[at]
 		var cut bool
-		v.Count, cut = saturate.AddScaled(v.Count, src[i].Count, w)
+		v.Count, cut = saturate.AddScaled(v.Count, src.list[i].Count, w)
 		overflow = overflow || cut
 	}
 	return overflow, true
 }
 
-// find returns the index of a value, which it appends with a count of 0 if it is
-// missing. An empty site gets room for n values.
-func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, n int) int {
-	if from != nil {
+// findAddress returns the index of a value, which it appends with a count of 0 if it is
+// missing. An empty site gets room for all values of src.
+func (t *siteSum) findAddress(address uint64, src siteValues) int {
+	if src.from != nil {
 		for i := range t.homes[:min(len(t.homes), maxScanned)] {
 			if t.homes[i].address == address {
 				return i
 			}
 		}
 	}
-	value := from.valueAt(kind, address)
+	value := src.from.valueAt(src.kind, address)
 	at := t.findValue(value)
 	if at < len(t.values) {
 		t.homes[at].address = address
@@ -139,7 +141,7 @@ func (t *siteSum) find(address uint64, from *addressMap, kind ValueKind, n int) 
 		t.index[value] = int32(at)
 	}
 	if cap(t.values) == 0 {
-		t.values, t.homes = make(ValueSite, 0, n), make([]valueHome, 0, n)
+		t.values, t.homes = make(ValueSite, 0, len(src.list)), make([]valueHome, 0, len(src.list))
 	}
 	t.values = append(t.values, ValueData{Value: value})
 	t.homes = append(t.homes, valueHome{address: address})
@@ -187,7 +189,7 @@ func (t *siteSum) finished() ValueSite {
 			sortSite(t.values)
 		}
 		t.values = byCount(t.values)
-		t.homes, t.index, t.repeat = nil, nil, true // they have moved
+		t.mayRepeat() // the values have moved
 	}
 	return t.values
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
 // keySource provides the names of a profile and their records to the writer of
@@ -19,9 +17,6 @@ type keySource interface {
 	// records returns the records of a name in order of appearance. It may use
 	// memory, so a further call with the same memory invalidates them.
 	records(i int, memory *keyRecords) []*Record
-	// summarize adds the counters of a name's records, those of
-	// context-sensitive ones to cs.
-	summarize(i int, sum, cs *SummaryBuilder)
 }
 
 // keyRecords is memory for the records of a name.
@@ -35,63 +30,72 @@ type sumKeys struct {
 	sums    *sums
 	entries []entry     // grouped by key
 	ends    []int32     // end of each key's entries
-	seqs    []uint64    // first appearance of each key; nil in the order of a catalog
+	seqs    []uint64    // first appearance of each key; nil if the table is written as it is
 	sites   []ValueSite // of all entries of sums
 }
 
-// finish returns the keys in the order of their names. It moves all sums to the table,
-// unless one block has them, and merges those of one name and hash into the first that
-// appeared. It tells warn what could not be merged whole.
-func (a *accumulator) finish(warn warner) *sumKeys {
-	if b := a.single(); b != nil {
-		return b.byName()
+// arranged returns the catalog of all profiles if an indexed file has its entries in their
+// order, or nil.
+func (a *accumulator) arranged() *catalog {
+	if a.only != nil && a.only.arranged {
+		return a.only
 	}
-	a.foldBlocks(warn)
-	k := &sumKeys{sums: &a.sums, entries: make([]entry, 0, a.entries.len), ends: make([]int32, 0, a.entries.len)}
+	return nil
+}
+
+// finish returns the keys in the order of their names. It merges the entries of one name and
+// hash into the first that appeared, and warns of what could not be merged whole.
+func (a *accumulator) finish(warn warner) *sumKeys {
+	n := a.entries.len
+	k := &sumKeys{sums: &a.sums, ends: make([]int32, 0, n), seqs: make([]uint64, 0, n)}
 	order := a.byName()
+	stand := order[:0]
 	for len(order) > 0 {
-		first := a.entries.at(int(order[0].index))
-		n, seq := 1, first.seq
-		for ; n < len(order); n++ {
-			e := a.entries.at(int(order[n].index))
-			if e.name != first.name {
-				break
-			}
-			seq = min(seq, e.seq)
+		name, seq := a.entries.at(int(order[0].index)).name, a.seqs[order[0].index]
+		n := 1
+		for ; n < len(order) && a.entries.at(int(order[n].index)).name == name; n++ {
+			seq = min(seq, a.seqs[order[n].index])
 		}
-		for _, x := range a.joinForms(order[:n], warn) {
-			k.entries = append(k.entries, a.entries.at(int(x.index)).entry)
-		}
-		k.ends = append(k.ends, int32(len(k.entries)))
-		k.seqs = append(k.seqs, seq)
+		stand = append(stand, a.joinForms(order[:n], warn)...)
+		k.ends, k.seqs = append(k.ends, int32(len(stand))), append(k.seqs, seq)
 		order = order[n:]
 	}
+	k.entries = a.inOrder(stand)
 	k.finishSites()
 	return k
 }
 
-// byName returns the entries of the table by name, those of one name by first appearance.
-func (a *accumulator) byName() []nameKey {
-	return sortedByName(a.entries.len, func(i int32) string { return a.entries.at(int(i)).name }, a.compareEntries)
+// inOrder returns entries in an order. If no later profile can use the only catalog, they
+// take its memory.
+func (a *accumulator) inOrder(order []nameKey) []entry {
+	if a.only != nil && !a.only.kept {
+		arrange(a.only.entries, order)
+		return a.only.entries
+	}
+	entries := make([]entry, len(order))
+	for i, x := range order {
+		entries[i] = *a.entries.at(int(x.index))
+	}
+	return entries
 }
 
-// sortedByName returns the numbers up to n in the order of their names, and those of one
-// name in that of compare.
-func sortedByName(n int, name func(i int32) string, compare func(x, y nameKey) int) []nameKey {
-	order := make([]nameKey, n)
+// byName returns the entries of the table in the order of their names, the entries of one
+// name by first appearance.
+func (a *accumulator) byName() []nameKey {
+	order := make([]nameKey, a.entries.len)
 	for i := range order {
 		order[i].index = int32(i)
 	}
-	sortByName(order, 0, name, compare)
+	a.sortByName(order, 0)
 	return order
 }
 
-// sortByName sorts what has depth bytes of its names in common. It compares eight bytes of
+// sortByName sorts entries whose names have their first depth bytes in common. It compares eight bytes of
 // all names before it reads on: names of one program have long common beginnings.
-func sortByName(order []nameKey, depth int, name func(i int32) string, compare func(x, y nameKey) int) {
+func (a *accumulator) sortByName(order []nameKey, depth int) {
 	const maxDepth = 256 // bounds the recursion
 	for i := range order {
-		own := name(order[i].index)
+		own := a.entries.at(int(order[i].index)).name
 		order[i].bytes = bytesOf(own[min(depth, len(own)):])
 	}
 	slices.SortFunc(order, func(x, y nameKey) int { return cmp.Compare(x.bytes, y.bytes) })
@@ -101,9 +105,9 @@ func sortByName(order []nameKey, depth int, name func(i int32) string, compare f
 			n++
 		}
 		if run := order[:n]; n > 1 && order[0].bytes&0xff != 0 && depth < maxDepth {
-			sortByName(run, depth+8, name, compare)
+			a.sortByName(run, depth+8)
 		} else if n > 1 {
-			slices.SortFunc(run, compare)
+			slices.SortFunc(run, a.compareEntries)
 		}
 		order = order[n:]
 	}
@@ -115,15 +119,15 @@ func (a *accumulator) compareEntries(x, y nameKey) int {
 	if c := strings.Compare(p.name, q.name); c != 0 {
 		return c
 	}
-	if !a.policy.llvm && p.seq != q.seq { // as LLVM: in order of addition
-		return cmp.Compare(p.seq, q.seq)
+	if !a.policy.llvm { // as LLVM: in order of addition
+		return cmp.Or(cmp.Compare(a.seqs[x.index], a.seqs[y.index]), cmp.Compare(x.index, y.index))
 	}
 	return cmp.Compare(x.index, y.index)
 }
 
-// joinForms takes the entries of one name. It merges those of one hash, which
-// differ in form, into the first of them as far as LLVM's rules allow, and
-// returns the remaining entries, one of each hash.
+// joinForms takes the entries of one name. Entries of one hash differ in form; joinForms
+// merges them into the first one as far as LLVM's rules allow. It returns the first entry
+// of each hash.
 func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	if len(entries) == 1 {
 		return entries
@@ -131,56 +135,21 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	first := make(map[uint64]*entry, len(entries))
 	stand := entries[:0]
 	for _, x := range entries {
-		e := &a.entries.at(int(x.index)).entry
+		e := a.entries.at(int(x.index))
 		if first[e.hash] == nil {
 			first[e.hash] = e
 			stand = append(stand, x)
 			continue
 		}
-		var r Record
-		a.take(&r, &a.sums, e)
-		a.mergeRecord(&a.sums, first[e.hash], &r, 1, false, false, func(code llvmerr.Code) { warn(e.name, code) })
+		add := addition{Record: new(Record), weight: 1, warn: warn, tellAll: true}
+		a.take(add.Record, &a.sums, e)
+		a.mergeRecord(&add, first[e.hash], false)
 	}
 	return stand
 }
 
-// finish returns the keys in the order of the catalog.
-func (b *block) finish() *sumKeys {
-	b.settle()
-	k := &sumKeys{sums: &b.sums, entries: b.catalog.entries, ends: b.catalog.keys()}
-	k.finishSites()
-	return k
-}
-
-// byName returns the keys in the order of their names. All entries differ in name or hash.
-// The keys take over the entries of a catalog that no later profile can use.
-func (b *block) byName() *sumKeys {
-	b.settle()
-	entries := b.catalog.entries
-	if b.catalog.kept {
-		entries = slices.Clone(entries)
-	}
-	k := &sumKeys{
-		sums: &b.sums, entries: entries,
-		ends: make([]int32, 0, len(entries)), seqs: make([]uint64, 0, len(entries)),
-	}
-	name := func(i int32) string { return entries[i].name }
-	order := sortedByName(len(entries), name, func(x, y nameKey) int {
-		return cmp.Or(strings.Compare(name(x.index), name(y.index)), cmp.Compare(x.index, y.index))
-	})
-	for i, x := range order {
-		if i == 0 || name(x.index) != name(order[i-1].index) {
-			k.ends, k.seqs = append(k.ends, 0), append(k.seqs, uint64(b.first)<<32+uint64(x.index))
-		}
-		k.ends[len(k.ends)-1] = int32(i + 1)
-	}
-	arrange(entries, order)
-	k.finishSites()
-	return k
-}
-
-// arrange brings entries into an order, which it uses up. It follows the cycles of the
-// permutation, so that no entry is in memory twice.
+// arrange brings entries into an order and overwrites the order. It follows the cycles of
+// the permutation, so that no entry is in memory twice.
 func arrange(entries []entry, order []nameKey) {
 	const done = -1
 	for start := range order {
@@ -233,17 +202,6 @@ func (k *sumKeys) records(i int, memory *keyRecords) []*Record {
 	return memory.pointers[:len(own)]
 }
 
-func (k *sumKeys) summarize(i int, sum, cs *SummaryBuilder) {
-	own := k.of(i)
-	for j := range own {
-		to := sum
-		if own[j].hash&csHashBit != 0 {
-			to = cs
-		}
-		to.Add(k.sums.countsOf(&own[j]))
-	}
-}
-
 // function returns a key as a function with the given records.
 func (k *sumKeys) function(i int, records []*Record) Function {
 	name := k.name(i)
@@ -262,7 +220,7 @@ func (k *sumKeys) reusedFunctions(yield func(*Function) bool) {
 }
 
 // gather copies names and counters into the order of the keys, so that walks read memory
-// from front to back, and drops what is not needed any more.
+// from front to back, and drops the table.
 func (k *sumKeys) gather() {
 	counters, size := 0, 0
 	for i := range k.entries {
@@ -275,7 +233,7 @@ func (k *sumKeys) gather() {
 		e := &k.entries[i]
 		at := len(counts)
 		counts = append(counts, k.sums.countsOf(e)...)
-		e.counts = spot{0, int32(at)}
+		e.counts = position{0, int32(at)}
 		at = names.Len()
 		names.WriteString(e.name)
 		e.name = names.String()[at:]
@@ -301,8 +259,8 @@ func (k *sumKeys) functions() []Function {
 	return out
 }
 
-// nameKey stands for the name of an entry or a key: eight bytes of it, the first one
-// highest, zeros after its end.
+// A nameKey has eight bytes of an entry's name, the first byte highest, and zeros after the
+// end of the name.
 type nameKey struct {
 	bytes uint64
 	index int32

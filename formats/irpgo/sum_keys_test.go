@@ -2,28 +2,16 @@ package irpgo
 
 import (
 	"bytes"
-	"math/rand/v2"
+	"fmt"
 	"os"
+	"slices"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
-func TestArrange(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	for n := range 50 {
-		entries, order := make([]entry, n), make([]nameKey, n)
-		for i, from := range random.Perm(n) {
-			entries[from].hash, order[i].index = uint64(i), int32(from)
-		}
-		arrange(entries, order)
-		for i := range entries {
-			if entries[i].hash != uint64(i) {
-				t.Fatalf("%d entries: number %d is at %d", n, entries[i].hash, i)
-			}
-		}
-	}
-}
-
-// A view may take over the entries of a catalog only if no fork can add profiles by it.
+// The view of a sum has the functions of the profile in the order of names. It may take the
+// memory of a catalog only if no fork can add profiles by the catalog.
 func TestViewOfAFork(t *testing.T) {
 	const name = "../../testdata/irpgo/llvm22/many-functions.profdata"
 	data, err := os.ReadFile(name)
@@ -50,17 +38,55 @@ func TestViewOfAFork(t *testing.T) {
 	want := text(add(NewMerger(MergeOptions{})))
 	m := NewMerger(MergeOptions{})
 	fork := NewMerger(MergeOptions{Like: m})
-	functions := func(r *Merged) (n int) {
-		for range r.Head().View(name, ViewOptions{}).Functions() {
-			n++
+	functions := func(v profile.View) (list []string) {
+		for f := range v.Functions() {
+			list = append(list, fmt.Sprintf("%v %x %v", f.Symbol, f.Hash, f.Blocks))
 		}
-		return n
+		return list
 	}
-	n := functions(add(m))
+	p, err := Read(name, data, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := functions(p.View(name, ViewOptions{}))
+	if got := functions(add(m).View(name, ViewOptions{})); !slices.Equal(got, all) || len(all) == 0 {
+		t.Errorf("the view has %d functions, want %d, or their order is not that of names", len(got), len(all))
+	}
 	if text(add(fork)) != want {
 		t.Error("the fork merges something else once there is a view")
 	}
-	if alone := functions(add(NewMerger(MergeOptions{}))); alone != n || n == 0 {
-		t.Errorf("views have %d and %d functions", n, alone)
+	if alone := functions(add(NewMerger(MergeOptions{})).View(name, ViewOptions{})); !slices.Equal(alone, all) {
+		t.Errorf("the view of a Merger without forks has %d functions, want %d, or another order", len(alone), len(all))
+	}
+}
+
+// Info says of a sum what the reader of the file says in which the sum is written.
+func TestMergedInfo(t *testing.T) {
+	const name = "../testdata/irpgo/clang22/ir-run1.profraw"
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMerger(MergeOptions{})
+	r, err := NewReader(name, data, ReaderOptions{})
+	if err == nil {
+		_, err = m.Add(r, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []uint32{7, 12} {
+		sum := m.Finish()
+		r, err := NewReader("sum", writeMerged(t, sum, IndexedOptions{Version: version}), ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := sum.Info(version), r.Info()
+		if got.Format != want.Format || got.Version != want.Version || got.Variant != want.Variant {
+			t.Errorf("version %d: %+v, want %+v", version, got, want)
+		}
+		if version >= 9 && !slices.EqualFunc(got.BinaryIDs, want.BinaryIDs, bytes.Equal) {
+			t.Errorf("version %d: binary ids %x, want %x", version, got.BinaryIDs, want.BinaryIDs)
+		}
 	}
 }

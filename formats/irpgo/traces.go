@@ -19,10 +19,7 @@ func traceOf(stamps []timestamp) []Trace {
 		return nil
 	}
 	slices.SortFunc(stamps, func(a, b timestamp) int {
-		if c := cmp.Compare(a.when, b.when); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.nameRef, b.nameRef)
+		return cmp.Or(cmp.Compare(a.when, b.when), cmp.Compare(a.nameRef, b.nameRef))
 	})
 	t := Trace{Weight: 1, NameRefs: make([]uint64, len(stamps))}
 	for i, s := range stamps {
@@ -34,7 +31,7 @@ func traceOf(stamps []timestamp) []Trace {
 // A traceSampler keeps a sample of the temporal traces of all inputs.
 type traceSampler interface {
 	// add adds the traces of an input, themselves a sample of a stream of the given
-	// size; raw says that they are of a raw profile.
+	// size; raw says that the input is a raw profile.
 	add(index int, id uint64, traces []Trace, stream uint64, raw bool)
 	// merge adds the sample of another sampler of the same kind.
 	merge(o traceSampler)
@@ -63,9 +60,9 @@ func (l traceLimits) cut(traces []Trace) []Trace {
 }
 
 // A ranking is a sample that does not depend on how inputs are grouped: a trace has a
-// rank that follows from the id of its input, its number in it and its functions, and
-// those with the lowest ranks are kept. The functions keep sums apart whose inputs have
-// the same ids.
+// rank that follows from the id of its input, its number in the input and its functions. The
+// traces with the lowest ranks are kept. The functions make ranks differ if inputs of several
+// sums have the same ids.
 type ranking struct {
 	traceLimits
 	traces []rankedTrace
@@ -76,11 +73,11 @@ type rankedTrace struct {
 	Trace
 	rank            uint64
 	index, position int  // of the input, of the trace in it
-	raw             bool // of a raw profile: the weight of the input is that of the trace
+	raw             bool // of a raw profile: the trace has the weight of the input
 }
 
-// comparePlace compares traces by their places in the stream.
-func (t rankedTrace) comparePlace(o rankedTrace) int {
+// comparePosition compares traces by their positions in the stream.
+func (t rankedTrace) comparePosition(o rankedTrace) int {
 	return cmp.Or(cmp.Compare(t.index, o.index), cmp.Compare(t.position, o.position))
 }
 
@@ -105,7 +102,7 @@ func (s *ranking) add(index int, id uint64, traces []Trace, stream uint64, raw b
 // truncate keeps the traces with the lowest ranks.
 func (s *ranking) truncate() {
 	slices.SortFunc(s.traces, func(a, b rankedTrace) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), a.comparePlace(b))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.comparePosition(b))
 	})
 	clear(s.traces[min(s.size, len(s.traces)):])
 	s.traces = s.traces[:min(s.size, len(s.traces))]
@@ -121,7 +118,7 @@ func (s *ranking) merge(o traceSampler) {
 // sample returns the traces in the order of the stream.
 func (s *ranking) sample() ([]Trace, uint64) {
 	s.truncate()
-	slices.SortFunc(s.traces, rankedTrace.comparePlace)
+	slices.SortFunc(s.traces, rankedTrace.comparePosition)
 	var traces []Trace
 	for i := range s.traces {
 		traces = append(traces, s.traces[i].Trace)
@@ -131,8 +128,7 @@ func (s *ranking) sample() ([]Trace, uint64) {
 
 // traceRank returns the rank of a trace that stands for n traces of its input: the first
 // of n arrivals. Ranks are exponentially distributed, so that the traces with the lowest
-// ranks are a sample in which each has its share. It is computed in whole numbers, to be
-// the same on all machines.
+// ranks are a fair sample. Whole numbers give the same ranks on all machines.
 func traceRank(random, n uint64) uint64 {
 	// -log2 of a random number between 0 and 1, in units of 2^-57.
 	const one = 1 << 57
@@ -159,7 +155,7 @@ func splitMix(x uint64) uint64 {
 }
 
 // A reservoir is the sample of InstrProfWriter::addTemporalProfileTraces of LLVM 22. It
-// depends on the order of the inputs, and on where they are grouped.
+// depends on the order and the grouping of the inputs.
 type reservoir struct {
 	traceLimits
 	traces []Trace

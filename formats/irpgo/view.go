@@ -39,13 +39,6 @@ type ViewOptions struct {
 // records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
 // KeepVTableNames.
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
-	if p.sums != nil {
-		head := *p // a copy, so that what it is a part of can go
-		head.sums = nil
-		keys := p.sums()
-		keys.gather()
-		return newView(&head, keys.reusedFunctions, name, opt)
-	}
 	return newView(p, func(yield func(*Function) bool) {
 		for i := range p.Functions {
 			if !yield(&p.Functions[i]) {
