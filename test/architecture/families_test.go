@@ -24,7 +24,7 @@ var familyRooms = []string{
 // familyExceptions are files that name a family all the same, with the reason.
 var familyExceptions = map[string]string{
 	"internal/command/doctorcmd/readable.go": "doctor is about the runtime of LLVM's profiles",
-	"internal/command/merging/run.go":        "the family of what is unknown is IRPGO",
+	"internal/command/merging/options.go":    "the family of what is unknown is IRPGO",
 }
 
 // TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and
