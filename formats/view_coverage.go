@@ -181,8 +181,8 @@ func (o *ViewOptions) mappings(path string) ([]*covmap.Mapping, error) {
 func (o *ViewOptions) readMappings(path string) (maps []*covmap.Mapping, err error) {
 	opt := o.Inputs
 	opt.Recognize = nil // a program or an archive
-	err = inputs.File(path, opt).One(func(d *inputs.Data) (err error) {
-		maps, err = covmap.Read(path, d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+	err = object.ReadFile(inputs.File(path, opt), func(data []byte) (err error) {
+		maps, err = covmap.Read(path, data, covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
 		return err
 	})
 	return maps, err

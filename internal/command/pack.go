@@ -202,8 +202,8 @@ func (p *packer) origin(d *inputs.Data) (o packing.Origin, err error) {
 	return o, nil
 }
 
-// private returns the bytes of a profile, with noise if that was asked for. The input may be a
-// mapped file, so the noise goes into a copy.
+// private returns the bytes of a profile, with noise if that was asked for. The input
+// must not be written to, so the noise goes into a copy.
 func (p *packer) private(d *inputs.Data) ([]byte, error) {
 	if p.privacy == 0 {
 		return d.Bytes(), nil

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"strings"
 	"sync"
 
@@ -68,21 +67,18 @@ func openViews(env *cli.Env, args []string, programs *sources.Programs, look fun
 }
 
 // readView reads the view of the one profile that an argument names. look, if not nil, gets the
-// same bytes at the same time, and both end before they are unmapped.
+// same bytes at the same time, and both end before readView returns.
 func readView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name string, data []byte)) (profile.View, error) {
 	var v profile.View
 	err := sources.ReadOne(env, arg, func(d *inputs.Data) (err error) {
 		// The bytes are valid only within this function, so it waits for look.
 		var looking sync.WaitGroup
-		var lookErr error
 		if look != nil {
-			looking.Go(func() {
-				lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
-			})
+			looking.Go(func() { look(d.Name(), d.Bytes()) })
 		}
 		v, err = formats.View(d.Name(), d.Bytes(), opt)
 		looking.Wait()
-		return cmp.Or(err, lookErr)
+		return err
 	})
 	return v, err
 }

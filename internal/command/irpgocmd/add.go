@@ -227,7 +227,7 @@ type worker struct {
 func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err error) {
 	var kind irpgo.Variant
 	counts := false
-	// Settle the place even if a mapped file faults: other workers wait for it.
+	// Settle the place in any case: other workers wait for it.
 	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
@@ -254,7 +254,6 @@ func (w *worker) add(p *merge.Profile) (contributed *merge.Contribution, err err
 	if err != nil {
 		return nil, err
 	}
-	p.Adding()
 	added, err := w.merger.AddAt(p.Place, w.report.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err

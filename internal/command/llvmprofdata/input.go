@@ -48,15 +48,17 @@ func (t *tool) takeStdin() io.Reader {
 // LLVM does. The bytes are valid only during the call.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
-	var data *inputs.Data
+	opened := false
 	if err == nil {
-		data, err = in.Open(nil)
+		err = in.One(func(d *inputs.Data) error {
+			opened = true
+			return use(d.Bytes())
+		})
 	}
-	if err != nil {
+	if err != nil && !opened {
 		return &failure{whence: name, message: readingWords(err)}
 	}
-	defer data.Close()
-	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
+	return err
 }
 
 // readProfile passes a profile to use. It words all failures as LLVM does. Of several

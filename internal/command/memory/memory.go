@@ -21,8 +21,8 @@ import (
 
 // SetLimit sets the soft limit of the process, unless the user has set one with
 // GOMEMLIMIT: seven eighths of the memory of the machine, of the cgroup, or of the
-// limits on the process (ulimit -v), whichever is least. The rest is for mapped files,
-// threads and what other programs need.
+// limits on the process (ulimit -v), whichever is least. The rest is for the contents of
+// files, threads and what other programs need.
 func SetLimit(getenv func(string) string) {
 	if getenv("GOMEMLIMIT") != "" {
 		return

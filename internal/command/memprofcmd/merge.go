@@ -59,7 +59,6 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	about, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
 		Warn:     warn,
 		Overflow: func(memprof.MIBIndex) { cut++ },
-		Adding:   in.Adding,
 	}, in.Weight)
 	if err != nil {
 		return nil, err

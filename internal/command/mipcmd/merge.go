@@ -216,7 +216,6 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 		if err := s.fits(p); err != nil {
 			return err
 		}
-		p.Adding()
 		_, err := m.AddRaw(p.Name, p.Data, p.Weight)
 		if err == nil {
 			s.raw.Add(1)
@@ -225,7 +224,6 @@ func (s *sum) addTo(m *mip.Merger, p *merge.Profile) error {
 	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
 		r, err := mip.NewReader(p.Name, p.Data, mip.ReaderOptions{Warn: warnings(s.job)})
 		if err == nil {
-			p.Adding()
 			_, err = m.Add(r, p.Weight)
 		}
 		if err == nil && f != formats.MIPRet {
