@@ -8,6 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -152,8 +153,8 @@ func (o *ViewOptions) mappings(path string) (maps []*covmap.Mapping, err error) 
 	}
 	opt := o.Inputs
 	opt.Recognize = nil // a program or an archive
-	err = inputs.File(path, opt).One(func(d *inputs.Data) (err error) {
-		maps, err = covmap.Read(path, d.Bytes(), covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+	err = object.ReadFile(inputs.File(path, opt), func(data []byte) (err error) {
+		maps, err = covmap.Read(path, data, covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
 		return err
 	})
 	if err == nil {

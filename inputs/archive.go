@@ -80,11 +80,8 @@ type source struct {
 	r    *Reader
 	opts *Options
 
-	data *Data // of a plain file; otherwise:
-
-	root   counter // what is expanded
-	file   *file   // that root reads; nil if it is none, or in memory
-	close  func() error
+	root   counter        // what is expanded
+	file   *file          // the regular file that root reads; nil if it reads none
 	start  int64          // offset in root of the member that is read, unless within > 0
 	within int            // compressed streams around what is read
 	member bool           // what is read is in an archive
@@ -114,17 +111,12 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// expand yields what is in the stream and closes it.
-func (s *source) expand(yield func(*Data) error) error {
-	s.yield = yield
+// expand yields what is in the stream src.
+func (s *source) expand(src io.Reader) error {
+	s.root.src = src
 	err := s.stream(s.name, &s.root, 0)
 	if changed := s.unchanged(); changed != nil {
 		err = changed
-	}
-	if s.close != nil {
-		if closeErr := s.close(); err == nil {
-			err = closeErr
-		}
 	}
 	return err
 }
@@ -186,8 +178,8 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 	if err != nil {
 		return err
 	}
+	defer s.r.giveBuffer(d.bytes)
 	if err := s.unchanged(); err != nil {
-		d.Close()
 		return err
 	}
 	return s.yield(d)
@@ -211,7 +203,7 @@ func (s *source) compressed(name, section string, z io.Reader, depth int) error 
 	return err
 }
 
-// A namedStream turns a decompressor's errors into those of this package.
+// A namedStream turns a decompressor's errors into errors of this package.
 type namedStream struct {
 	s             *source
 	name, section string
@@ -304,7 +296,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		case refused != nil:
 			err = refused
 		case err == io.EOF:
-			return &Data{name: name, bytes: buf, r: s.r, origin: s.origin}, nil
+			return &Data{name: name, bytes: buf, origin: s.origin}, nil
 		case err != nil:
 			err = s.damaged(name, "", err)
 		}
@@ -314,7 +306,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		}
 		if len(buf) == cap(buf) {
 			full := buf
-			buf = append(make([]byte, 0, limits.grow(int64(len(full)), packed)), full...)
+			buf = append(allocate(int(limits.grow(int64(len(full)), packed))), full...)
 			s.r.giveBuffer(full)
 		}
 	}

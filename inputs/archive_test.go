@@ -117,8 +117,8 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// TestOpenOfContainers: Open is for inputs that are one file.
-func TestOpenOfContainers(t *testing.T) {
+// TestOneOfContainers: One is for inputs that are one file.
+func TestOneOfContainers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	big := random(2 << 20)
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestOpenOfContainers(t *testing.T) {
 		{in: gzipOf(tarOf("a", "1", "b", "2"))},
 	} {
 		write(t, name, string(c.in))
-		d, err := File(name, Options{}).Open(nil)
+		d, err := one(File(name, Options{}))
 		if c.want == nil {
 			if !errors.Is(err, profile.ErrUnsupported) {
 				t.Errorf("archive: %v", err)

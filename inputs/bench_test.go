@@ -6,11 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // BenchmarkEach reads files of several sizes, summing their words: with a
-// Reader and without, and mapped and read where there is a choice.
+// Reader and without.
 func BenchmarkEach(b *testing.B) {
 	for _, c := range []struct{ files, size int }{
 		{5000, 0}, {5000, 4 << 10}, {2000, 64 << 10}, {500, 256 << 10}, {100, 1 << 20}, {100, 2 << 20}, {50, 4 << 20}, {8, 32 << 20},
@@ -33,8 +32,6 @@ func BenchmarkEach(b *testing.B) {
 		}{
 			{"reader", func(in Input) error { return in.Each(&r, sumWords) }},
 			{"none", func(in Input) error { return in.Each(nil, sumWords) }},
-			{"mapped", func(in Input) error { return eachFrom(in, &r, 1) }},
-			{"read", func(in Input) error { return eachFrom(in, &r, maxInt) }},
 		} {
 			b.Run(fmt.Sprintf("%dx%dKiB/%s", c.files, c.size>>10, how.name), func(b *testing.B) {
 				b.SetBytes(int64(c.files * c.size))
@@ -52,23 +49,6 @@ func BenchmarkEach(b *testing.B) {
 		r.Close()
 		os.RemoveAll(dir)
 	}
-}
-
-// eachFrom is Each with another size to map from.
-func eachFrom(in Input, r *Reader, mapFrom int64) error {
-	f, err := openFile(in.Name)
-	if err != nil {
-		return err
-	}
-	src := &source{name: in.Name, r: r, opts: &Options{}}
-	if err := src.take(f, mapFrom, new(time.Time)); err != nil {
-		return err
-	}
-	if src.data == nil {
-		return src.expand(sumWords)
-	}
-	defer src.data.Close()
-	return Guard(func() error { return sumWords(src.data) }, src.data)
 }
 
 var total uint64 // keeps the sums from being optimised away

@@ -21,13 +21,9 @@ const (
 	// for writing is not finished. Later, its writer is taken for one that keeps it
 	// open, as a program with continuous counters ("%c") does.
 	young = 2 * time.Second
-	// inUse is the age up to which a file is locked while it is mapped: its program
-	// runs again and again.
-	inUse = 10 * time.Minute
-
-	// maxTick is how long two writes may give a file the same time, by the clocks of
-	// known systems.
-	maxTick = 20 * time.Millisecond
+	// tick is how long two writes may give a file the same time: the longest tick of
+	// the clock of Linux.
+	tick = 10 * time.Millisecond
 
 	// maxLocked is how long to wait for another process's lock.
 	maxLocked = 10 * time.Second
@@ -40,53 +36,29 @@ const (
 // age returns the time since the last write; negative if that is in the future.
 func (v version) age() time.Duration { return time.Since(time.Unix(0, v.modified)) }
 
-// isYoung reports whether the file was written within a duration. The clocks of a
-// file server and of this machine may differ by as much.
-func (v version) isYoung(d time.Duration) bool { a := v.age(); return -d < a && a < d }
-
-// unsettled returns how long to wait until a write gives the file another time; 0 if it
-// does so from now on.
-func (v version) unsettled() time.Duration {
-	if !v.isYoung(young) {
-		return 0
-	}
-	var unit time.Duration // of the times on the file system; 0 if the clock's are longer
-	switch {
-	case v.modified%int64(time.Second) == 0 && v.changed%int64(time.Second) == 0:
-		unit = 2 * time.Second // FAT; others have one second
-	case v.modified%int64(10*time.Millisecond) == 0 && v.changed%int64(10*time.Millisecond) == 0:
-		unit = 10 * time.Millisecond // exFAT
-	}
-	wait := time.Duration(v.modified-writeTime()) + unit
-	if wait < 0 {
-		return 0
-	}
-	return min(wait, unit) + time.Millisecond
-}
+// isYoung reports whether the file was written a short time ago. The clocks of a file
+// server and of this machine may differ by as much.
+func (v version) isYoung() bool { a := v.age(); return -young < a && a < young }
 
 // isOld reports whether settle has nothing to do. With thousands of small files it
 // matters that it seldom asks for the time: who is old once does not become younger.
-func (r *Reader) isOld(v version, lock bool) bool {
-	limit := int64(young)
-	if lock {
-		limit = int64(inUse)
-	}
-	if v.modified < r.now-limit {
+func (r *Reader) isOld(v version) bool {
+	if v.modified < r.now-int64(young) {
 		return true
 	}
 	r.now = time.Now().UnixNano()
-	return v.modified < r.now-limit
+	return v.modified < r.now-int64(young)
 }
 
 // settle prepares a regular file for reading: it waits while a process may be writing it,
-// as the package documentation says. lock asks for a lock even if the file is not young.
-// start is when the first attempt to read the file began to wait; 0 if none did.
-func (f *file) settle(lock bool, start *time.Time) error {
+// as the package documentation says. start is when the first attempt to read the file
+// began to wait; 0 if none did.
+func (f *file) settle(start *time.Time) error {
 	locks := false // its writers lock it
 	if start.IsZero() {
 		*start = time.Now()
 	}
-	for f.isYoung(young) || lock && f.isYoung(inUse) {
+	for f.isYoung() {
 		busy := f.share()
 		// The holder of the lock may have written it since it was opened.
 		v, err := f.versionNow()
@@ -101,11 +73,12 @@ func (f *file) settle(lock bool, start *time.Time) error {
 			if time.Since(*start) > maxLocked {
 				return &fs.PathError{Op: "read", Path: f.name, Err: errLocked}
 			}
-		case !locks && f.isYoung(young) && f.hasWriter():
+		case !locks && f.isYoung() && f.hasWriter():
 			// One that takes no lock, or one that waits for ours.
 			f.unshare()
 		default:
-			if wait = f.unsettled(); wait == 0 {
+			// From then on a write gives the file another time.
+			if wait = tick - f.age(); wait <= 0 {
 				return nil
 			}
 		}

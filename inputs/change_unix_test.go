@@ -52,8 +52,8 @@ func TestRacingWriter(t *testing.T) {
 		size int
 		pack func([]byte) []byte
 	}{
-		{"read", 145 << 10, func(b []byte) []byte { return b }},
-		{"mapped", 3 << 20, func(b []byte) []byte { return b }},
+		{"small", 145 << 10, func(b []byte) []byte { return b }},
+		{"large", 3 << 20, func(b []byte) []byte { return b }},
 		{"gzip", 3 << 20, stored},
 		{"tar", 3 << 20, func(b []byte) []byte { return tarOf("a", string(b)) }},
 	} {
@@ -134,57 +134,34 @@ func TestRestlessWriter(t *testing.T) {
 	}
 }
 
-// TestGuardWrittenFile: a mapped file that is written over, or grows, is an error that
-// the file itself is not at fault for.
-func TestGuardWrittenFile(t *testing.T) {
-	for what, change := range map[string]func(name string) error{
-		"written over": func(name string) error {
-			f, err := os.OpenFile(name, os.O_WRONLY, 0)
-			if err == nil {
-				_, err = f.WriteAt([]byte{2}, 1000)
-				err = errors.Join(err, f.Close())
-			}
-			return err
-		},
-		"longer": func(name string) error { return os.Truncate(name, 2<<20) },
-	} {
-		for _, result := range []error{nil, errors.New("counters contradict each other")} {
-			d, name := mappedFile(t, 1<<20)
-			err := Guard(func() error {
-				if err := change(name); err != nil {
-					t.Fatal(err)
-				}
-				return result
-			}, d)
-			if !errors.Is(err, errChanged) || profile.ClassOf(err) != profile.Unreadable {
-				t.Errorf("%s: %v", what, err)
-			}
+// TestTick: a file that was just written is not read before its time tells of the next
+// write.
+func TestTick(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in")
+	write(t, name, "1")
+	f, err := openFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	for _, age := range []time.Duration{-20 * time.Millisecond, 0, tick / 2, 2 * tick, young / 2, young, -2 * young} {
+		start := time.Now()
+		modified := start.Add(-age)
+		if err := os.Chtimes(name, modified, modified); err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// TestUnsettled: how long to wait before a file's time tells of the next write.
-func TestUnsettled(t *testing.T) {
-	now := time.Now()
-	hundredth := now.Truncate(10 * time.Millisecond)
-	if hundredth.Equal(now.Truncate(time.Second)) {
-		hundredth = hundredth.Add(-10 * time.Millisecond)
-	}
-	for _, c := range []struct {
-		modified   time.Time
-		unit       time.Duration
-		least, max time.Duration
-	}{
-		{now.Add(time.Hour), 0, 0, 0},
-		{now.Add(-3 * time.Second), 0, 0, 0},
-		{now.Add(-time.Second).Round(time.Second).Add(1), 0, 0, 0},
-		{now, 0, 0, maxTick},
-		{now.Truncate(time.Second), time.Second, time.Second, 2*time.Second + maxTick},
-		{hundredth, 10 * time.Millisecond, 0, 10*time.Millisecond + maxTick},
-	} {
-		v := version{modified: c.modified.UnixNano(), changed: c.modified.UnixNano()}
-		if got := v.unsettled(); got < c.least || got > c.max {
-			t.Errorf("modified %v before: waits %v, want %v to %v", now.Sub(c.modified), got, c.least, c.max)
+		if f.version, err = f.versionNow(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.settle(new(time.Time)); err != nil {
+			t.Errorf("modified %v ago: %v", age, err)
+		}
+		least := max(tick-age, 0)
+		if age == -2*young { // more than clocks differ by
+			least = 0
+		}
+		if took := time.Since(start); took < least || took > least+time.Second {
+			t.Errorf("modified %v ago: waited %v, want %v", age, took, least)
 		}
 	}
 }

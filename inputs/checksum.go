@@ -9,9 +9,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// compareChecksum compares a file with the checksum beside it, if there is one.
-func (in localInput) compareChecksum(src *source) error {
-	if in.Name == Stdin || in.fetch != nil || src.opts.NoGlob {
+// compareChecksum compares a file with the checksum beside it, if there is one. data is the
+// contents of the file; nil if they have not been read.
+func (in localInput) compareChecksum(data []byte) error {
+	if in.fetch != nil || in.opts.NoGlob {
 		return nil
 	}
 	want, ok, err := atomicfile.ReadChecksum(in.Name)
@@ -19,19 +20,19 @@ func (in localInput) compareChecksum(src *source) error {
 		return err
 	}
 	var got [sha256.Size]byte
-	if d := src.data; d != nil {
-		err = Guard(func() error { got = sha256.Sum256(d.bytes); return nil }, d)
-	} else {
-		got, err = sumFile(in.Name)
-	}
-	if err != nil || got == want {
+	if data != nil {
+		got = sha256.Sum256(data)
+	} else if got, err = sumFile(in.Name); err != nil {
 		return err
+	}
+	if got == want {
+		return nil
 	}
 	return flaw.File(in.Name).Field("SHA-256 of the file").Gotf("%x", got).
 		Wantf("%x, as the checksum beside it says", want).Corrupt()
 }
 
-// sumFile returns the checksum of a compressed file.
+// sumFile returns the checksum of a file.
 func sumFile(name string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -44,13 +45,4 @@ func sumFile(name string) (sum [sha256.Size]byte, err error) {
 	}
 	h.Sum(sum[:0])
 	return sum, nil
-}
-
-// discard closes a source that is not read.
-func (s *source) discard() {
-	if s.data != nil {
-		s.data.Close()
-	} else if s.close != nil {
-		s.close() // nothing was written that could be lost
-	}
 }

@@ -13,15 +13,9 @@ import (
 
 // Data is the uncompressed contents of one file or archive member.
 type Data struct {
-	name  string
-	bytes []byte
-
+	name   string
+	bytes  []byte // a buffer of the Reader
 	origin packing.Origin
-
-	mapped *mapping // what bytes lies in, if it is mapped
-	r      *Reader  // where bytes goes back to, if it was read
-
-	release func() // of a Remote; nil otherwise
 }
 
 // Name returns the path of the file; for a member of an archive
@@ -29,41 +23,21 @@ type Data struct {
 func (d *Data) Name() string { return d.name }
 
 // Bytes returns the contents, which may be empty. They must not be written to,
-// and must not be used after Close.
+// and are valid until the function that got the Data returns.
 func (d *Data) Bytes() []byte { return d.bytes }
 
 // Packed returns what a pack says about a profile in it: what identifies its program, and
 // the build id in hexadecimal; "" where it does not say.
 func (d *Data) Packed() (program, buildID string) { return d.origin.Program, d.origin.BuildID }
 
-// Close unmaps the file or gives its memory back to the Reader. It may be
-// called more than once.
-func (d *Data) Close() error {
-	b, m := d.bytes, d.mapped
-	d.bytes, d.mapped = nil, nil
-	if d.release != nil {
-		defer d.release()
-		d.release = nil
-	}
-	if m != nil {
-		return m.close()
-	}
-	if d.r != nil {
-		d.r.giveBuffer(b)
-		d.r = nil
-	}
-	return nil
-}
-
 // A Reader holds buffers and decompressors that one goroutine reuses from input
-// to input. The zero value is ready. Passing it to the next Open before the last
-// Data is closed is allowed and costs a new buffer.
+// to input. The zero value is ready.
 type Reader struct {
 	// Ahead, if not nil, returns an input that will be opened soon, another one with each
 	// call, and false if there is none now. The Reader calls it where reading waits for a
 	// device or a server, and has the system read that file into its cache. How many files
 	// at the same time follows from how long reading takes: none, as long as the files are
-	// in the cache; twice as many each time that one was not.
+	// in the cache; twice as many each time that a file was not.
 	Ahead           func() (Input, bool)
 	wanted, running atomic.Int32 // files to be read ahead at the same time
 
@@ -89,6 +63,9 @@ func (r *Reader) Close() {
 	for _, z := range r.zstds {
 		z.Close()
 	}
+	for _, b := range r.buffers {
+		free(b)
+	}
 	r.buffers, r.streams, r.gzips, r.zstds = nil, nil, nil, nil
 }
 
@@ -102,8 +79,8 @@ func (r *Reader) takeBuffer(size int) []byte {
 		}
 	}
 	if best < 0 || cap(r.buffers[best]) < size {
-		// Room for further files, many of which are a little larger.
-		return make([]byte, 0, size+size/4)
+		// Leave room: the next files may be a little larger.
+		return allocate(size + size/4)
 	}
 	b := r.buffers[best]
 	last := len(r.buffers) - 1
@@ -112,20 +89,20 @@ func (r *Reader) takeBuffer(size int) []byte {
 	return b[:0]
 }
 
+// giveBuffer takes a buffer back. It keeps the largest ones.
 func (r *Reader) giveBuffer(b []byte) {
-	if cap(b) == 0 || cap(b) > keepBuffer {
-		return
-	}
-	if len(r.buffers) < keepSpares {
-		r.buffers = append(r.buffers, b)
-		return
-	}
-	for i := range r.buffers {
-		if cap(r.buffers[i]) < cap(b) {
-			r.buffers[i] = b
+	if cap(b) > 0 && cap(b) <= keepBuffer {
+		if len(r.buffers) < keepSpares {
+			r.buffers = append(r.buffers, b)
 			return
 		}
+		for i := range r.buffers {
+			if cap(r.buffers[i]) < cap(b) {
+				r.buffers[i], b = b, r.buffers[i]
+			}
+		}
 	}
+	free(b)
 }
 
 func (r *Reader) takeStream(src io.Reader) *bufio.Reader {

@@ -16,42 +16,39 @@
 //		})
 //	}
 //
-// # Reading or mapping
+// # Reading
 //
-// Small files are read into buffers that the [Reader] reuses; large ones are mapped
-// into memory where the system supports it. Access to a mapped file that another
-// process has truncated faults. [Input.Each] turns the fault into an error; callers
-// of [Input.Open] use [Guard] for that.
+// Files are read, not mapped: what another process does to a file cannot change the bytes
+// of a [Data]. A [Reader] reuses its buffers. Buffers of 1 MiB and more lie outside of Go's
+// heap, so a profile takes as much memory as its file. Package internal/object maps
+// programs.
 //
 // # Files that are being written
 //
 // Programs write their profiles when they end; LLVM's runtime ("%m") writes over and over into
 // the same file, which keeps its size. The bytes read must be the contents of the file at one
-// moment. To be certain of that, the package makes sure of three things:
+// moment. The package makes sure of two things:
 //
-//   - Its size and times (mtime; for a copy also ctime) are the same before and after it
-//     was read. That finds all writes in between if a write changes mtime, for which the clock
-//     must have ticked since the last change when the file is opened. If it has not, the
-//     package waits for the tick (Linux: up to 10 ms; up to 2 s on FAT).
+//   - The size and the times (mtime, ctime) of the file are the same before and after it
+//     was read. They show every write in between if the clock has ticked since the last
+//     change before the file is read. If it has not, the package waits up to 10 ms.
 //   - Nobody is in the middle of writing it. A file written less than 2 s ago is
 //     read under the lock that LLVM's runtime takes (fcntl; Linux only), and once
 //     no process has it open for writing (Linux, own files). The package waits for the lock
 //     for 10 s, and for other writers for 3 s. A writer that keeps a file open but pauses for
 //     2 s counts as finished.
-//   - The package can discard what it has read. It copies a file of up to 64 MiB written less
-//     than 2 s ago instead of mapping it, and copies it again if it changed, three times in
-//     all. It locks a larger file while it is mapped, if it was written less than 10
-//     minutes ago.
 //
-// If all this fails, the error says that the file changed while it was read. Its class is
-// [profile.Unreadable], or [profile.ErrTruncated] if the file is shorter now.
+// A file that changed is read again, three times in all. If it changes each time, the error
+// says that the file changed while it was read. Its class is [profile.Unreadable], or
+// [profile.ErrTruncated] if the file is shorter now.
 //
 // Older files are not locked; they cost only the second look at their times.
 // Files on other machines are never locked, because a request for a lock may block. The package does
 // not notice writes through a mapping (a program with continuous counters, "%c", whose
-// profile changes all the time), a writer that sets mtime back to its old value
-// while the file is mapped, and a writer that does not lock the file, cannot be seen to
-// have it open, and pauses between two writes.
+// profile changes all the time), a writer that sets mtime and ctime back, and a writer that
+// does not lock the file, cannot be seen to have it open, and pauses between two writes.
+// Times of FAT and exFAT, which are multiples of 2 s and 10 ms, hide a write within such an
+// interval: nobody keeps the pool of a running program on such a disk.
 //
 // # Hostile input
 //

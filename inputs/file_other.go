@@ -9,10 +9,6 @@ import (
 	"os"
 )
 
-// canMap is false: files are read. On Windows no other process could replace or
-// delete a file while it is mapped.
-const canMap = false
-
 // A file is an open file with its version and kind at the time it was opened.
 type file struct {
 	name    string
@@ -67,13 +63,8 @@ func (f *file) head(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *file) close() error { return f.f.Close() }
+func (f *file) close() { f.f.Close() }
 
-// A mapping does not exist here.
-type mapping struct {
-	f     *file
-	bytes []byte
-}
-
-func mapFile(*file) (*mapping, error) { return nil, errors.ErrUnsupported }
-func (m *mapping) close() error       { return nil }
+// allocate returns an empty buffer, in Go's heap.
+func allocate(size int) []byte { return make([]byte, 0, size) }
+func free([]byte)              {}

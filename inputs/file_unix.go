@@ -12,10 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
-const canMap = true
-
-// A file is an open file without what [os.File] adds for polling and cleaning
-// up: with thousands of small profiles that costs as much as reading them.
+// A file is an open file without what [os.File] adds for polling and cleaning up: with
+// thousands of small profiles that costs a third of the time to read them.
 type file struct {
 	name    string
 	fd      int
@@ -31,22 +29,18 @@ func openFile(name string) (*file, error) {
 	}
 	f := &file{name: name, fd: fd}
 	kind, v, err := f.stat()
-	f.version = v
-	switch {
-	case err != nil:
-	case kind == unix.S_IFDIR:
+	if err == nil && kind == unix.S_IFDIR {
 		err = &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
 	}
 	if err != nil {
 		f.close()
 		return nil, err
 	}
-	f.regular = kind == unix.S_IFREG
+	f.regular, f.version = kind == unix.S_IFREG, v
 	return f, nil
 }
 
-// stat returns the file's kind (S_IFMT) and current version. It is safe for concurrent
-// use.
+// stat returns the file's kind (S_IFMT) and current version.
 func (f *file) stat() (kind uint32, v version, err error) {
 	var st unix.Stat_t
 	if _, err := retry(func() (int, error) { return 0, unix.Fstat(f.fd, &st) }); err != nil {
@@ -74,8 +68,7 @@ func (f *file) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	p = p[:min(len(p), maxRead)]
-	n, err := retry(func() (int, error) { return syscall.Read(f.fd, p) })
+	n, err := retry(func() (int, error) { return syscall.Read(f.fd, p[:min(len(p), maxRead)]) })
 	if err != nil {
 		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
 	}
@@ -94,12 +87,12 @@ func (f *file) head(p []byte) (int, error) {
 	return n, nil
 }
 
-func (f *file) close() error {
-	// Not tried again after EINTR: the descriptor is gone then.
-	if err := syscall.Close(f.fd); err != nil && err != syscall.EINTR {
-		return &fs.PathError{Op: "close", Path: f.name, Err: err}
+// close closes a file, once. Its errors say nothing: nothing was written that could be lost.
+func (f *file) close() {
+	if f.fd >= 0 {
+		_ = syscall.Close(f.fd)
+		f.fd = -1
 	}
-	return nil
 }
 
 // retry repeats a call that a signal interrupted.
@@ -112,29 +105,25 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// A mapping is a file mapped into memory. The file stays open so that its version
-// can be checked.
-type mapping struct {
-	f     *file
-	bytes []byte
+// largeBuffer is the size in bytes from which a buffer lies outside of Go's heap. There
+// it does not let the garbage collector wait for as much garbage again, and the system
+// has the memory back as soon as the buffer is freed.
+const largeBuffer = 1 << 20
+
+// allocate returns an empty buffer.
+func allocate(size int) []byte {
+	if size >= largeBuffer {
+		if b, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err == nil {
+			useLargePages(b)
+			return b[:0]
+		}
+	}
+	return make([]byte, 0, size)
 }
 
-// mapFile maps a regular file that is not empty. The mapping owns f.
-func mapFile(f *file) (*mapping, error) {
-	b, err := syscall.Mmap(f.fd, 0, int(f.size), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return nil, &fs.PathError{Op: "map", Path: f.name, Err: err}
+// free gives back the memory of a buffer from allocate.
+func free(b []byte) {
+	if cap(b) >= largeBuffer {
+		_ = syscall.Munmap(b[:cap(b)]) // fails for a buffer in the heap
 	}
-	return &mapping{f: f, bytes: b}, nil
-}
-
-func (m *mapping) close() error {
-	err := syscall.Munmap(m.bytes)
-	if err != nil {
-		err = &fs.PathError{Op: "unmap", Path: m.f.name, Err: err}
-	}
-	if closeErr := m.f.close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

@@ -11,8 +11,7 @@ import (
 
 // limits bound what compressed files, archives and streams expand to. Memory is taken
 // as the bytes arrive, whatever size is announced, except for the window of a zstd
-// stream: up to 128 MiB. Plain files are not limited: their size is known, and they are
-// mapped.
+// stream: up to 128 MiB. Plain files are not limited: their size is known.
 //
 // None of them but maxSize holds if the caller has set Options.MaxSize.
 type limits struct {

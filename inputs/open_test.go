@@ -31,10 +31,21 @@ func random(n int) []byte {
 var sizes = []int{
 	0, 1, sniffLen - 1, sniffLen, sniffLen + 1,
 	firstBuffer - 1, firstBuffer, firstBuffer + 1,
-	mapWithReader - 1, mapWithReader, mapWithReader + 1, 3*mapWithReader + 7,
+	streamFrom - 1, streamFrom, streamFrom + 1, 3*streamFrom + 7,
+	16<<20 + 1,
 }
 
-func TestOpenFiles(t *testing.T) {
+// one returns a copy of what One yields.
+func one(in Input) (*Data, error) {
+	var got *Data
+	err := in.One(func(d *Data) error {
+		got = &Data{name: d.Name(), bytes: bytes.Clone(d.Bytes())}
+		return nil
+	})
+	return got, err
+}
+
+func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	var r Reader
 	defer r.Close()
@@ -48,24 +59,14 @@ func TestOpenFiles(t *testing.T) {
 		if err := os.Chtimes(name, old, old); err != nil {
 			t.Fatal(err)
 		}
+		d, err := one(File(name, Options{}))
+		if err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if d.Name() != name || !bytes.Equal(d.Bytes(), want) {
+			t.Errorf("%d bytes: got %d of %s", size, len(d.Bytes()), d.Name())
+		}
 		for _, reader := range []*Reader{nil, &r} {
-			d, err := File(name, Options{}).Open(reader)
-			if err != nil {
-				t.Fatalf("%d bytes: %v", size, err)
-			}
-			if d.Name() != name || !bytes.Equal(d.Bytes(), want) {
-				t.Errorf("%d bytes: got %d of %s", size, len(d.Bytes()), d.Name())
-			}
-			from := mapWithReader
-			if reader == nil {
-				from = mapWithoutReader
-			}
-			if mapped := d.mapped != nil; mapped != (canMap && size >= from) {
-				t.Errorf("%d bytes, reader %v: mapped %v", size, reader != nil, mapped)
-			}
-			if err := errors.Join(d.Close(), d.Close()); err != nil {
-				t.Error(err)
-			}
 			calls := 0
 			err = File(name, Options{}).Each(reader, func(d *Data) error {
 				calls++
@@ -92,7 +93,7 @@ func TestOpenErrors(t *testing.T) {
 		{"", fs.ErrNotExist},
 		{dir, nil},
 	} {
-		_, openErr := File(c.name, Options{}).Open(nil)
+		_, openErr := one(File(c.name, Options{}))
 		eachErr := File(c.name, Options{}).Each(nil, func(*Data) error { t.Error("called"); return nil })
 		for _, err := range []error{openErr, eachErr} {
 			var pe *fs.PathError
@@ -152,24 +153,23 @@ func TestReaderIsReused(t *testing.T) {
 		t.Errorf("a pass over 305,100 bytes allocates %d", per)
 	}
 
-	var open []*Data
-	for range 3 {
-		for _, in := range ins {
-			d, err := in.Open(&r)
-			if err != nil {
-				t.Fatal(err)
+	// Inputs are read with the same Reader within fn.
+	left := 3 * len(ins)
+	var again func(*Data) error
+	again = func(d *Data) error {
+		if left--; left > 0 {
+			if err := ins[left%len(ins)].Each(&r, again); err != nil {
+				return err
 			}
-			open = append(open, d)
 		}
-	}
-	for i, d := range open {
 		want, err := os.ReadFile(d.Name())
-		if err != nil || !bytes.Equal(d.Bytes(), want) {
-			t.Errorf("Data %d was overwritten", i)
+		if err == nil && !bytes.Equal(d.Bytes(), want) {
+			t.Errorf("%s was overwritten", d.Name())
 		}
+		return err
 	}
-	for _, d := range open {
-		d.Close()
+	if err := ins[0].Each(&r, again); err != nil {
+		t.Fatal(err)
 	}
 	if len(r.buffers) > keepSpares {
 		t.Errorf("%d buffers kept", len(r.buffers))
@@ -184,7 +184,7 @@ func TestStdin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := ins[0].Open(nil)
+			d, err := one(ins[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func TestStdin(t *testing.T) {
 				t.Errorf("%s, %d bytes: got %d of %s", what, size, len(d.Bytes()), d.Name())
 			}
 			// There is nothing left for the second.
-			if d, err := ins[1].Open(nil); err != nil || len(d.Bytes()) != 0 {
+			if d, err := one(ins[1]); err != nil || len(d.Bytes()) != 0 {
 				t.Errorf("second: %v, %v", d, err)
 			}
 		}
@@ -200,7 +200,7 @@ func TestStdin(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for _, good := range []string{"", "some bytes", strings.Repeat("x", 100_000)} {
 		in := Input{Name: "-", opts: &Options{Stdin: io.MultiReader(strings.NewReader(good), failing{broken})}}
-		if _, err := in.Open(nil); !errors.Is(err, broken) {
+		if _, err := one(in); !errors.Is(err, broken) {
 			t.Errorf("after %d bytes: %v", len(good), err)
 		}
 	}

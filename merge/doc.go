@@ -26,7 +26,7 @@
 //
 // # Hostile input
 //
-// The limits are those of package inputs and of the adders. If another process
-// truncates a mapped file while an adder reads it, Run leaves the file out; if
-// part of the file may already be in the sum, Run fails.
+// The limits of package inputs and of the adders apply. A file that another process
+// changes while it is read is left out. What happens to a file after that does not matter:
+// adders get bytes in memory.
 package merge

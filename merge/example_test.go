@@ -25,7 +25,6 @@ func Example() {
 			if err != nil {
 				return nil, err // it is left out
 			}
-			p.Adding()
 			added, err := fork.AddAt(p.Place, uint64(p.Place), r, p.Weight)
 			return &merge.Contribution{Functions: added.Records}, err // an error now ends the run
 		})

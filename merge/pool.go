@@ -213,7 +213,7 @@ func (w *worker) read(input int) {
 		if p.Name == in.Name {
 			plain = p
 			w.pass(input+1, place)
-			w.add(p, d)
+			w.add(p)
 			return nil
 		}
 		select {
@@ -222,15 +222,12 @@ func (w *worker) read(input int) {
 			p.Data = idle.copied
 			idle.inbox <- p
 		default:
-			w.add(p, d)
+			w.add(p)
 		}
 		return nil
 	})
 	switch {
 	case w.ctx.Err() != nil:
-		return
-	case err != nil && plain != nil && plain.inSum:
-		w.spoiled(err)
 		return
 	case plain != nil && plain.ended, err != nil && !w.wants(input, seen):
 		err = nil // already reported, or left to another run
@@ -256,27 +253,14 @@ func (w *worker) read(input int) {
 	w.pass(input+1, place)
 }
 
-// spoiled ends the run: an input changed while an adder read it, and part of it
-// is in the sum.
-func (w *worker) spoiled(err error) {
-	w.cancel(fmt.Errorf("%w; part of it is in the sum already, so nothing is written: merge again when no process writes it", err))
-}
-
-// add adds one profile to the worker's sum. Its bytes lie in data, unless they have been
-// copied.
-func (w *worker) add(p *Profile, data ...*inputs.Data) {
+// add adds one profile to the worker's sum. It ends the run if part of the profile is in
+// the sum and the rest cannot be added.
+func (w *worker) add(p *Profile) {
 	p.account = Account{Input: p.Input, Member: p.Member, File: p.Name, Size: len(p.Data), Data: p.Data}
-	var contributed *Contribution
-	// Guarded here, not only by Each: what the adder finds wrong with a file that
-	// changes is not what is wrong with it.
-	err := inputs.Guard(func() (err error) {
-		contributed, err = w.adder(p)
-		p.inSum = err == nil || contributed != nil
-		return err
-	}, data...)
+	contributed, err := w.adder(p)
 	switch {
-	case err != nil && p.inSum:
-		w.spoiled(err)
+	case err != nil && contributed != nil:
+		w.cancel(fmt.Errorf("%w; part of it is in the sum already, so nothing is written: merge again when no process writes it", err))
 		return
 	case err != nil:
 		p.account.Err, p.account.Rescued, p.account.RescuedOmitted = err, nil, 0

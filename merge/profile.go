@@ -20,14 +20,8 @@ type Profile struct {
 	Place   int    // index among all profiles, with Options.Ordered
 
 	account Account
-	inSum   bool // the profile, or part of it, may be in the sum
 	ended   bool // its account has been delivered
 }
-
-// Adding declares that a failure from now on leaves part of the profile in the
-// sum. An adder calls it before it adds from bytes that it has not copied: they
-// may lie in a mapped file that another process writes.
-func (p *Profile) Adding() { p.inSum = true }
 
 // Rescue records a damaged function.
 func (p *Profile) Rescue(r profile.Rescued) {

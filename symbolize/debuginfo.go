@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/program/dwarf"
 	"github.com/profuse-pgo/profuse/internal/program/object"
@@ -137,12 +136,12 @@ func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 
 // openImage opens another file, which is closed together with f.
 func (f *File) openImage(path string) (*object.Image, error) {
-	data, err := f.opt.imageFile(path).Open(nil)
+	data, err := object.Open(f.opt.imageFile(path))
 	if err != nil {
 		return nil, err
 	}
 	var image *object.Image
-	err = inputs.Guard(func() error {
+	err = object.Guard(func() error {
 		image, err = parse(path, data.Bytes(), f.image.Arch)
 		return err
 	}, data)
@@ -152,7 +151,7 @@ func (f *File) openImage(path string) (*object.Image, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mapped = append(f.mapped[:len(f.mapped):len(f.mapped)], data)
+	f.open = append(f.open[:len(f.open):len(f.open)], data)
 	return image, nil
 }
 
@@ -234,8 +233,8 @@ func isRegular(path string) bool {
 
 // fileCRC returns the CRC-32 of a file, as in .gnu_debuglink.
 func (o *Options) fileCRC(path string) (sum uint32, err error) {
-	err = o.imageFile(path).One(func(d *inputs.Data) error {
-		sum = crc32.ChecksumIEEE(d.Bytes())
+	err = object.ReadFile(o.imageFile(path), func(data []byte) error {
+		sum = crc32.ChecksumIEEE(data)
 		return nil
 	})
 	return sum, err

@@ -69,9 +69,9 @@ type File struct {
 	opt   Options
 	image *object.Image
 
-	mu     sync.Mutex
-	mapped []*inputs.Data // everything that is open
-	units  unitCache
+	mu    sync.Mutex
+	open  []*object.File // everything that is open
+	units unitCache
 
 	// These read the debug information and the symbol table at the first call.
 	debugData   func() (*debugInfo, error)
@@ -102,11 +102,11 @@ func Open(path string, opt Options) (*File, error) {
 			return nil, err
 		}
 	}
-	data, err := opt.imageFile(path).Open(nil)
+	data, err := object.Open(opt.imageFile(path))
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, opt: opt, mapped: []*inputs.Data{data}}
+	f := &File{path: path, opt: opt, open: []*object.File{data}}
 	err = f.guard(func() error {
 		m, err := parse(path, data.Bytes(), opt.Arch)
 		if err == nil {
@@ -161,13 +161,12 @@ func (f *File) setImage(m *object.Image) {
 	f.debugData, f.symbolTable = sync.OnceValues(f.openDebugInfo), sync.OnceValues(f.readSymbols)
 }
 
-// guard runs fn, which reads the file's bytes, and turns a fault in a mapped file
-// into an error.
+// guard runs fn, which reads the file's bytes, under [object.Guard].
 func (f *File) guard(fn func() error) error {
 	f.mu.Lock()
-	mapped := f.mapped
+	open := f.open
 	f.mu.Unlock()
-	return inputs.Guard(fn, mapped...)
+	return object.Guard(fn, open...)
 }
 
 // Close closes the file and its debug files. Frames and symbols stay valid; the
@@ -176,12 +175,12 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var err error
-	for _, d := range f.mapped {
+	for _, d := range f.open {
 		if closeErr := d.Close(); err == nil {
 			err = closeErr
 		}
 	}
-	f.mapped = nil
+	f.open = nil
 	f.units = unitCache{}
 	return err
 }

@@ -185,8 +185,8 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 		k.mu.Unlock()
 		return from.scan(spare, n)
 	}
-	defer k.mu.Unlock() // deferred because reading a mapped file may fault
-	k.again = false     // a profile that has no catalog may come again and again
+	defer k.mu.Unlock()
+	k.again = false // a profile that has no catalog may come again and again
 	c := &catalog{key: key, kept: true}
 	n.catalog = c
 	if !from.scan(c, n) {

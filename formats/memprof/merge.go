@@ -99,9 +99,6 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 	}
 	m.inputs++
 	m.addOnly()
-	if opt.Adding != nil {
-		opt.Adding()
-	}
 	m.addRaw(s, weight)
 	return &s.about, nil
 }

@@ -25,9 +25,6 @@ type SymbolizeOptions struct {
 	// Overflow, if not nil, is called with the index of each MIB with a sum that
 	// saturated.
 	Overflow func(uint32)
-	// Adding, if not nil, is called when [Merger.AddRaw] begins to add to the sum. A fault
-	// in the memory of the raw profile then leaves part of it there.
-	Adding func()
 }
 
 // Coverage counts the results of symbolizing.

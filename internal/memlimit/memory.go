@@ -19,7 +19,7 @@ import (
 )
 
 // SetLimit sets the soft memory limit to seven eighths of the least of the machine's memory, the
-// limit of the cgroup, and the limit of the process (ulimit -v). The rest is for mapped files,
+// limit of the cgroup, and the limit of the process (ulimit -v). The rest is for mapped programs,
 // threads and other programs. A limit in GOMEMLIMIT stays.
 func SetLimit(getenv func(string) string) {
 	if getenv("GOMEMLIMIT") != "" {

@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"cmp"
 	"strings"
 	"sync"
 
@@ -70,15 +69,12 @@ func ReadView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	err := ReadOne(env, arg, func(d *inputs.Data) (err error) {
 		// The bytes are only valid within this function, so it waits for look.
 		var looking sync.WaitGroup
-		var lookErr error
 		if look != nil {
-			looking.Go(func() {
-				lookErr = inputs.Guard(func() error { look(d.Name(), d.Bytes()); return nil }, d)
-			})
+			looking.Go(func() { look(d.Name(), d.Bytes()) })
 		}
 		v, err = formats.View(d.Name(), d.Bytes(), opt)
 		looking.Wait()
-		return cmp.Or(err, lookErr)
+		return err
 	})
 	return v, err
 }

@@ -213,7 +213,7 @@ func (t *tool) evaluate() error {
 			return err
 		}
 		defer data.Close()
-		return inputs.Guard(func() error {
+		return object.Guard(func() error {
 			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation})
 			maps = append(maps, found...)
 			return err
@@ -268,17 +268,17 @@ func (t *tool) evaluate() error {
 }
 
 // openProgram opens a program; "-" is standard input.
-func (t *tool) openProgram(name string) (*inputs.Data, error) {
+func (t *tool) openProgram(name string) (*object.File, error) {
 	opt := t.Inputs()
 	opt.Recognize = nil // a program
 	if name != inputs.Stdin {
-		return inputs.File(name, opt).Open(nil)
+		return object.Open(inputs.File(name, opt))
 	}
 	ins, err := inputs.Expand([]string{name}, opt)
 	if err != nil {
 		return nil, err
 	}
-	return ins[0].Open(nil)
+	return object.Open(ins[0])
 }
 
 // findProgram returns the program with a build id below the folders of --debug-file-directory, "" if

@@ -130,7 +130,6 @@ func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult
 		adders[i] = func(p *merge.Profile) (*merge.Contribution, error) {
 			err := checkKind(p.Name, p.Data, mip.FormatRaw)
 			if err == nil {
-				p.Adding()
 				err = m.AddRaw(p.Name, p.Data, 1)
 			}
 			return nil, err

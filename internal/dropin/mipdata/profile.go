@@ -13,39 +13,28 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/filelock"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// open opens an input. The original has one message for all failures to open. Messages about
-// compressed files, which the original does not read, are profuse's own.
-func (t *tool) open(in inputs.Input) (*inputs.Data, error) {
-	data, err := in.Open(nil)
-	if err == nil {
-		return data, nil
-	}
-	if isSystem(err) {
+// load reads an input with read, which must not retain data. It prints an error and returns the error
+// that ends the run. The original has one message for all failures to open. Messages about compressed
+// files, which the original does not read, are profuse's own.
+func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
+	opened := false
+	err = object.ReadFile(in, func(data []byte) (err error) {
+		opened = true
+		p, err = read(data)
+		return err
+	})
+	switch {
+	case err == nil:
+		return p, nil
+	case !opened && isSystem(err):
 		t.cannotOpen(in.Name)
 		return nil, errInvalid
 	}
 	return nil, t.refuse(err)
-}
-
-// load reads an input with read, which must not retain data. It prints an error and returns the
-// error that ends the run.
-func (t *tool) load(in inputs.Input, read func(data []byte) (*mip.Profile, error)) (p *mip.Profile, err error) {
-	data, err := t.open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer data.Close()
-	err = inputs.Guard(func() (err error) {
-		p, err = read(data.Bytes())
-		return err
-	}, data)
-	if err != nil {
-		return nil, t.refuse(err)
-	}
-	return p, nil
 }
 
 // readProfile reads the profile of option -p.

@@ -47,15 +47,17 @@ func (t *tool) takeStdin() io.Reader {
 // reading have LLVM's words.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
-	var data *inputs.Data
+	opened := false
 	if err == nil {
-		data, err = in.Open(nil)
+		err = in.One(func(d *inputs.Data) error {
+			opened = true
+			return use(d.Bytes())
+		})
 	}
-	if err != nil {
+	if err != nil && !opened {
 		return &failure{whence: name, message: readingWords(err)}
 	}
-	defer data.Close()
-	return inputs.Guard(func() error { return use(data.Bytes()) }, data)
+	return err
 }
 
 // readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning

@@ -224,7 +224,7 @@ type worker struct {
 func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, err error) {
 	var kind irpgo.Variant
 	counts := false
-	// Other workers wait for the decision, so it must come even if a mapped file faults.
+	// Other workers wait for the decision, so it must come in any case.
 	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
@@ -251,7 +251,6 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if err != nil {
 		return nil, err
 	}
-	p.Adding()
 	added, err := w.merger.AddAt(p.Place, w.job.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err

@@ -58,7 +58,6 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	added, err := to.AddRawMemProf(raw, h.binaries, memprof.SymbolizeOptions{
 		Warn:     warn,
 		Overflow: func(uint32) { cut++ },
-		Adding:   in.Adding,
 	}, in.Weight)
 	if err != nil {
 		return nil, err

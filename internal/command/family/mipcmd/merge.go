@@ -208,7 +208,6 @@ func (s *sum) addProfile(m *mip.Merger, p *merge.Profile) error {
 		if err := s.checkBuild(p); err != nil {
 			return err
 		}
-		p.Adding()
 		err := m.AddRaw(p.Name, p.Data, p.Weight)
 		if err == nil {
 			s.raw.Add(1)
@@ -217,7 +216,6 @@ func (s *sum) addProfile(m *mip.Merger, p *merge.Profile) error {
 	case formats.MIPRet, formats.MIPProfile, formats.MIPYAML, formats.MIPMap:
 		r, err := mip.NewReader(p.Name, p.Data, warnings(s.job))
 		if err == nil {
-			p.Adding()
 			err = m.Add(r, p.Weight)
 		}
 		if err == nil && f != formats.MIPRet {

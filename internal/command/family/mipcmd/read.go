@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -74,8 +75,8 @@ func isMapless(err error) bool { return profile.ClassOf(err) == profile.ErrMisma
 
 // readFile is parse for an input.
 func readFile(in inputs.Input, arch string, warn func(profile.Warning)) (m *mipFile, err error) {
-	err = in.One(func(d *inputs.Data) (err error) {
-		m, err = parse(d.Name(), d.Bytes(), arch, warn)
+	err = object.ReadFile(in, func(data []byte) (err error) {
+		m, err = parse(in.Name, data, arch, warn)
 		return err
 	})
 	return m, err

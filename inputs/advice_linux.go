@@ -11,3 +11,11 @@ func (f *file) willRead(bytes int64) {
 		}
 	}
 }
+
+// useLargePages has the system give a large buffer memory in pages of 2 MiB. Without
+// them, page faults make a fifth of the time to read a profile of 100 MB.
+func useLargePages(b []byte) {
+	if len(b) >= 16<<20 {
+		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
+	}
+}
