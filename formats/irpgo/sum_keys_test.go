@@ -62,7 +62,7 @@ func TestViewOfAFork(t *testing.T) {
 
 // Info says of a sum what the reader of the file says in which the sum is written.
 func TestMergedInfo(t *testing.T) {
-	const name = "../testdata/irpgo/clang22/ir-run1.profraw"
+	const name = "../../testdata/irpgo/clang22/ir-run1.profraw"
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
