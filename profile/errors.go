@@ -65,16 +65,16 @@ func (p Place) Where() string {
 // classes describes the classes, the most serious first: signs of a fault, signs of a mistake, everyday
 // events.
 var classes = []struct {
-	class Class
-	text  string
+	class         Class
+	text, program string // end of a message about a profile, and about a program
 }{
-	{Unreadable, "unreadable file"},
-	{ErrCorrupt, "corrupt profile"},
-	{ErrUnsupported, "unsupported profile version or variant"},
-	{ErrMismatch, "mismatching profile"},
-	{ErrUnrecognized, "unrecognized profile format"},
-	{ErrTruncated, "truncated profile"},
-	{ErrEmpty, "empty profile file"},
+	{Unreadable, "unreadable file", "unreadable file"},
+	{ErrCorrupt, "corrupt profile", "corrupt program"},
+	{ErrUnsupported, "unsupported profile version or variant", "unsupported program"},
+	{ErrMismatch, "mismatching profile", "mismatching program"},
+	{ErrUnrecognized, "unrecognized profile format", "unrecognized program format"},
+	{ErrTruncated, "truncated profile", "truncated program"},
+	{ErrEmpty, "empty profile file", "empty program file"},
 }
 
 // Classes returns all classes, the most serious first.
@@ -86,7 +86,7 @@ func Classes() []Class {
 	return all
 }
 
-// Error returns the end of an error message: "corrupt profile".
+// Error returns the end of a message about a profile: "corrupt profile".
 func (c Class) Error() string {
 	for _, known := range classes {
 		if known.class == c {
@@ -116,6 +116,8 @@ type FormatError struct {
 	Want  string // the values allowed; may be empty
 	Hint  string // what the owner of the file may do; may be empty
 	Err   error  // wraps a Class
+	// Program: the input is a program, object, archive or class file and no profile.
+	Program bool
 }
 
 // Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want WANT: CLASS" without the
@@ -137,8 +139,19 @@ func (e *FormatError) Error() string {
 		}
 		b.WriteString(": ")
 	}
-	b.WriteString(ClassOf(e.Err).Error())
+	b.WriteString(e.classText())
 	return b.String()
+}
+
+// classText returns the end of the message.
+func (e *FormatError) classText() string {
+	class := ClassOf(e.Err)
+	for _, known := range classes {
+		if e.Program && known.class == class {
+			return known.program
+		}
+	}
+	return class.Error()
 }
 
 // ofFormat reports whether the error says of a file as a whole what it is.

@@ -130,3 +130,20 @@ func InFile(err error, file string) error {
 	}
 	return err
 }
+
+// OfProgram marks every [profile.FormatError] in *err as an error about a program. Packages that read
+// programs defer it in their exported functions.
+func OfProgram(err *error) { markProgram(*err) }
+
+func markProgram(err error) {
+	switch e := err.(type) {
+	case *profile.FormatError:
+		e.Program = true
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			markProgram(err)
+		}
+	case interface{ Unwrap() error }:
+		markProgram(e.Unwrap())
+	}
+}

@@ -78,7 +78,8 @@ func (x *Index) addFolder(folder string) error {
 	})
 }
 
-func (x *Index) addFile(path string) error {
+func (x *Index) addFile(path string) (err error) {
+	defer flaw.OfProgram(&err)
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -107,6 +108,7 @@ func (x *Index) addFile(path string) error {
 // addClass adds the class file in data, which it does not retain. name is for
 // errors. methods is how many methods the class has.
 func (x *Index) addClass(name string, data []byte) (methods int, err error) {
+	defer flaw.OfProgram(&err)
 	if len(data) > maxClassFile {
 		return 0, flaw.File(name).Field("size of the class file").Got("more").
 			Wantf("at most %d bytes", maxClassFile).Unsupported()

@@ -180,8 +180,8 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"a/b/broken.class: header at 0x4: minor version is cut off after 1 bytes, want 2 bytes: truncated profile",
-		"lib/x.JAR!z.class: header at 0x0: size is 0 bytes, want a class file: empty profile file",
+		"a/b/broken.class: header at 0x4: minor version is cut off after 1 bytes, want 2 bytes: truncated program",
+		"lib/x.JAR!z.class: header at 0x0: size is 0 bytes, want a class file: empty program file",
 	}
 	if x.Len() != 2 || !slices.Equal(warnings, want) {
 		t.Errorf("%d classes, warnings %q", x.Len(), warnings)

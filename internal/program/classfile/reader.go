@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A parser reads one class file after another and reuses its memory.
@@ -25,7 +26,8 @@ type constant struct {
 	offset uint32 // of what follows the tag
 }
 
-func (p *parser) parse(data []byte) (*Class, error) {
+func (p *parser) parse(data []byte) (_ *Class, err error) {
+	defer flaw.OfProgram(&err)
 	p.c = cursor.New("header", 0, data, binary.BigEndian)
 	p.data = data
 	if p.strings == nil {

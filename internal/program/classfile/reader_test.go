@@ -274,7 +274,7 @@ func TestDamage(t *testing.T) {
 		class error
 		text  string
 	}{
-		{"nothing", nil, profile.ErrEmpty, "x: header at 0x0: size is 0 bytes, want a class file: empty profile file"},
+		{"nothing", nil, profile.ErrEmpty, "x: header at 0x0: size is 0 bytes, want a class file: empty program file"},
 		{"magic", patch(0, 'P', 'K'), profile.ErrUnrecognized, "magic is 0x504bbabe, want 0xcafebabe"},
 		{"old version", patch(6, 0, 44), profile.ErrUnsupported, "major version is 44, want at least 45"},
 		{"no constants", patch(8, 0, 0), profile.ErrCorrupt, "number of constants is 0, want at least 1"},

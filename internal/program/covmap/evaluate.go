@@ -86,13 +86,14 @@ type Function struct {
 
 // Evaluate joins a profile with the mappings of one or more programs. A function that the profile
 // does not contain did not run.
-func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage, error) {
+func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Coverage, err error) {
+	defer flaw.OfProgram(&err)
 	t := &task{opt: opt}
 	t.index(p)
 	for _, m := range maps {
 		t.choose(m)
 	}
-	c := &Coverage{files: make(map[string][]*Function)}
+	c = &Coverage{files: make(map[string][]*Function)}
 	if opt.RanOnly {
 		t.ran = t.chooseRan()
 	}
@@ -100,7 +101,7 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (*Coverage
 	var lines, most uint64 // of all regions together; allowed
 	most = freeLines
 	const each = 256
-	err := inOrder((len(t.records)+each-1)/each, func(i int, _ *producer[outcome], done []outcome) []outcome {
+	err = inOrder((len(t.records)+each-1)/each, func(i int, _ *producer[outcome], done []outcome) []outcome {
 		e, _ := t.spare.Get().(*evaluator)
 		if e == nil {
 			e = &evaluator{task: t}

@@ -29,8 +29,8 @@ type Options struct {
 // The mappings do not refer to data.
 //
 // A file without a mapping is an error of class [profile.ErrEmpty].
-func Read(name string, data []byte, opt Options) ([]*Mapping, error) {
-	var maps []*Mapping
+func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
+	defer flaw.OfProgram(&err)
 	add := func(name string, data []byte) error {
 		m, err := readObject(name, data, opt)
 		if m != nil {
@@ -38,7 +38,6 @@ func Read(name string, data []byte, opt Options) ([]*Mapping, error) {
 		}
 		return err
 	}
-	var err error
 	if object.IsArchive(data) {
 		err = object.Members(name, data, func(member string, data []byte) error {
 			if !object.IsImage(data) {

@@ -44,47 +44,47 @@ func TestDamagedUnits(t *testing.T) {
 		{"nothing", lines, func(a *asm) {}, "", atLine},
 		{
 			"unknown code", lines, func(a *asm) { a.uleb(9) },
-			"x: .debug_info at 0x2b: abbreviation code is 9, want one of the unit's abbreviations: corrupt profile", atLine,
+			"x: .debug_info at 0x2b: abbreviation code is 9, want one of the unit's abbreviations: corrupt program", atLine,
 		},
 		{
 			"cut entry", lines, func(a *asm) { a.uleb(abIndirect, formData8).u8(1) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
 		},
 		{
 			"indirect form, indirectly", lines, func(a *asm) { a.uleb(abIndirect, formIndirect, formData1).u8(1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
 		},
 		{
 			"constant of the abbreviation, indirectly", lines, func(a *asm) { a.uleb(abSubtype, formImplicitConst).u8(1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
 		},
 		{
 			"unknown form", lines, func(a *asm) { a.uleb(abUnknown, 1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
 		},
 		{
 			"no lines there", nil, func(a *asm) {},
-			"x: .debug_line at 0x0: line table is cut off by the end of the section: truncated profile", "",
+			"x: .debug_line at 0x0: line table is cut off by the end of the section: truncated program", "",
 		},
 		{
 			"lines of version 6", editLines(func(b []byte) { b[4] = 6 }), func(a *asm) {},
-			"x: .debug_line at 0x0: version of the line table is 6, want 2 to 5: unsupported profile version or variant", "",
+			"x: .debug_line at 0x0: version of the line table is 6, want 2 to 5: unsupported program", "",
 		},
 		{
 			"header longer than its table", editLines(func(b []byte) { b[10] = 1 }), func(a *asm) {},
-			"x: .debug_line at 0x0: header of the line table is cut off by the end of the section: truncated profile", "",
+			"x: .debug_line at 0x0: header of the line table is cut off by the end of the section: truncated program", "",
 		},
 		{
 			"header shorter than its tables", editLines(func(b []byte) { b[8] -= 8 }), func(a *asm) {},
-			"x: .debug_line at 0x0: header of the line table is cut off or damaged: corrupt profile", "",
+			"x: .debug_line at 0x0: header of the line table is cut off or damaged: corrupt program", "",
 		},
 		{
 			"operand cut off", lineProgram(5, 1, slices.Concat(program, []byte{lnsAdvancePC, 0x80})), func(a *asm) {},
-			"x: .debug_line at 0x0: opcode 2 of the line table is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_line at 0x0: opcode 2 of the line table is cut off by the end of the section: truncated program", atLine,
 		},
 		{
 			"extended opcode cut off", lineProgram(5, 1, slices.Concat(program, []byte{lnsExtended, 9, lneSetAddress})), func(a *asm) {},
-			"x: .debug_line at 0x0: opcode 0 of the line table is cut off by the end of the section: truncated profile", atLine,
+			"x: .debug_line at 0x0: opcode 0 of the line table is cut off by the end of the section: truncated program", atLine,
 		},
 		{ // like LLVM, which divides by it nowhere
 			"line range of 0", lineRange0(program), func(a *asm) {}, "", atLine,

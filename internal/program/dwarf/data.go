@@ -118,6 +118,7 @@ func (d *Data) Problems() []error { return d.problems }
 const maxProblems = 8
 
 func (d *Data) note(err error) {
+	flaw.OfProgram(&err)
 	if len(d.problems) < maxProblems {
 		d.problems = append(d.problems, err)
 	}

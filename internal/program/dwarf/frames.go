@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
 // A Frame is one function at an address.
@@ -53,12 +55,13 @@ const noFile = math.MaxUint32
 //
 // If only part of it can be read, because it is damaged or its .dwo file is
 // missing, it returns that part along with the error.
-func (d *Data) Load(index int) (*Unit, error) {
+func (d *Data) Load(index int) (u *Unit, err error) {
+	defer flaw.OfProgram(&err)
 	c, err := d.compileUnit(index)
 	if err != nil {
 		return nil, err
 	}
-	u := &Unit{
+	u = &Unit{
 		c: c, compDir: c.string(c.compDir),
 		text:  c.maxText(),
 		names: make(map[uint64]naming), paths: make(map[uint32]string), foreign: make(map[int]*cu),

@@ -1,6 +1,10 @@
 package dwarf
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+)
 
 // A Probe is the counters of a function, described by the compiler for
 // profiles that leave their data to the debug information: a variable below
@@ -42,7 +46,8 @@ var probePrefix = []byte("__profc_")
 
 // Probes calls yield for every probe, in the order of the file. It skips units that
 // it cannot read, and returns the first reason.
-func (d *Data) Probes(yield func(*Probe)) error {
+func (d *Data) Probes(yield func(*Probe)) (err error) {
+	defer flaw.OfProgram(&err)
 	var first error
 	for i := range d.units {
 		u := Unit{names: make(map[uint64]naming), foreign: make(map[int]*cu)}

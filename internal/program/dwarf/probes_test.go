@@ -157,23 +157,23 @@ func TestProbesOfDamagedUnits(t *testing.T) {
 	}{
 		{
 			"no such code", func(a *asm) { a.u8(0x7e) },
-			`x: .debug_info at 0x15: abbreviation code is 126, want one of the unit's abbreviations: corrupt profile`,
+			`x: .debug_info at 0x15: abbreviation code is 126, want one of the unit's abbreviations: corrupt program`,
 		},
 		{
 			"cut in a variable", func(a *asm) {
 				a.uleb(prFunc).u64(1).str("f").u8(1, 1).uleb(prVariable+formExprloc).str("__profc_f").u8(9, opAddr)
 			},
-			`x: .debug_info at 0x22: entry is cut off by the end of the section: truncated profile`,
+			`x: .debug_info at 0x22: entry is cut off by the end of the section: truncated program`,
 		},
 		{
 			"cut in an annotation", func(a *asm) {
 				a.uleb(prFunc).u64(1).str("f").u8(1, 1).counters("__profc_f").uleb(prNumber).str("CFG Hash").u8(0x80)
 			},
-			`x: .debug_info at 0x37: entry is cut off by the end of the section: truncated profile`,
+			`x: .debug_info at 0x37: entry is cut off by the end of the section: truncated program`,
 		},
 		{
 			"cut in a function", func(a *asm) { a.uleb(prFunc).u32(1) },
-			`x: .debug_info at 0x15: entry is cut off by the end of the section: truncated profile`,
+			`x: .debug_info at 0x15: entry is cut off by the end of the section: truncated program`,
 		},
 	} {
 		bad := unit(c.dies)

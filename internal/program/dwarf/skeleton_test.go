@@ -167,19 +167,19 @@ func TestSkeletonsWithoutTheRest(t *testing.T) {
 			"an unknown code", func(string, string, uint64) (*Data, error) {
 				return New(noRoot, Config{Name: "a.dwo", Split: true}), nil
 			},
-			profile.ErrCorrupt, "a.dwo: .debug_info.dwo at 0x14: abbreviation code is 99, want one of the unit's abbreviations: corrupt profile",
+			profile.ErrCorrupt, "a.dwo: .debug_info.dwo at 0x14: abbreviation code is 99, want one of the unit's abbreviations: corrupt program",
 		},
 		{
 			"a cut entry", func(string, string, uint64) (*Data, error) {
 				return New(cutRoot, Config{Name: "a.dwo", Split: true}), nil
 			},
-			profile.ErrTruncated, "a.dwo: .debug_info.dwo at 0x14: first entry of the unit is cut off by the end of the section: truncated profile",
+			profile.ErrTruncated, "a.dwo: .debug_info.dwo at 0x14: first entry of the unit is cut off by the end of the section: truncated program",
 		},
 		{
 			"no abbreviations", func(string, string, uint64) (*Data, error) {
 				return New(noAbbrevs, Config{Name: "a.dwo", Split: true}), nil
 			},
-			profile.ErrTruncated, "a.dwo: .debug_abbrev.dwo at 0x0: abbreviations of the unit at 0x0 is cut off by the end of the section: truncated profile",
+			profile.ErrTruncated, "a.dwo: .debug_abbrev.dwo at 0x0: abbreviations of the unit at 0x0 is cut off by the end of the section: truncated program",
 		},
 	} {
 		d := skeletonFile(5, c.open)

@@ -36,7 +36,8 @@ const (
 // Members calls fn for every member of a static archive in GNU or BSD form, except symbol indexes and
 // tables of names, until fn returns an error. The members of a thin archive are files, named relative
 // to the folder of the archive; Members reads each file once.
-func Members(name string, data []byte, fn func(member string, data []byte) error) error {
+func Members(name string, data []byte, fn func(member string, data []byte) error) (err error) {
+	defer flaw.OfProgram(&err)
 	thin := IsThinArchive(data)
 	read := make(map[string]bool) // members of a thin archive
 	var longNames []byte

@@ -103,12 +103,11 @@ func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) 
 //
 // Errors are *[profile.FormatError]; a file of another format is of class
 // [profile.ErrUnrecognized].
-func Parse(name string, data []byte, arch string) (*Image, error) {
+func Parse(name string, data []byte, arch string) (im *Image, err error) {
+	defer flaw.OfProgram(&err)
 	if len(data) == 0 {
 		return nil, flaw.File(name).Because(profile.ErrEmpty)
 	}
-	var im *Image
-	var err error
 	switch {
 	case isELF(data):
 		im, err = parseELF(data)

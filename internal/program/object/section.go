@@ -40,9 +40,9 @@ const (
 
 // Data returns the decompressed contents of the section. Contents that are not
 // compressed alias the image and must not be written to.
-func (im *Image) Data(s *Section) ([]byte, error) {
-	b, err := im.raw(s)
-	if err != nil {
+func (im *Image) Data(s *Section) (b []byte, err error) {
+	defer flaw.OfProgram(&err)
+	if b, err = im.raw(s); err != nil {
 		return nil, err
 	}
 	switch {

@@ -55,9 +55,9 @@ type entry struct {
 type fileSymbol struct{ index, name uint32 }
 
 // Symbols reads the symbol table. Without one the table is empty.
-func (im *Image) Symbols() (*SymbolTable, error) {
-	t := &SymbolTable{strip: im.Format == MachO}
-	var err error
+func (im *Image) Symbols() (t *SymbolTable, err error) {
+	defer flaw.OfProgram(&err)
+	t = &SymbolTable{strip: im.Format == MachO}
 	switch {
 	case !im.symtab.ok:
 	case im.Format == ELF:
