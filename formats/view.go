@@ -95,23 +95,33 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 		return nil, err
 	}
 	merged := m.Finish()
-	p, functions := merged.Head(), merged.Contents().Functions
-	// Counters at the level of IR have no coverage mapping.
-	if opt.Coverage && len(opt.Programs) > 0 && functions > 0 && !p.Variant.Has(irpgo.IRLevel) {
-		return opt.viewCoverage(merged.Profile(), name, r.Info())
-	}
-	if p.MemProf.Empty() {
-		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
+	p := merged.Head()
+	if p.MemProf.Empty() || merged.Contents().Functions > 0 {
+		return ViewMerged(name, merged, r.Info(), opt)
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
-	if functions > 0 {
-		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
-	}
 	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
 	id.Producer, id.ReadableBy = r.Info().Releases()
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
+}
+
+// ViewMerged returns the view of the counters of merged profiles, or of their coverage, without a
+// file between the merge and the view. info describes the file that merged stands for, see
+// [irpgo.Merged.Info]. merged must not be used afterwards.
+func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOptions) (profile.View, error) {
+	p := merged.Head()
+	// Counters at the level of IR have no coverage mapping.
+	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && merged.Contents().Functions > 0 {
+		return opt.viewCoverage(merged.Profile(), name, info)
+	}
+	if !p.MemProf.Empty() {
+		if err := opt.nameFunctions(p.MemProf); err != nil {
+			return nil, err
+		}
+	}
+	return merged.View(name, irpgo.ViewOptions{Info: info}), nil
 }
 
 // nameFunctions adds names to a heap profile that identifies functions by hash.

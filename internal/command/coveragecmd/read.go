@@ -140,10 +140,17 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 			}
 		}
 	}
-	var merged bytes.Buffer
-	// The sum stays in memory.
+	// The sum stays in memory, in bytes if it has no view.
+	var sum *merging.Sum
+	var written bytes.Buffer
 	run := c.merge
-	run.Into, run.Open, run.Quiet = &merged, sources.Options(env), c.quiet
+	run.Open, run.Quiet = sources.Options(env), c.quiet
+	run.Into = func(s *merging.Sum) (err error) {
+		if sum = s; sum.View == nil {
+			_, err = sum.Write(&written)
+		}
+		return err
+	}
 	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
 		run.Family = merging.InputFamily(ins)
 		a := families.All[families.Index(run.Family)].Adder()
@@ -160,7 +167,11 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		// Standard input cannot be read again.
 		opt.Parts = func(read func(string, []byte)) error { return readParts(env, profiles, read) }
 	}
-	return formats.View("the merged profile", merged.Bytes(), opt)
+	const name = "the merged profile"
+	if sum.View != nil {
+		return sum.View(name, opt)
+	}
+	return formats.View(name, written.Bytes(), opt)
 }
 
 // readParts reads the profiles of a merge again. It ignores a profile that cannot be read, which the

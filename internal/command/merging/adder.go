@@ -7,6 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // An Adder adds up the profiles of a family, for one run of "profuse merge" or
@@ -63,6 +64,9 @@ type Sum struct {
 	Contents func() string
 	// Write writes the sum and returns the name of the format.
 	Write func(w io.Writer) (format string, err error)
+	// View returns the view of the sum, after which the sum must not be used. It is nil if the
+	// view must be of the bytes that Write writes.
+	View func(name string, opt formats.ViewOptions) (profile.View, error)
 	// State writes the lossless form of the sum, to which watching adds later; nil if Write
 	// loses nothing.
 	State func(w io.Writer) error

@@ -68,15 +68,14 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
-	// The caller closes Into.
-	out := &console.Output{Writer: j.Into, Commit: func() error { return nil }, Discard: func() {}}
+	var out *console.Output
 	if j.Into == nil {
+		// The output is opened before the work: a folder without write permission fails at once.
 		if out, err = console.OpenOutput(env, j.Output, j.Inputs, j.Checksum); err != nil {
 			return err
 		}
+		defer out.Discard()
 	}
-	defer out.Discard()
-	// The output is opened before the work: a folder without write permission fails at once.
 	sum, err := a.Add(ctx, j)
 	j.progress.Stop()
 	if err != nil {
@@ -95,8 +94,10 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 			return err
 		}
 	}
-	format, err := sum.Write(out)
-	if err == nil {
+	format := ""
+	if j.Into != nil {
+		err = j.Into(sum)
+	} else if format, err = sum.Write(out); err == nil {
 		err = out.Commit()
 	}
 	if err != nil {

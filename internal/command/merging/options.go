@@ -2,7 +2,6 @@ package merging
 
 import (
 	"fmt"
-	"io"
 	"math/big"
 	"runtime"
 	"slices"
@@ -21,7 +20,7 @@ import (
 // Options are the options of a merge that do not depend on the format.
 type Options struct {
 	Output   string
-	Into     io.Writer // receives the result instead of Output; nil for none
+	Into     func(*Sum) error // receives the sum, which is then not written to Output; nil for none
 	Checksum console.Checksum
 	Update   bool     // add to the profile in Output
 	Format   string   // of the output, from option --format; "" if not given

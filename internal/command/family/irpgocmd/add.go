@@ -48,6 +48,14 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 		merged.Profile().Divide(j.Unit)
 	}
 	sum := c.sum(j, merged)
+	// A heap profile loses fields when it is written, and its view shows what is written.
+	if merged.Head().MemProf.Empty() {
+		sum.View = func(name string, opt formats.ViewOptions) (profile.View, error) {
+			// Unlike a file of an old version, the Info has the build ids, by which programs are found.
+			info := merged.Info(merged.ChooseVersion(j.kinds()).Version)
+			return formats.ViewMerged(name, merged, info, opt)
+		}
+	}
 	if state.Len() > 0 {
 		sum.State = func(w io.Writer) error {
 			_, err := state.WriteTo(w)
