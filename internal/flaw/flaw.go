@@ -131,8 +131,9 @@ func InFile(err error, file string) error {
 	return err
 }
 
-// OfProgram marks every [profile.FormatError] in *err as an error about a program. Packages that read
-// programs defer it in their exported functions.
+// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf
+// has made of an error stays as it is, so packages that read
+// programs defer OfProgram in their exported functions.
 func OfProgram(err *error) { markProgram(*err) }
 
 func markProgram(err error) {

@@ -85,9 +85,9 @@ func TestQuote(t *testing.T) {
 // TestOfProgram: all errors in a tree of errors are about the program, and keep their classes.
 func TestOfProgram(t *testing.T) {
 	one := At("header", 4).InFile("a.out").Field("version").Got(9).Want("1").Corrupt()
-	err := fmt.Errorf("reading: %w", errors.Join(one, File("b.o").Because(profile.ErrEmpty)))
+	err := errors.Join(one, File("b.o").Because(profile.ErrEmpty))
 	OfProgram(&err)
-	if want := "reading: a.out: header at 0x4: version is 9, want 1: corrupt program\nb.o: empty program file"; err.Error() != want {
+	if want := "a.out: header at 0x4: version is 9, want 1: corrupt program\nb.o: empty program file"; err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	if profile.ClassOf(err) != profile.ErrCorrupt {
