@@ -89,28 +89,28 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	// A raw file may hold several profiles of one program; a merger adds them up as merge does.
 	m := irpgo.NewMerger(irpgo.MergeOptions{
 		KeepVTableNames: true, Warn: opt.Warn,
-		KeepSymbols: r.Info().Format != irpgo.FormatIndexed, // which has names for its functions alone
+		KeepSymbols: r.Info.Format != irpgo.FormatIndexed, // which has names for its functions alone
 	})
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
 	merged := m.Finish()
-	p, functions := merged.Head(), merged.Contents().Functions
+	p, functions := merged.Head, merged.Contents().Functions
 	// Counters at the level of IR have no coverage mapping.
 	if opt.Coverage && len(opt.Programs) > 0 && functions > 0 && !p.Variant.Has(irpgo.IRLevel) {
-		return opt.viewCoverage(merged.Profile(), name, r.Info())
+		return opt.viewCoverage(merged.Profile(), name, r.Info)
 	}
 	if p.MemProf.Empty() {
-		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
+		return merged.View(name, r.Info), nil
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
 	if functions > 0 {
-		return merged.View(name, irpgo.ViewOptions{Info: r.Info()}), nil
+		return merged.View(name, r.Info), nil
 	}
 	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
-	id.Producer, id.ReadableBy = r.Info().Releases()
+	id.Producer, id.ReadableBy = r.Info.Releases()
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
 }
 

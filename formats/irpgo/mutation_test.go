@@ -205,7 +205,7 @@ func mutationSeeds(t *testing.T) []*mutationSeed {
 		}
 		if version == 1 {
 			for i := range b.funcs {
-				b.funcs[i].values = Values{}
+				b.funcs[i].values = valueSites{}
 			}
 		}
 		seeds = append(seeds, newMutationSeed(t, fmt.Sprintf("built, raw version %d", version), b.build()))

@@ -63,7 +63,7 @@ func (r *rawReader) symbols() *Symtab {
 
 func (r *rawReader) vtableNames() []string {
 	_ = r.prepare()
-	return r.vnames
+	return r.about.VTableNames
 }
 
 // traces returns the one trace of the file: all functions that ran, over all
@@ -182,7 +182,7 @@ func (r *rawReader) readNames() error {
 	return decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) {
 		r.syms.learn(name)
 		if !r.walked {
-			r.vnames = append(r.vnames, name)
+			r.about.VTableNames = append(r.about.VTableNames, name)
 		}
 	})
 }

@@ -20,7 +20,7 @@ func rescueBuild(n int) *rawBuild {
 	for i := range n {
 		b.funcs = append(b.funcs, rawFunc{
 			name: fmt.Sprint("f", i), hash: uint64(i + 1), counts: []uint64{10, 20}, addr: 0x401000 + uint64(16*i),
-			values: Values{IndirectCallTarget: {{{0x401000, 3}}}},
+			values: valueSites{IndirectCallTarget: {{{0x401000, 3}}}},
 		})
 	}
 	return b
@@ -160,7 +160,7 @@ func FuzzMergeDamaged(f *testing.F) {
 					refused = err
 				}
 			}
-			return m.Profile(), refused
+			return m.Finish().Profile(), refused
 		}
 		p, err := merge(sound, data, sound)
 		if err != nil {
