@@ -60,7 +60,7 @@ func Check(name string, data []byte) CheckReport {
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
 		Warn:   func(w profile.Warning) { c.note(w.Err) },
-		Rescue: RescueDrop, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
+		Rescue: true, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {
 		c.note(err)

@@ -82,7 +82,7 @@ func regions(t *testing.T, data []byte) func(off int) string {
 func (s *mutationSeed) try(data []byte) outcome {
 	said := false
 	p, err := Read(s.name, data, ReaderOptions{
-		Rescue: RescueDrop, Rescued: func(profile.Rescued) { said = true }, Warn: func(profile.Warning) { said = true },
+		Rescue: true, Rescued: func(profile.Rescued) { said = true }, Warn: func(profile.Warning) { said = true },
 	})
 	switch {
 	case err != nil:

@@ -302,7 +302,7 @@ func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err err
 	if err == nil && r.cur.hasValueSites(r.cur.record(i)) {
 		off, err = r.readValues(i, off)
 	}
-	if err == nil && r.opt.Rescue != RescueOff && r.cur.counterSize() == 8 {
+	if err == nil && r.opt.Rescue && r.cur.counterSize() == 8 {
 		err = r.soundCounts(i)
 	}
 	return known, off, err

@@ -84,9 +84,17 @@ type ReaderOptions struct {
 	// none; nil if nothing does. With Lenient it is asked for every raw
 	// profile, and what it returns must be needed.
 	Correlate func(binaryIDs [][]byte) (*Correlation, error)
-	// Rescue says what is done about single functions that are damaged, and
-	// Rescued, unless nil, is told of each.
-	Rescue  Rescue
+	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with
+	// absurd counters: above 2^56 in a raw profile, which is of one run. If more than one in
+	// twenty functions is damaged, at least two, reading fails all the same. Without Rescue the
+	// first damaged function ends the reading, and absurd counters are only warned of, as LLVM
+	// does. Text is never rescued.
+	Rescue bool
+	// Clamp replaces absurd counters under Rescue and keeps their functions. A counter less
+	// than 2^32 below 2^64 becomes 0: lost updates of several threads leave such small negative
+	// numbers. Other absurd counters become the greatest sound counter of the function.
+	Clamp bool
+	// Rescued receives each damaged function under Rescue; nil drops them.
 	Rescued func(profile.Rescued)
 
 	rescueAll bool // however many there are

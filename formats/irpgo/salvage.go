@@ -323,7 +323,7 @@ func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 		}
 		return
 	}
-	r, err := NewReader(name, data, ReaderOptions{Rescue: RescueDrop})
+	r, err := NewReader(name, data, ReaderOptions{Rescue: true})
 	if err != nil {
 		return
 	}

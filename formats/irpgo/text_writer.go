@@ -137,8 +137,8 @@ func isEntry(s string) bool {
 // without references do not pay for hashing all their names.
 func (t *textWriter) resolve() {
 	targets, entries := t.references()
-	t.targets.names.AddLater(maps.All(targets))
-	t.entries.names.AddLater(maps.All(entries))
+	t.targets.names.addLater(maps.All(targets))
+	t.entries.names.addLater(maps.All(entries))
 	unknown := len(targets) + len(entries)
 	learn := func(ref uint64, name string) {
 		for _, m := range []map[uint64]string{targets, entries} {

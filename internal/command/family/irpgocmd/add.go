@@ -240,7 +240,8 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
 		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
-		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
+		Rescue:    w.rescueMode.Value != rescueOff, Clamp: w.rescueMode.Value == rescueClamp,
+		Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
 	})
 	if err == nil {
 		kind = r.Info.Variant & kindBits
