@@ -57,7 +57,7 @@ type Info struct {
 	NameRefs iter.Seq[uint64]
 }
 
-// sources returns the infos with those of the inputs of partials in place of their own.
+// sources returns the infos, and for each partial the infos of its inputs.
 func sources(infos []*Info) []*Info {
 	var list []*Info
 	for _, in := range infos {

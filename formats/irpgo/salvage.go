@@ -18,7 +18,7 @@ import (
 type Salvaged struct {
 	Missing   uint64 // bytes up to the end that the header announces, value data aside
 	Functions int    // that the profile counts
-	Whole     int    // of them complete, and read
+	Whole     int    // complete functions, which are read
 	// Why the others are not read.
 	CutRecords  int // their data record is cut off
 	CutCounters int // their counters, or bitmap, are cut off
