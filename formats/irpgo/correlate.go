@@ -192,9 +192,9 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 	}
 }
 
-// records adds the data records of a section. They are as those of the raw
-// version that the compiler's release writes, which all releases that know
-// binary correlation agree on, and hold the addresses of their counters.
+// records adds the data records of a section. They have the layout of raw profiles of the same
+// compiler, the same in all releases with binary correlation, and hold the addresses of their
+// counters.
 func (b *correlationBuilder) records(data []byte, off int64) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if b.f.BigEndian {

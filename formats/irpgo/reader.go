@@ -234,13 +234,12 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 	}
 }
 
-// Symbols returns the names that the profile knows: those of its names
-// section or of its records, and of virtual tables. For text profiles it is
-// complete only after the records were read.
+// Symbols returns the names in the profile's names section or its records, and the names of
+// virtual tables. For text profiles it is complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
 
-// Traces returns the temporal profile traces and the size of the stream that
-// they are a sample of. Call it after the records were read. Traces of raw
+// Traces returns the temporal profile traces, a sample, and the number of traces that it was
+// chosen from. Call it after the records were read. Traces of raw
 // profiles have weight 1.
 func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
 

@@ -46,7 +46,7 @@ func (x *rescuer) take(r profile.Rescued) bool {
 }
 
 // soundCounts looks for absurd counters in r.rec and replaces them if that is
-// wanted. The error is about the first of those that stay.
+// wanted. The error is about the first counter that stays absurd.
 func (r *rawReader) soundCounts(i int) error {
 	var err error
 	sound := uint64(0)

@@ -18,10 +18,10 @@ import (
 // View shows the profile in the terms that all formats share. name is the
 // file's; "" for none.
 //
-// A function is a record: those of one name differ in hash, and a
-// context-sensitive one has a label. Blocks are the counters. Calls are known
-// only where the first counter is at the entry: for front-end profiles and
-// those that are [EntryFirst] or [EntryOnly]. A function that is hot or warm
+// A function is a record: records of one name differ in hash, and a
+// context-sensitive record has a label. Blocks are the counters. Calls are known
+// only where the first counter is at the entry: for front-end, [EntryFirst] and
+// [EntryOnly] profiles. A function that is hot or warm
 // without counts (see [Record.Pseudo]) has a label and no blocks. Names have
 // their file taken off (see [SplitName]); IDs are name references.
 //
