@@ -89,21 +89,21 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	// A raw file may hold several profiles of one program; a merger adds them up as merge does.
 	m := irpgo.NewMerger(irpgo.MergeOptions{
 		KeepVTableNames: true, Warn: opt.Warn,
-		KeepSymbols: r.Info().Format != irpgo.FormatIndexed, // which has names for its functions alone
+		KeepSymbols: r.Info.Format != irpgo.FormatIndexed, // which has names for its functions alone
 	})
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
 	merged := m.Finish()
-	p := merged.Head()
+	p := merged.Head
 	if p.MemProf.Empty() || merged.Contents().Functions > 0 {
-		return ViewMerged(name, merged, r.Info(), opt)
+		return ViewMerged(name, merged, r.Info, opt)
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
 		return nil, err
 	}
 	id := profile.Identity{Format: "indexed", Version: fmt.Sprint(r.MemProf().Version)}
-	id.Producer, id.ReadableBy = r.Info().Releases()
+	id.Producer, id.ReadableBy = r.Info.Releases()
 	return p.MemProf.View(name, memprof.ViewOptions{Identity: id}), nil
 }
 
@@ -111,7 +111,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 // file between the merge and the view. info describes the file that merged stands for, see
 // [irpgo.Merged.Info]. merged must not be used afterwards.
 func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOptions) (profile.View, error) {
-	p := merged.Head()
+	p := merged.Head
 	// Counters at the level of IR have no coverage mapping.
 	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && merged.Contents().Functions > 0 {
 		return opt.viewCoverage(merged.Profile(), name, info)
@@ -121,7 +121,7 @@ func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOpt
 			return nil, err
 		}
 	}
-	return merged.View(name, irpgo.ViewOptions{Info: info}), nil
+	return merged.View(name, info), nil
 }
 
 // nameFunctions adds names to a heap profile that identifies functions by hash.

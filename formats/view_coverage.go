@@ -71,7 +71,7 @@ func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.In
 	if err != nil {
 		return nil, err
 	}
-	return &coveredView{p.View(name, irpgo.ViewOptions{Info: info}), covered}, nil
+	return &coveredView{p.View(name, info), covered}, nil
 }
 
 func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []string) (*coverage.Coverage, error) {
@@ -127,7 +127,7 @@ func (o *ViewOptions) counted(p *irpgo.Profile) func(wanted func(string) bool, a
 				if err != nil {
 					return
 				}
-				id := of(r.Info().BinaryIDs)
+				id := of(r.Info.BinaryIDs)
 				for rec, err := range r.ReusedRecords() {
 					if err == nil && wanted(rec.Name) {
 						add(id, rec)

@@ -46,7 +46,7 @@ func Example() {
 	if err := budget.Judge(accounts.Loss()); err != nil {
 		log.Fatal(err) // too much is missing
 	}
-	fmt.Println(accounts.Loss().Used, "profiles,", len(merger.Profile().Functions), "functions")
+	fmt.Println(accounts.Loss().Used, "profiles,", len(merger.Finish().Profile().Functions), "functions")
 	// Output:
 	// 3 profiles, 24 functions
 }

@@ -90,11 +90,11 @@ func (g *generator) indexed(w io.Writer) error {
 			r.Counts[j] = g.count()
 		}
 		if i%10 == 0 {
-			var site irpgo.ValueSite
+			var site []irpgo.ValueData
 			for k := range 1 + g.rng.IntN(3) {
 				site = append(site, irpgo.ValueData{Value: irpgo.NameRef(g.name((i*31 + k*17 + 1) % g.n)), Count: 1 + g.count()%1000})
 			}
-			r.Values[irpgo.IndirectCallTarget] = []irpgo.ValueSite{site}
+			r.Values[irpgo.IndirectCallTarget] = [][]irpgo.ValueData{site}
 		}
 		p.Functions = append(p.Functions, irpgo.Function{Name: name, Records: []*irpgo.Record{r}})
 	}

@@ -268,7 +268,7 @@ func writeHuge(name string) error {
 		}
 		if i%10 == 0 {
 			for range 1 + rng.IntN(3) {
-				var site irpgo.ValueSite
+				var site []irpgo.ValueData
 				for range rng.IntN(4) {
 					site = append(site, irpgo.ValueData{Value: irpgo.NameRef(names[rng.IntN(len(names))]), Count: uint64(rng.IntN(1 << 20))})
 				}

@@ -25,11 +25,11 @@ type accumulator struct {
 	only    *catalog
 	located map[*catalog]*catalogSums
 
-	visits    uint32      // of sites, see addDistinct
-	positions []int32     // memory of addDistinct
-	decoded   []ValueData // memory of profileWalk
-	values    []ValueSite // memory of take and profileWalk
-	scratch   sums        // memory of enterProfile
+	visits    uint32        // of sites, see addDistinct
+	positions []int32       // memory of addDistinct
+	decoded   []ValueData   // memory of profileWalk
+	values    [][]ValueData // memory of take and profileWalk
+	scratch   sums          // memory of enterProfile
 }
 
 // empty reports whether a holds no sums.

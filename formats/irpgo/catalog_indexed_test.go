@@ -121,7 +121,7 @@ func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Info().Variant.Has(HasTemporal) {
+		if r.Info.Variant.Has(HasTemporal) {
 			return // their sample depends on the order
 		}
 	}

@@ -56,8 +56,8 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 
 // randomRawSite holds addresses, some of them of no function, so that a value
 // can stand at a site several times.
-func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) ValueSite {
-	var s ValueSite
+func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) []ValueData {
+	var s []ValueData
 	for range rng.IntN(6) {
 		v := uint64(rng.IntN(9))
 		switch {
@@ -103,7 +103,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		if err != nil {
 			warnings = append(warnings, err.Error())
 		}
-		if refs := r.Info().NameRefs; refs != nil {
+		if refs := r.Info.NameRefs; refs != nil {
 			fromCatalogs++
 			want := slices.Collect(func(yield func(uint64) bool) { NameRefs("in", in.data, yield) })
 			if got := slices.Collect(refs); !slices.Equal(got, want) {
@@ -113,7 +113,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		a.Layout = 0 // only a catalog has one
 		added = append(added, a)
 	}
-	file, err := appendIndexed(nil, m.Profile(), IndexedOptions{})
+	file, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 			t.Fatal(err)
 		}
 	}
-	file, err := appendIndexed(nil, root.Profile(), IndexedOptions{})
+	file, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestContextsEqualRecords(t *testing.T) {
 				f.counts = append(slices.Clone(f.counts), 1) // same hash, other form
 			}
 			own := rawFunc{name: fmt.Sprint("own", i), hash: 1, counts: []uint64{1}, addr: 0x7000}
-			own.values[MemOPSize] = []ValueSite{{}}
+			own.values[MemOPSize] = [][]ValueData{{}}
 			b.funcs = append(b.funcs, own)
 			for _, hash := range turningHashes(rng, i) {
 				b.funcs = append(b.funcs, rawFunc{name: "several", hash: hash, counts: []uint64{1}, addr: 0x7100 + hash})
@@ -367,7 +367,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 			t.Fatal(err)
 		}
 	}
-	file, err := appendIndexed(nil, contexts[0].Profile(), IndexedOptions{})
+	file, err := appendIndexed(nil, contexts[0].Finish().Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func BenchmarkMergeRuns(b *testing.B) {
 	for i := range 20000 {
 		f := rawFunc{name: fmt.Sprintf("_ZN5space8function%dEv", i), hash: rng.Uint64() >> 4, counts: make([]uint64, 1+rng.IntN(12)), addr: 0x1000 + 64*uint64(i)}
 		if i%10 == 0 {
-			f.values[MemOPSize] = []ValueSite{{{8, 1}}}
+			f.values[MemOPSize] = [][]ValueData{{{8, 1}}}
 		}
 		base.funcs = append(base.funcs, f)
 	}
@@ -483,7 +483,7 @@ func TestNothingBesideText(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if p := m.Profile(); len(p.Functions) != 1 || p.Functions[0].Records[0].Counts[0] != 7 {
+		if p := m.Finish().Profile(); len(p.Functions) != 1 || p.Functions[0].Records[0].Counts[0] != 7 {
 			t.Errorf("text as input %d of 4: the sum is %+v", at, p.Functions)
 		}
 	}

@@ -60,13 +60,13 @@ func Check(name string, data []byte) CheckReport {
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
 		Warn:   func(w profile.Warning) { c.note(w.Err) },
-		Rescue: RescueDrop, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
+		Rescue: true, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {
 		c.note(err)
 		return rep
 	}
-	rep.Info = r.Info()
+	rep.Info = r.Info
 	rep.Name = func(ref uint64) string { return r.Symbols().Name(ref) }
 	raw, isRaw := r.dec.(*rawReader)
 	seen := newSeenRecords(c)
@@ -210,17 +210,17 @@ func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 // the summary; LLVM up to 8 (versions 4 and 5) do not know context-sensitive
 // records.
 func (c *checker) summaries(r *Reader, sum, cs *SummaryBuilder) {
-	version := r.Info().Version
-	findings := compareSummary(r.Summary(false), sum, "summary")
+	version := r.Info.Version
+	findings := compareSummary(r.Info.Summary, sum, "summary")
 	if len(findings) > 0 && version <= 5 || version == 4 {
 		var all SummaryBuilder
 		all.Merge(sum)
 		all.Merge(cs)
-		if old := compareSummary(r.Summary(false), &all, "summary"); version == 4 || len(old) == 0 {
+		if old := compareSummary(r.Info.Summary, &all, "summary"); version == 4 || len(old) == 0 {
 			findings = old
 		}
 	}
-	for _, err := range append(findings, compareSummary(r.Summary(true), cs, "context-sensitive summary")...) {
+	for _, err := range append(findings, compareSummary(r.Info.CSSummary, cs, "context-sensitive summary")...) {
 		c.note(err)
 	}
 }
@@ -256,20 +256,20 @@ func compareSummary(stored *Summary, b *SummaryBuilder, section string) (finding
 // checkTotal warns if the counters of an indexed profile, all merged, do not
 // add up to what its summary says: the cheap part of [Check], for merging.
 func (m *Merger) checkTotal(r *Reader, added Added) {
-	sum := r.Summary(false)
+	sum := r.Info.Summary
 	if sum == nil || m.opt.LLVMCompat || m.opt.Warn == nil || added.Skipped > 0 || added.Count == 1<<64-1 ||
 		r.dec.(*indexedReader).rescued > 0 { // a sum that saturates may have pseudo counts in it, which the summary leaves out
 		return
 	}
 	total := sum.TotalCount
-	if cs := r.Summary(true); cs != nil {
+	if cs := r.Info.CSSummary; cs != nil {
 		total += cs.TotalCount
 	}
 	if total == added.Count || total == plainTotal(r) {
 		return
 	}
-	m.opt.Warn(profile.Warning{File: r.Name(), Err: flaw.InFile(flaw.In("summary").Field("total count").
-		Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name())})
+	m.opt.Warn(profile.Warning{File: r.Name, Err: flaw.InFile(flaw.In("summary").Field("total count").
+		Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name)})
 }
 
 // plainTotal returns the sum of the counters of records that LLVM does not take for

@@ -69,7 +69,7 @@ func (m *misfits) minority(c *checker) {
 }
 
 func (p *plausible) add(r *Record, i int) {
-	variant := p.r.Info().Variant
+	variant := p.r.Info.Variant
 	if raw, ok := p.r.dec.(*rawReader); ok {
 		variant = raw.cur.variant // a file may hold profiles of several kinds
 	}

@@ -202,7 +202,7 @@ func (c *checker) targets(r *rawReader, functions []uint64) {
 			continue
 		}
 		cur := cursor.New("value data", off, r.data[off:], p.order)
-		var v Values
+		var v valueSites
 		if values.readValueData(cur, &v); cur.Err() != nil {
 			return // the reader has told
 		}

@@ -82,10 +82,10 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 		if _, err := m.Add(r, 1); err != nil {
 			t.Fatal(err)
 		}
-		infos = append(infos, r.Info())
+		infos = append(infos, r.Info)
 	}
-	p := m.Profile()
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).Version})
+	p := m.Finish().Profile()
+	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,14 +51,26 @@ const (
 	covNamesSection = "__llvm_covnames"
 )
 
-// HasCorrelationData reports whether a program was built for binary
-// correlation.
-func HasCorrelationData(f *symbolize.File) bool { return f.Section(covDataSection) != nil }
+// CorrelateOptions adjust [Correlate].
+type CorrelateOptions struct {
+	// From is "debug-info" or "binary", the kinds of -profile-correlate. "" means binary if the
+	// program has the sections of a program that was built for that, else debug-info.
+	From string
+	// Warn receives functions that are described incompletely and left out; nil drops them.
+	Warn func(profile.Warning)
+}
 
-// CorrelateDebugInfo reads the debug information of a program built with
-// -profile-correlate=debug-info. warn, which may be nil, receives the functions
-// that are described incompletely; they are left out.
-func CorrelateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
+// Correlate reads what a program built with -profile-correlate knows of its functions.
+func Correlate(f *symbolize.File, opt CorrelateOptions) (*Correlation, error) {
+	if opt.From == "binary" || opt.From == "" && f.Section(covDataSection) != nil {
+		return correlateBinary(f, opt.Warn)
+	}
+	return correlateDebugInfo(f, opt.Warn)
+}
+
+// correlateDebugInfo reads the debug information of a program built with
+// -profile-correlate=debug-info.
+func correlateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
 	b, err := newCorrelationBuilder(f, warn)
 	if err != nil {
 		return nil, err
@@ -67,9 +79,9 @@ func CorrelateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correla
 	return b.finish(err)
 }
 
-// CorrelateBinary reads the sections that the linker leaves in a program built
-// with -profile-correlate=binary, which strip removes. warn may be nil.
-func CorrelateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
+// correlateBinary reads the sections that the linker leaves in a program built
+// with -profile-correlate=binary, which strip removes.
+func correlateBinary(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
 	b, err := newCorrelationBuilder(f, warn)
 	if err != nil {
 		return nil, err
@@ -180,9 +192,9 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 	}
 }
 
-// records adds the data records of a section. They are as those of the raw
-// version that the compiler's release writes, which all releases that know
-// binary correlation agree on, and hold the addresses of their counters.
+// records adds the data records of a section. They have the layout of raw profiles of the same
+// compiler, the same in all releases with binary correlation, and hold the addresses of their
+// counters.
 func (b *correlationBuilder) records(data []byte, off int64) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if b.f.BigEndian {

@@ -37,10 +37,7 @@ func correlate(kind string, program []byte, warn func(profile.Warning)) (*irpgo.
 		return nil, err
 	}
 	defer f.Close()
-	if kind == "binary" {
-		return irpgo.CorrelateBinary(f, warn)
-	}
-	return irpgo.CorrelateDebugInfo(f, warn)
+	return irpgo.Correlate(f, irpgo.CorrelateOptions{From: kind, Warn: warn})
 }
 
 func TestCorrelate(t *testing.T) {

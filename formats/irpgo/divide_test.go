@@ -17,14 +17,14 @@ func TestDivide(t *testing.T) {
 		var texts [2]string
 		for i, weight := range []uint64{1, 100} {
 			r, err := NewReader(f.Path, f.Bytes(t), ReaderOptions{})
-			if err != nil || r.Info().Variant.Has(HasMemProf) {
+			if err != nil || r.Info.Variant.Has(HasMemProf) {
 				break
 			}
 			m := NewMerger(MergeOptions{})
 			if _, err := m.Add(r, weight); err != nil {
 				break
 			}
-			p := m.Profile()
+			p := m.Finish().Profile()
 			if p.Variant.Has(SingleByte) {
 				p.Divide(2) // what ran stays
 			}

@@ -25,16 +25,16 @@ func Example() {
 		if _, err := m.Add(r, 1); err != nil {
 			log.Fatal(err)
 		}
-		inputs = append(inputs, r.Info())
+		inputs = append(inputs, r.Info)
 	}
 	sum := m.Finish()
-	choice := sum.ChooseVersion(inputs)
+	version, reason := sum.ChooseVersion(inputs)
 	var file bytes.Buffer
-	if err := sum.WriteIndexed(&file, irpgo.IndexedOptions{Version: choice.Version}); err != nil {
+	if err := sum.WriteIndexed(&file, irpgo.IndexedOptions{Version: version}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", sum.Contents().Functions, sum.Head().Variant, choice.Version, file.Len())
-	fmt.Println(choice.Reason)
+	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", sum.Contents().Functions, sum.Head.Variant, version, file.Len())
+	fmt.Println(reason)
 	// Output:
 	// 24 functions, ir, indexed version 12, 4464 bytes
 	// because inputs may be of LLVM 19, which reads no newer one

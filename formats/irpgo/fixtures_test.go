@@ -107,7 +107,7 @@ func indexFixture(data []byte, version uint32, release int, compat bool) ([]byte
 	if compat {
 		opt.LLVMRelease = release
 	}
-	return appendIndexed(nil, m.Profile(), opt)
+	return appendIndexed(nil, m.Finish().Profile(), opt)
 }
 
 // TestSamples reads the real profiles of old versions that do not ship with
@@ -143,7 +143,7 @@ func TestSamples(t *testing.T) {
 		if got := findings(Check(name, data)); got != "" {
 			t.Errorf("%s: %s", name, got)
 		}
-		versions[fmt.Sprintf("%v%d", r.Info().Format, r.Info().Version)]++
+		versions[fmt.Sprintf("%v%d", r.Info.Format, r.Info.Version)]++
 	}
 	for _, v := range []string{"raw5", "raw7", "raw8", "raw9", "raw10", "indexed1", "indexed2", "indexed4", "indexed10"} {
 		if versions[v] == 0 {

@@ -21,8 +21,6 @@ type indexedReader struct {
 	table   *hashtable.Table
 	header  indexedHeader
 	memprof *memprof.IndexedReader // nil without a memprof section
-	sum     *Summary               // nil before version 4
-	csSum   *Summary               // nil without the CS variant
 	syms    *Symtab
 
 	rec     Record
@@ -66,7 +64,7 @@ func (r *indexedReader) symbols() *Symtab {
 		r.syms.learn(string(it.Key))
 		return true
 	})
-	for _, n := range r.vnames {
+	for _, n := range r.about.VTableNames {
 		r.syms.learn(n)
 	}
 	return r.syms
@@ -118,12 +116,12 @@ func (r *indexedReader) readHeader() (int64, error) {
 	if c.Err() == nil && version >= 4 {
 		var err error
 		c.Section = "summary"
-		if r.sum, err = readSummary(c); err != nil {
+		if r.about.Summary, err = readSummary(c); err != nil {
 			return 0, err
 		}
 		if r.about.Variant.Has(ContextSens) {
 			c.Section = "context-sensitive summary"
-			if r.csSum, err = readSummary(c); err != nil {
+			if r.about.CSSummary, err = readSummary(c); err != nil {
 				return 0, err
 			}
 		}
@@ -207,7 +205,7 @@ func (r *indexedReader) readVTableNames() error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	return decodeNames("vtable names", off, blob, func(name string) { r.vnames = append(r.vnames, name) })
+	return decodeNames("vtable names", off, blob, func(name string) { r.about.VTableNames = append(r.about.VTableNames, name) })
 }
 
 func (r *indexedReader) readTraces() error {
@@ -344,17 +342,4 @@ func inData(err error) error {
 	c := *fe
 	c.Err = malformed("profile data is empty")
 	return &c
-}
-
-// Summary returns the summary stored in an indexed profile, the one of CS
-// records if cs; nil where the file has none.
-func (r *Reader) Summary(cs bool) *Summary {
-	ix, ok := r.dec.(*indexedReader)
-	switch {
-	case !ok:
-		return nil
-	case cs:
-		return ix.csSum
-	}
-	return ix.sum
 }

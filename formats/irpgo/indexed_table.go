@@ -198,7 +198,7 @@ type profileKeys struct {
 func newProfileKeys(p *Profile) *profileKeys {
 	k := &profileKeys{p.Functions, make([]uint64, len(p.Functions))}
 	for i := range p.Functions {
-		k.refs[i] = p.Functions[i].Ref()
+		k.refs[i] = p.Functions[i].nameRef()
 	}
 	return k
 }

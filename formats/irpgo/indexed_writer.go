@@ -217,7 +217,7 @@ func (x *indexedWriter) recordSize(r *Record) int {
 	return n + valueDataSize(&v)
 }
 
-func (x *indexedWriter) values(r *Record) Values {
+func (x *indexedWriter) values(r *Record) valueSites {
 	v := r.Values
 	for k := x.kinds; k < NumValueKinds; k++ {
 		v[k] = nil

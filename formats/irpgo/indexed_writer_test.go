@@ -141,21 +141,21 @@ func TestIndexedRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if in := r.Info(); in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
+			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
 			}
-			if diff := cmp.Diff(p.VTableNames, r.VTableNames()); diff != "" {
+			if diff := cmp.Diff(p.VTableNames, r.Info.VTableNames); diff != "" {
 				t.Error(diff)
 			}
 			m := NewMerger(MergeOptions{KeepVTableNames: true})
 			if _, err := m.Add(r, 1); err != nil {
 				t.Fatal(err)
 			}
-			back := m.Profile()
+			back := m.Finish().Profile()
 			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
 				t.Errorf("text after the round trip (-want +got):\n%s", diff)
 			}
-			if sum := r.Summary(false); sum == nil || len(sum.Cutoffs) != len(profile.DefaultCutoffs()) {
+			if sum := r.Info.Summary; sum == nil || len(sum.Cutoffs) != len(profile.DefaultCutoffs()) {
 				t.Errorf("summary %+v", sum)
 			}
 			tool := oracle.LLVM(t, 22)

@@ -59,7 +59,7 @@ func (r *Reader) memProf() (*memprof.Profile, error) {
 	if part, ok := r.dec.(*partialReader); ok && err == nil {
 		err = setSiteFields(p, part.fields)
 	}
-	return p, flaw.InFile(err, r.name)
+	return p, flaw.InFile(err, r.Name)
 }
 
 // heapSites yields the allocation sites of a heap profile in the order of their functions'

@@ -127,7 +127,7 @@ func (h heapRun) merged(t *testing.T, heaps ...*memprof.Profile) *Profile {
 			t.Fatal(err)
 		}
 	}
-	return m.Profile()
+	return m.Finish().Profile()
 }
 
 func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {

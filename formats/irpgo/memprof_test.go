@@ -71,7 +71,7 @@ func mergeFiles(t *testing.T, opt MergeOptions, files ...[]byte) (*Profile, erro
 			return nil, err
 		}
 	}
-	return m.Profile(), nil
+	return m.Finish().Profile(), nil
 }
 
 // TestMemProfPassesThrough: a single file keeps its section, byte for byte, in
@@ -129,8 +129,8 @@ func TestOldVersionsLoseMemProf(t *testing.T) {
 	if err != nil || p.MemProf != nil || p.Variant.Has(HasMemProf) {
 		t.Errorf("profile with %v, %v, %v", p.MemProf, p.Variant, err)
 	}
-	if c := chooseVersion(&Profile{Variant: IRLevel, MemProf: heapProfile(t, 1, 1)}, new(Profile).hashes, []*Info{{Format: FormatRaw, Version: 4}}); c.Version != 8 {
-		t.Errorf("chosen version %d, want 8", c.Version)
+	if c := chooseVersion(&Profile{Variant: IRLevel, MemProf: heapProfile(t, 1, 1)}, new(Profile).hashes, []*Info{{Format: FormatRaw, Version: 4}}); c.version != 8 {
+		t.Errorf("chosen version %d, want 8", c.version)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestMergeMemProf(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := m.Profile()
+			p := m.Finish().Profile()
 			if doc := heapYAML(t, p.MemProf); !strings.Contains(doc, "AllocCount:      "+c.want+"\n") || strings.Count(doc, "AllocCount") != 1 {
 				t.Errorf("%s: want %s of\n%s", c.name, c.want, doc)
 			}
@@ -231,7 +231,7 @@ func TestDamagedMemProf(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
 		}
-		if p := m.Profile(); len(p.Functions) != 0 || p.MemProf != nil {
+		if p := m.Finish().Profile(); len(p.Functions) != 0 || p.MemProf != nil {
 			t.Errorf("%s: something of it was merged", c.name)
 		}
 	}

@@ -119,8 +119,8 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	m.next = max(m.next, index+1)
 	variant := m.variant
 	if !r.onlyMemProf() {
-		if variant, err = m.mergeVariant(r.Info().Variant); err != nil {
-			return added, flaw.InFile(err, r.Name())
+		if variant, err = m.mergeVariant(r.Info.Variant); err != nil {
+			return added, flaw.InFile(err, r.Name)
 		}
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
@@ -132,7 +132,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	var heap *memprof.Profile
 	var heapErr error
 	part, partial := r.dec.(*partialReader)
-	x := &addition{weight: weight, seq: uint64(index) << 32, warn: m.warner(r.Name())}
+	x := &addition{weight: weight, seq: uint64(index) << 32, warn: m.warner(r.Name)}
 	added, ok := m.addByCatalog(r, x)
 	if !ok {
 		if !m.opt.LLVMCompat && !partial {
@@ -151,7 +151,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 		m.next = max(m.next, index+part.inputs)
 		m.sampler.merge(part.ranking(index, weight))
 	} else if traces, stream := r.weightedTraces(weight); len(traces) > 0 {
-		m.sampler.add(index, id, traces, stream, r.Info().Format == FormatRaw)
+		m.sampler.add(index, id, traces, stream, r.Info.Format == FormatRaw)
 	}
 	if err != nil {
 		return added, err
@@ -159,7 +159,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	m.checkTotal(r, added)
 	m.addBinaryIDs(r)
 	if heap != nil {
-		return added, m.AddMemProf(r.Name(), heap, weight)
+		return added, m.AddMemProf(r.Name, heap, weight)
 	}
 	return added, heapErr
 }
@@ -177,11 +177,11 @@ func readable(r *Reader) error {
 // weightedTraces is [Reader.Traces] of a profile that is added with a weight. Only the
 // traces of raw profiles get the weight; other traces have weights of their own.
 func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
-	if !r.Info().Variant.Has(HasTemporal) {
+	if !r.Info.Variant.Has(HasTemporal) {
 		return nil, 0
 	}
 	traces, stream := r.Traces()
-	if r.Info().Format == FormatRaw {
+	if r.Info.Format == FormatRaw {
 		for i := range traces {
 			traces[i].Weight = weight
 		}
@@ -204,7 +204,7 @@ func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 	}
-	added.Layout, r.Info().NameRefs = n.catalog.number, n.catalog.nameRefs
+	added.Layout, r.Info.NameRefs = n.catalog.number, n.catalog.nameRefs
 	m.addNames(r, got == known)
 	return added, true
 }
@@ -238,7 +238,7 @@ func (m *Merger) addRecords(r *Reader, x *addition) (added Added, err error) {
 }
 
 func (m *Merger) addBinaryIDs(r *Reader) {
-	for _, id := range r.Info().BinaryIDs {
+	for _, id := range r.Info.BinaryIDs {
 		if _, ok := m.binaryIDs[string(id)]; !ok {
 			m.binaryIDs[string(id)] = struct{}{}
 		}
@@ -258,10 +258,10 @@ func (m *Merger) addNames(r *Reader, known bool) {
 	}
 	// A known binary lists no further vtables. The names of a raw profile that has
 	// its catalog from another one are not even decompressed yet.
-	if !m.opt.KeepVTableNames && !m.opt.KeepSymbols || known && r.Info().Format == FormatRaw {
+	if !m.opt.KeepVTableNames && !m.opt.KeepSymbols || known && r.Info.Format == FormatRaw {
 		return
 	}
-	for _, n := range r.VTableNames() {
+	for _, n := range r.dec.vtableNames() {
 		if m.opt.KeepVTableNames {
 			m.vtables[n] = struct{}{}
 		}

@@ -40,7 +40,7 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, m.Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}); err != nil {
+	if err := WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), warnings
@@ -206,7 +206,7 @@ func relatedInputs(t testing.TB, rng *rand.Rand, n int, weighted bool) []mergeIn
 				case 1:
 					c.Bitmap = append(c.Bitmap, 7)
 				case 2:
-					c.Values[1] = append(c.Values[1], ValueSite{{8, 3}})
+					c.Values[1] = append(c.Values[1], []ValueData{{8, 3}})
 				}
 				g.Records = append(g.Records, &c)
 			}
@@ -268,7 +268,7 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 			t.Fatal(err)
 		}
 	}
-	out, err := appendIndexed(nil, root.Profile(), IndexedOptions{})
+	out, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestMergeBrokenInput(t *testing.T) {
 				t.Fatalf("input %d: %v", i, err)
 			}
 		}
-		p := m.Profile()
+		p := m.Finish().Profile()
 		want := uint64(5)
 		if compat {
 			want = 12

@@ -16,12 +16,17 @@ import (
 // without being built as a [Profile] first, which would take more time and
 // memory.
 type Merged struct {
-	sums    *accumulator
-	cache   *catalogCache
-	warn    warner
-	profile Profile
-	built   bool     // the profile has its functions
-	keys    *sumKeys // in the order of names; nil until they are needed
+	sums  *accumulator
+	cache *catalogCache
+	warn  warner
+	// Head is the merged profile, perhaps without its functions. Do not change it.
+	Head *Profile
+	// MayRepeat says that a value site of the profile may list a value twice, as some of the
+	// inputs did.
+	MayRepeat bool
+
+	built bool     // the profile has its functions
+	keys  *sumKeys // in the order of names; nil until they are needed
 }
 
 // Contents says how much a merged profile holds.
@@ -34,12 +39,13 @@ type Contents struct {
 // Finish ends the merging: nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
 	r := &Merged{
-		sums:    &m.sums,
-		cache:   m.catalogs,
-		warn:    m.warner(""),
-		profile: Profile{Variant: m.variant},
+		sums:      &m.sums,
+		cache:     m.catalogs,
+		warn:      m.warner(""),
+		Head:      &Profile{Variant: m.variant},
+		MayRepeat: m.sums.repeats,
 	}
-	p := &r.profile
+	p := r.Head
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
 	for id := range m.binaryIDs {
 		p.BinaryIDs = append(p.BinaryIDs, []byte(id))
@@ -67,36 +73,27 @@ func (r *Merged) byName() *sumKeys {
 	return r.keys
 }
 
-// Profile returns the merged profile, which takes over the Merger's memory:
-// nothing may be added afterwards. See [Merger.Finish] for when it is only to
-// be written.
-func (m *Merger) Profile() *Profile { return m.Finish().Profile() }
-
 // Profile returns the merged profile, always the same. What is changed in it is
 // written.
 func (r *Merged) Profile() *Profile {
 	if !r.built {
-		r.profile.Functions, r.built = r.byName().functions(), true
+		r.Head.Functions, r.built = r.byName().functions(), true
 	}
-	return &r.profile
+	return r.Head
 }
 
-// Head returns the merged profile, perhaps without its functions. The caller must not
-// change it.
-func (r *Merged) Head() *Profile { return &r.profile }
-
 // View is [Profile.View] of the merged profile. r must not be used afterwards.
-func (r *Merged) View(name string, opt ViewOptions) profile.View {
+func (r *Merged) View(name string, info *Info) profile.View {
 	if r.built {
-		return r.profile.View(name, opt)
+		return r.Head.View(name, info)
 	}
 	// The keys may take the memory of a catalog that no fork can use again.
 	if c := r.sums.arranged(); c != nil && !r.cache.shared.Load() {
 		c.kept = false
 	}
-	keys, head := r.byName(), r.profile // a copy, so that the sums can go
+	keys, head := r.byName(), *r.Head // a copy, so that the sums can go
 	keys.gather()
-	return newView(&head, keys.reusedFunctions, name, opt)
+	return newView(&head, keys.reusedFunctions, name, info)
 }
 
 // ReusedFunctions yields the functions by name, each in the memory of the one
@@ -105,7 +102,7 @@ func (r *Merged) ReusedFunctions() iter.Seq[*Function] { return r.byName().reuse
 
 // WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.
 func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
-	x, err := newIndexedWriter(&r.profile, opt)
+	x, err := newIndexedWriter(r.Head, opt)
 	if err != nil {
 		return err
 	}
@@ -125,15 +122,20 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 // the inputs: the newest one that every LLVM release able to have written the
 // inputs can read, since the compiler that made a raw profile is the one that
 // will read the result. It is raised where the profile's variant needs a newer
-// version.
+// version. The reason is a phrase that completes "indexed version N, …".
 //
 // For front-end profiles the version also selects the function hash that clang
 // computes when it looks functions up; see [frontEndHash].
-func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
+func (r *Merged) ChooseVersion(inputs []*Info) (version uint32, reason string) {
+	choice := r.chooseVersion(inputs)
+	return choice.version, choice.reason
+}
+
+func (r *Merged) chooseVersion(inputs []*Info) versionChoice {
 	if r.built {
-		return chooseVersion(&r.profile, r.profile.hashes, inputs)
+		return chooseVersion(r.Head, r.Head.hashes, inputs)
 	}
-	return chooseVersion(&r.profile, func(yield func(hash uint64) bool) {
+	return chooseVersion(r.Head, func(yield func(hash uint64) bool) {
 		_, entries := r.entries()
 		for i := range entries {
 			if !yield(entries[i].hash) {
@@ -143,12 +145,6 @@ func (r *Merged) ChooseVersion(inputs []*Info) VersionChoice {
 	}, inputs)
 }
 
-// Info describes the merged profile as an indexed profile of a version, for a view that needs
-// no file. It has the binary ids even if the version has no room for them.
-func (r *Merged) Info(version uint32) *Info {
-	return &Info{Format: FormatIndexed, Version: version, Variant: r.profile.Variant, BinaryIDs: r.profile.BinaryIDs}
-}
-
 // entries returns all entries and their sums.
 func (r *Merged) entries() (*sums, []entry) {
 	if c := r.sums.arranged(); c != nil && r.keys == nil {
@@ -156,10 +152,6 @@ func (r *Merged) entries() (*sums, []entry) {
 	}
 	return r.byName().sums, r.byName().entries
 }
-
-// MayRepeat reports whether a value site of the profile may list a value twice, as
-// some of the inputs did.
-func (r *Merged) MayRepeat() bool { return r.sums.repeats }
 
 // WriteCatalogs writes a line for each profile layout that the Merger kept for later
 // inputs, with the number of inputs that had it. It helps to find out why a merge is
@@ -189,4 +181,10 @@ func (r *Merged) Contents() (c Contents) {
 		}
 	}
 	return c
+}
+
+// Info describes the merged profile as an indexed profile of a version, for a view that needs
+// no file. It has the binary ids even if the version has no room for them.
+func (r *Merged) Info(version uint32) *Info {
+	return &Info{Format: FormatIndexed, Version: version, Variant: r.Head.Variant, BinaryIDs: r.Head.BinaryIDs}
 }

@@ -82,7 +82,7 @@ func regions(t *testing.T, data []byte) func(off int) string {
 func (s *mutationSeed) try(data []byte) outcome {
 	said := false
 	p, err := Read(s.name, data, ReaderOptions{
-		Rescue: RescueDrop, Rescued: func(profile.Rescued) { said = true }, Warn: func(profile.Warning) { said = true },
+		Rescue: true, Rescued: func(profile.Rescued) { said = true }, Warn: func(profile.Warning) { said = true },
 	})
 	switch {
 	case err != nil:
@@ -205,7 +205,7 @@ func mutationSeeds(t *testing.T) []*mutationSeed {
 		}
 		if version == 1 {
 			for i := range b.funcs {
-				b.funcs[i].values = Values{}
+				b.funcs[i].values = valueSites{}
 			}
 		}
 		seeds = append(seeds, newMutationSeed(t, fmt.Sprintf("built, raw version %d", version), b.build()))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/lazymap"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
@@ -226,11 +225,11 @@ func appendNames(dst []byte, names []string, compress bool) []byte {
 
 // Symtab maps name references to names (InstrProfSymtab).
 type Symtab struct {
-	names lazymap.Map[uint64, string]
+	names lazyMap[uint64, string]
 }
 
 // index returns all names by their references.
-func (s *Symtab) index() map[uint64]string { return s.names.All() }
+func (s *Symtab) index() map[uint64]string { return s.names.all() }
 
 // learn makes name known and returns its reference.
 func (s *Symtab) learn(name string) uint64 {
@@ -239,10 +238,10 @@ func (s *Symtab) learn(name string) uint64 {
 	return ref
 }
 
-func (s *Symtab) add(ref uint64, name string) { s.names.Add(ref, name) }
+func (s *Symtab) add(ref uint64, name string) { s.names.add(ref, name) }
 
 // addList makes the names of a list known, later than those added before.
-func (s *Symtab) addList(l *nameList) { s.names.AddLater(l.all) }
+func (s *Symtab) addList(l *nameList) { s.names.addLater(l.all) }
 
 // Read makes the names of a section __llvm_prf_names of a program known. The
 // section, whose name is for errors, begins at a file offset.

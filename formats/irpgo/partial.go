@@ -273,7 +273,7 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	for _, id := range readStrings(c, "binary id") {
 		p.about.BinaryIDs = append(p.about.BinaryIDs, []byte(id))
 	}
-	p.vnames = readStrings(c, "virtual table")
+	p.about.VTableNames = readStrings(c, "virtual table")
 	for range c.Count(c.ULEB("number of symbols"), 9, "number of symbols") {
 		ref := c.U64("reference of a symbol")
 		p.syms.add(ref, readString(c, "symbol"))
@@ -352,7 +352,7 @@ type partialRecord struct {
 	seq    uint64
 	merged []bool // of each site: it is the sum of several records
 	values []ValueData
-	sites  [NumValueKinds][]ValueSite
+	sites  [NumValueKinds][][]ValueData
 }
 
 func (r *partialRecord) read(record int) {
@@ -374,7 +374,7 @@ func (r *partialRecord) read(record int) {
 	for range n {
 		r.Counts = append(r.Counts, c.ULEB("counter"))
 	}
-	r.merged, r.values, r.Values = r.merged[:0], r.values[:0], Values{}
+	r.merged, r.values, r.Values = r.merged[:0], r.values[:0], valueSites{}
 	for k := range r.sites {
 		r.sites[k] = r.sites[k][:0]
 		for range c.Count(c.ULEB("number of value sites"), 1, "number of value sites") {

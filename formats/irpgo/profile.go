@@ -68,8 +68,8 @@ var variantNames = []struct {
 	{HasTemporal, "temporal"},
 }
 
-// Names returns the short names of the bits that are set, in a fixed order.
-func (v Variant) Names() []string {
+// names returns the short names of the bits that are set, in a fixed order.
+func (v Variant) names() []string {
 	var out []string
 	for _, n := range variantNames {
 		if v.Has(n.bit) {
@@ -79,9 +79,10 @@ func (v Variant) Names() []string {
 	return out
 }
 
-// String joins [Variant.Names] with "+"; a profile without any is "front-end".
+// String returns the short names of the bits that are set, in a fixed order, joined by "+";
+// "front-end" if none is set.
 func (v Variant) String() string {
-	if names := v.Names(); len(names) > 0 {
+	if names := v.names(); len(names) > 0 {
 		return strings.Join(names, "+")
 	}
 	return "front-end"
@@ -116,16 +117,11 @@ type ValueData struct {
 	Count uint64
 }
 
-// ValueSite is the list of values seen at one instrumented place, at most
-// 255 of them in any file.
-type ValueSite []ValueData
+// valueSites are the value sites of a record by kind.
+type valueSites = [NumValueKinds][][]ValueData
 
-// Values holds the value sites of a record by kind; the number of sites of a
-// kind is fixed when the function is instrumented, and many are empty.
-type Values [NumValueKinds][]ValueSite
-
-// empty reports whether no kind has a site.
-func (v *Values) empty() bool {
+// hasNone reports whether no kind has a site.
+func hasNone(v *valueSites) bool {
 	return len(v[0]) == 0 && len(v[1]) == 0 && len(v[2]) == 0
 }
 
@@ -137,7 +133,10 @@ type Record struct {
 	Hash   uint64   // hash of the function's control flow; bit 60 marks a CS record
 	Counts []uint64 // edge or region counters; 0 or 1 each under SingleByte
 	Bitmap []byte   // MC/DC test vectors; nil if none
-	Values Values   // value profiles
+	// Values holds the values seen at each value site, by kind: Values[kind][site]. A file has
+	// at most 255 values for a site. The number of sites of a kind is fixed when the function
+	// is instrumented; many sites have no values.
+	Values [NumValueKinds][][]ValueData
 }
 
 // IsCS reports whether the record comes from context-sensitive
@@ -167,8 +166,8 @@ type Function struct {
 	ref   uint64
 }
 
-// Ref returns the reference of the name, see [NameRef].
-func (f *Function) Ref() uint64 {
+// nameRef returns the reference of the name, see [NameRef].
+func (f *Function) nameRef() uint64 {
 	if f.refOf == f.Name && f.Name != "" {
 		return f.ref
 	}

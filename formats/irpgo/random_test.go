@@ -84,8 +84,8 @@ func randomRecord(rng *rand.Rand, name string, names []string, opt randomOptions
 	return r
 }
 
-func randomSite(rng *rand.Rand, k ValueKind, names []string) ValueSite {
-	var s ValueSite
+func randomSite(rng *rand.Rand, k ValueKind, names []string) []ValueData {
+	var s []ValueData
 	count, seen := uint64(1<<30), map[uint64]bool{}
 	for range rng.IntN(6) {
 		v := uint64(rng.IntN(600))

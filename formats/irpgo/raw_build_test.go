@@ -36,7 +36,7 @@ type rawFunc struct {
 	counts []uint64
 	bitmap []byte
 	addr   uint64
-	values Values // kind 0 and 2 hold addresses
+	values valueSites // kind 0 and 2 hold addresses
 }
 
 type rawVTable struct {
@@ -331,7 +331,7 @@ func (b *rawBuild) want() []Record {
 		if b.version >= 2 {
 			for k := range b.kinds {
 				for _, s := range f.values[k] {
-					var site ValueSite
+					var site []ValueData
 					for _, v := range s {
 						site = append(site, ValueData{b.resolve(ValueKind(k), v.Value), v.Count})
 					}

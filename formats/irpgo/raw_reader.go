@@ -63,7 +63,7 @@ func (r *rawReader) symbols() *Symtab {
 
 func (r *rawReader) vtableNames() []string {
 	_ = r.prepare()
-	return r.vnames
+	return r.about.VTableNames
 }
 
 // traces returns the one trace of the file: all functions that ran, over all
@@ -182,7 +182,7 @@ func (r *rawReader) readNames() error {
 	return decodeNames("vtable names", p.vnames.off, p.vnames.data, func(name string) {
 		r.syms.learn(name)
 		if !r.walked {
-			r.vnames = append(r.vnames, name)
+			r.about.VTableNames = append(r.about.VTableNames, name)
 		}
 	})
 }
@@ -302,7 +302,7 @@ func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err err
 	if err == nil && r.cur.hasValueSites(r.cur.record(i)) {
 		off, err = r.readValues(i, off)
 	}
-	if err == nil && r.opt.Rescue != RescueOff && r.cur.counterSize() == 8 {
+	if err == nil && r.opt.Rescue && r.cur.counterSize() == 8 {
 		err = r.soundCounts(i)
 	}
 	return known, off, err

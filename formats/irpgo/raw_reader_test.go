@@ -77,14 +77,14 @@ func newRawBuild(version uint32, ptr int, order binary.AppendByteOrder, variant 
 		{name: "never", hash: 9, counts: []uint64{0, 0}},
 	}
 	if b.version >= 2 {
-		b.funcs[0].values[IndirectCallTarget] = []ValueSite{{{0x2000, 10}, {0x3000, 5}, {0x9999, 1}}, {}}
+		b.funcs[0].values[IndirectCallTarget] = [][]ValueData{{{0x2000, 10}, {0x3000, 5}, {0x9999, 1}}, {}}
 	}
 	if b.kinds >= 2 {
-		b.funcs[2].values[MemOPSize] = []ValueSite{{{8, 100}, {513, 2}}}
-		b.funcs[3].values[MemOPSize] = []ValueSite{{}} // a blob without values
+		b.funcs[2].values[MemOPSize] = [][]ValueData{{{8, 100}, {513, 2}}}
+		b.funcs[3].values[MemOPSize] = [][]ValueData{{}} // a blob without values
 	}
 	if b.kinds >= 3 {
-		b.funcs[2].values[VTableTarget] = []ValueSite{{{0x5010, 4}, {0x5100, 3}, {0x5110, 2}}}
+		b.funcs[2].values[VTableTarget] = [][]ValueData{{{0x5010, 4}, {0x5100, 3}, {0x5110, 2}}}
 	}
 	if b.version >= 9 {
 		b.funcs[0].bitmap = []byte{0x80, 0x01, 0xff}
@@ -118,7 +118,7 @@ func TestRawVersions(t *testing.T) {
 			if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
-			in := r.Info()
+			in := r.Info
 			if in.Version != b.version || in.PointerSize != b.ptr || in.Variant != b.variant ||
 				in.BigEndian != (b.order == binary.AppendByteOrder(binary.BigEndian)) || in.Profiles != 1 {
 				t.Errorf("info = %+v", in)
@@ -165,7 +165,7 @@ func TestBinaryIDLengths(t *testing.T) {
 				if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
 					t.Errorf("version %d, %d bytes: records (-want +got):\n%s", version, length, diff)
 				}
-				if diff := cmp.Diff(b.ids, r.Info().BinaryIDs, sameRecords); diff != "" {
+				if diff := cmp.Diff(b.ids, r.Info.BinaryIDs, sameRecords); diff != "" {
 					t.Errorf("version %d, %d bytes: binary ids (-want +got):\n%s", version, length, diff)
 				}
 				if rep := Check("in", b.build()); len(rep.Findings) > 0 {
@@ -216,7 +216,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 			if llvm.release < 17 && b.order == binary.AppendByteOrder(binary.BigEndian) {
 				// These releases look callees up before swapping the bytes
 				// and lose every target.
-				b.funcs[0].values = Values{}
+				b.funcs[0].values = valueSites{}
 			}
 			t.Run(fmt.Sprintf("llvm%d/%s", llvm.release, b), func(t *testing.T) {
 				if llvm.release != 22 {
@@ -259,7 +259,7 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 			t.Fatal(err)
 		}
 	}
-	out, err := appendIndexed(nil, m.Profile(), IndexedOptions{Version: version})
+	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{Version: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,8 +293,8 @@ func TestRawConcatenated(t *testing.T) {
 	if diff := cmp.Diff(want, got, sameRecords); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	if r.Info().Profiles != 4 || r.Info().Variant != a.variant || len(r.Info().BinaryIDs) != 7 {
-		t.Errorf("info = %+v", r.Info())
+	if r.Info.Profiles != 4 || r.Info.Variant != a.variant || len(r.Info.BinaryIDs) != 7 {
+		t.Errorf("info = %+v", r.Info)
 	}
 	again := 0
 	for _, err := range r.ReusedRecords() {
@@ -303,8 +303,8 @@ func TestRawConcatenated(t *testing.T) {
 		}
 		again++
 	}
-	if again != len(want) || r.Info().Profiles != 4 || len(r.Info().BinaryIDs) != 7 {
-		t.Errorf("second walk: %d records, info %+v", again, r.Info())
+	if again != len(want) || r.Info.Profiles != 4 || len(r.Info.BinaryIDs) != 7 {
+		t.Errorf("second walk: %d records, info %+v", again, r.Info)
 	}
 }
 

@@ -192,7 +192,7 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 		nameless = flaw.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
 			Gotf("%#x, which no name of the file has", ref).Want("the reference of a listed name").
 			Because(&llvmerr.Error{Code: llvmerr.Malformed})
-		if r.opt.Rescue == RescueOff {
+		if !r.opt.Rescue {
 			r.warn("", nameless)
 			nameless = nil
 		}
@@ -291,7 +291,7 @@ func (r *rawReader) appendCounts(raw []byte, i int, off int64) {
 			r.counts = append(r.counts, c)
 		}
 	}
-	if seen < largeCounter || r.warned.large || r.opt.Rescue != RescueOff {
+	if seen < largeCounter || r.warned.large || r.opt.Rescue {
 		return // with Rescue, soundCounts tells of each function
 	}
 	for j, c := range r.counts {

@@ -47,14 +47,17 @@ type Info struct {
 	Profiles    int     // raw: number of profiles concatenated, known after reading
 	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
 	BinaryIDs   [][]byte
-	Of          []*Info // partial: the formats, versions and variants of what it is the sum of
+	VTableNames []string // of virtual tables, known after reading
+	Summary     *Summary // indexed, from version 4
+	CSSummary   *Summary // indexed: of the context-sensitive records, if the variant has them
+	Of          []*Info  // partial: the formats, versions and variants of what it is the sum of
 	// NameRefs yields what the function of this name yields of the file, without reading it
 	// again. A [Merger] sets it, and it ends when that adds the next profile; nil if the
 	// Merger did not need the names.
 	NameRefs iter.Seq[uint64]
 }
 
-// sources returns the infos with those of the inputs of partials in place of their own.
+// sources returns the infos, and for each partial the infos of its inputs.
 func sources(infos []*Info) []*Info {
 	var list []*Info
 	for _, in := range infos {
@@ -81,9 +84,17 @@ type ReaderOptions struct {
 	// none; nil if nothing does. With Lenient it is asked for every raw
 	// profile, and what it returns must be needed.
 	Correlate func(binaryIDs [][]byte) (*Correlation, error)
-	// Rescue says what is done about single functions that are damaged, and
-	// Rescued, unless nil, is told of each.
-	Rescue  Rescue
+	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with
+	// absurd counters: above 2^56 in a raw profile, which is of one run. If more than one in
+	// twenty functions is damaged, at least two, reading fails all the same. Without Rescue the
+	// first damaged function ends the reading, and absurd counters are only warned of, as LLVM
+	// does. Text is never rescued.
+	Rescue bool
+	// Clamp replaces absurd counters under Rescue and keeps their functions. A counter less
+	// than 2^32 below 2^64 becomes 0: lost updates of several threads leave such small negative
+	// numbers. Other absurd counters become the greatest sound counter of the function.
+	Clamp bool
+	// Rescued receives each damaged function under Rescue; nil drops them.
 	Rescued func(profile.Rescued)
 
 	rescueAll bool // however many there are
@@ -106,20 +117,20 @@ type decoder interface {
 // decoded is what decoders know beside the records.
 type decoded struct {
 	about     Info
-	vnames    []string // of virtual tables
 	traceList []Trace
 	stream    uint64 // how many traces traceList was chosen from
 	ref       uint64 // see nameRef
 }
 
 func (d *decoded) info() *Info               { return &d.about }
-func (d *decoded) vtableNames() []string     { return d.vnames }
+func (d *decoded) vtableNames() []string     { return d.about.VTableNames }
 func (d *decoded) traces() ([]Trace, uint64) { return d.traceList, d.stream }
 func (d *decoded) nameRef() uint64           { return d.ref }
 
 // Reader reads one profile of any format and version.
 type Reader struct {
-	name string
+	Name string // as given to [NewReader]
+	Info *Info  // what the profile says of itself; do not change it
 	dec  decoder
 }
 
@@ -191,14 +202,8 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if err != nil {
 		return nil, flaw.InFile(err, name)
 	}
-	return &Reader{name: name, dec: dec}, nil
+	return &Reader{Name: name, Info: dec.info(), dec: dec}, nil
 }
-
-// Name returns the name given to [NewReader].
-func (r *Reader) Name() string { return r.name }
-
-// Info returns what the profile says of itself. Do not change it.
-func (r *Reader) Info() *Info { return r.dec.info() }
 
 // Records iterates over the records in file order. The iteration ends after the
 // first error, a [profile.FormatError].
@@ -221,7 +226,7 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		r.dec.records(func(rec *Record, err error) bool {
 			if err != nil {
-				yield(nil, flaw.InFile(err, r.name))
+				yield(nil, flaw.InFile(err, r.Name))
 				return false
 			}
 			return yield(rec, nil)
@@ -229,16 +234,12 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 	}
 }
 
-// Symbols returns the names that the profile knows: those of its names
-// section or of its records, and of virtual tables. For text profiles it is
-// complete only after the records were read.
+// Symbols returns the names in the profile's names section or its records, and the names of
+// virtual tables. For text profiles it is complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
 
-// VTableNames returns the names of virtual tables that the profile lists.
-func (r *Reader) VTableNames() []string { return r.dec.vtableNames() }
-
-// Traces returns the temporal profile traces and the size of the stream that
-// they are a sample of. Call it after the records were read. Traces of raw
+// Traces returns the temporal profile traces, a sample, and the number of traces that it was
+// chosen from. Call it after the records were read. Traces of raw
 // profiles have weight 1.
 func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
 
@@ -253,7 +254,7 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, err
 	}
-	return m.Profile(), nil
+	return m.Finish().Profile(), nil
 }
 
 // malformed is the cause of most errors that [llvmerr.Malformed] stands for.

@@ -101,11 +101,11 @@ func RawMemProfInfo(version int) *Info {
 	return &Info{Format: formatRawMemProf, Version: uint32(version)}
 }
 
-// VersionChoice is an indexed version and the reason for it, a phrase that
+// versionChoice is an indexed version and the reason for it, a phrase that
 // completes "indexed version N, …".
-type VersionChoice struct {
-	Version uint32
-	Reason  string
+type versionChoice struct {
+	version uint32
+	reason  string
 }
 
 // hashes yields the hashes of all records.
@@ -121,34 +121,34 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 
 // chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given
 // hashes.
-func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) VersionChoice {
-	c := VersionChoice{IndexedVersionMax, "the newest"}
+func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionChoice {
+	c := versionChoice{IndexedVersionMax, "the newest"}
 	for _, in := range sources(inputs) {
 		oldest, newest := in.writers()
-		if oldest == nil || oldest.indexed >= c.Version {
+		if oldest == nil || oldest.indexed >= c.version {
 			continue
 		}
-		c.Version = oldest.indexed
+		c.version = oldest.indexed
 		are := "may be"
 		if oldest == newest && in.Format != FormatIndexed {
 			are = "are"
 		}
-		c.Reason = fmt.Sprintf("because inputs %s of LLVM %s, which reads no newer one", are, oldest.name)
+		c.reason = fmt.Sprintf("because inputs %s of LLVM %s, which reads no newer one", are, oldest.name)
 	}
-	if c.Version < IndexedVersionMinWritten {
-		c = VersionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
+	if c.version < IndexedVersionMinWritten {
+		c = versionChoice{IndexedVersionMinWritten, "the oldest that profuse writes"}
 	}
-	if !p.Variant.Has(IRLevel) && c.Version >= 12 {
+	if !p.Variant.Has(IRLevel) && c.version >= 12 {
 		c = chooseFrontEnd(hashes, c)
 	}
 	need := p.Variant & indexedBits &^ HasMemProf
 	if p.MemProf != nil {
 		need |= HasMemProf
 	}
-	for v := c.Version; v <= IndexedVersionMax; v++ {
+	for v := c.version; v <= IndexedVersionMax; v++ {
 		if indexedVersions[v].variant.Has(need) {
-			if v != c.Version {
-				c = VersionChoice{v, "the oldest that holds profiles of kind " + need.String()}
+			if v != c.version {
+				c = versionChoice{v, "the oldest that holds profiles of kind " + need.String()}
 			}
 			break
 		}
@@ -193,15 +193,15 @@ func frontEndHashOf(hashes iter.Seq[uint64]) frontEndHash {
 }
 
 // chooseFrontEnd settles between versions 12 and 13 for a front-end profile.
-func chooseFrontEnd(hashes iter.Seq[uint64], c VersionChoice) VersionChoice {
+func chooseFrontEnd(hashes iter.Seq[uint64], c versionChoice) versionChoice {
 	switch frontEndHashOf(hashes) {
 	case hashV3:
-		if c.Version > 12 {
-			return VersionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}
+		if c.version > 12 {
+			return versionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}
 		}
 	case hashV4:
-		if c.Version < 13 {
-			return VersionChoice{13, "the first with the front-end hash of clang 22, which the functions have"}
+		if c.version < 13 {
+			return versionChoice{13, "the first with the front-end hash of clang 22, which the functions have"}
 		}
 	}
 	return c

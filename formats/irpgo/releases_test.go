@@ -53,8 +53,8 @@ func TestChooseVersion(t *testing.T) {
 				p.Functions = append(p.Functions, Function{Records: []*Record{{Hash: h}}})
 			}
 			got := chooseVersion(p, p.hashes, tc.inputs)
-			if got.Version != tc.version || !strings.Contains(got.Reason, tc.reason) {
-				t.Errorf("version %d because %q; want %d, %q", got.Version, got.Reason, tc.version, tc.reason)
+			if got.version != tc.version || !strings.Contains(got.reason, tc.reason) {
+				t.Errorf("version %d because %q; want %d, %q", got.version, got.reason, tc.version, tc.reason)
 			}
 			if len(tc.inputs) > 0 {
 				if by, reads := tc.inputs[0].Releases(); by+reads != tc.by {

@@ -44,7 +44,7 @@ func TestMergeRename(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := merger.Profile()
+	p := merger.Finish().Profile()
 	if len(p.Functions) != 1 || p.Functions[0].Name != "new" || p.Functions[0].Records[0].Counts[0] != 24 {
 		t.Errorf("%+v", p.Functions)
 	}

@@ -9,26 +9,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Rescue says what a reader does about a raw or indexed profile in which
-// single functions are damaged. With more than one in twenty damaged, at least
-// two, the profile counts as damaged as a whole, whatever Rescue says. In text
-// nothing can be rescued.
-type Rescue int
-
-const (
-	// RescueOff lets the first damaged function end the reading. Absurd
-	// counters are only warned of, as LLVM does.
-	RescueOff Rescue = iota
-	// RescueDrop leaves damaged functions out, those with absurd counters
-	// among them: above 2^56 in a raw profile, which is of one run.
-	RescueDrop
-	// RescueClamp leaves damaged functions out, too, but replaces absurd
-	// counters: by 0 where the counter is a small negative number, that is
-	// less than 2^32 short of 2^64, as lost updates of several threads leave
-	// behind, and otherwise by the greatest sound counter of the function.
-	RescueClamp
-)
-
 // negativeCounter is from where a counter counts as a small negative number.
 const negativeCounter = math.MaxUint64 - 1<<32 + 1
 
@@ -50,7 +30,7 @@ func (x *rescuer) allow(n int) {
 
 // take decides about one damaged function: true if the reader goes on.
 func (x *rescuer) take(r profile.Rescued) bool {
-	if x.opt.Rescue == RescueOff {
+	if !x.opt.Rescue {
 		return false
 	}
 	if !r.Clamped {
@@ -66,7 +46,7 @@ func (x *rescuer) take(r profile.Rescued) bool {
 }
 
 // soundCounts looks for absurd counters in r.rec and replaces them if that is
-// wanted. The error is about the first of those that stay.
+// wanted. The error is about the first counter that stays absurd.
 func (r *rawReader) soundCounts(i int) error {
 	var err error
 	sound := uint64(0)
@@ -80,7 +60,7 @@ func (r *rawReader) soundCounts(i int) error {
 				Because(&llvmerr.Error{Code: llvmerr.CounterValueTooLarge, Detail: fmt.Sprint(c)})
 		}
 	}
-	if err == nil || r.opt.Rescue != RescueClamp {
+	if err == nil || !r.opt.Clamp {
 		return err
 	}
 	for j, c := range r.rec.Counts {
@@ -101,7 +81,7 @@ func (r *rawReader) soundCounts(i int) error {
 // that, or cause if the reader cannot go on.
 func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error) {
 	b := r.cur.record(i)
-	if r.opt.Rescue == RescueOff {
+	if !r.opt.Rescue {
 		return 0, cause
 	}
 	if r.cur.hasValueSites(b) {

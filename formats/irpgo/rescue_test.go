@@ -20,17 +20,23 @@ func rescueBuild(n int) *rawBuild {
 	for i := range n {
 		b.funcs = append(b.funcs, rawFunc{
 			name: fmt.Sprint("f", i), hash: uint64(i + 1), counts: []uint64{10, 20}, addr: 0x401000 + uint64(16*i),
-			values: Values{IndirectCallTarget: {{{0x401000, 3}}}},
+			values: valueSites{IndirectCallTarget: {{{0x401000, 3}}}},
 		})
 	}
 	return b
 }
 
+var (
+	rescueDrop  = ReaderOptions{Rescue: true}
+	rescueClamp = ReaderOptions{Rescue: true, Clamp: true}
+)
+
 // readRescued reads a profile and lists its functions with their counts, and what was
 // rescued.
-func readRescued(t *testing.T, data []byte, how Rescue) (functions map[string][]uint64, rescued []string, err error) {
+func readRescued(t *testing.T, data []byte, how ReaderOptions) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()
-	p, err := Read("f", data, ReaderOptions{Rescue: how, Rescued: func(r profile.Rescued) { rescued = append(rescued, describeRescued(r)) }})
+	how.Rescued = func(r profile.Rescued) { rescued = append(rescued, describeRescued(r)) }
+	p, err := Read("f", data, how)
 	if err != nil {
 		return nil, rescued, err
 	}
@@ -54,30 +60,30 @@ func TestRescueRaw(t *testing.T) {
 	tests := []struct {
 		name   string
 		damage func(d []byte)
-		how    Rescue
+		how    ReaderOptions
 		want   string // of f1
 		said   string
 	}{
 		{
-			"absurd, dropped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueDrop, "[]",
+			"absurd, dropped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, rescueDrop, "[]",
 			"function f1 left out: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile",
 		},
 		{
-			"absurd, clamped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, RescueClamp, "[10 10]",
+			"absurd, clamped", func(d []byte) { le.PutUint64(d[counter(3):], absurd) }, rescueClamp, "[10 10]",
 			"function f1 kept with other counters: f: counters at 0x198 (record 1): counter of f1 is 1152921504606846976, want at most 2^56: corrupt profile",
 		},
 		{
-			"negative, clamped", func(d []byte) { le.PutUint64(d[counter(2):], 1<<64-5) }, RescueClamp, "[0 20]",
+			"negative, clamped", func(d []byte) { le.PutUint64(d[counter(2):], 1<<64-5) }, rescueClamp, "[0 20]",
 			"function f1 kept with other counters: f: counters at 0x190 (record 1): counter of f1 is 18446744073709551611, want at most 2^56: corrupt profile",
 		},
-		{"at the limit", func(d []byte) { le.PutUint64(d[counter(2):], 1<<56) }, RescueDrop, "[72057594037927936 20]", ""},
+		{"at the limit", func(d []byte) { le.PutUint64(d[counter(2):], 1<<56) }, rescueDrop, "[72057594037927936 20]", ""},
 		{
-			"no counters", func(d []byte) { d[record(1, layout.numCounters)] = 0 }, RescueClamp, "[]",
+			"no counters", func(d []byte) { d[record(1, layout.numCounters)] = 0 }, rescueClamp, "[]",
 			"function f1 left out: f: data at 0x120 (record 1): number of counters is 0, want at least 1: corrupt profile",
 		},
-		{"counters elsewhere", func(d []byte) { d[record(1, layout.counterPtr)+6] = 1 }, RescueDrop, "[]", "function f1 left out: f: data at"},
-		{"name", func(d []byte) { d[record(1, layout.nameRef)] ^= 1 }, RescueDrop, "[]", "left out: f: data at 0xf0 (record 1): name reference is"},
-		{"value data", func(d []byte) { d[len(d)-28] = 9 }, RescueDrop, "[10 20]", "function f2 left out: f: value data at"},
+		{"counters elsewhere", func(d []byte) { d[record(1, layout.counterPtr)+6] = 1 }, rescueDrop, "[]", "function f1 left out: f: data at"},
+		{"name", func(d []byte) { d[record(1, layout.nameRef)] ^= 1 }, rescueDrop, "[]", "left out: f: data at 0xf0 (record 1): name reference is"},
+		{"value data", func(d []byte) { d[len(d)-28] = 9 }, rescueDrop, "[10 20]", "function f2 left out: f: value data at"},
 	}
 	for _, test := range tests {
 		d := slices.Clone(sound)
@@ -109,14 +115,14 @@ func TestRescueLimit(t *testing.T) {
 		for i := range test.damaged {
 			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
 		}
-		got, _, err := readRescued(t, data, RescueDrop)
+		got, _, err := readRescued(t, data, rescueDrop)
 		if test.left < 0 && err == nil || test.left >= 0 && (err != nil || len(got) != test.left) {
 			t.Errorf("%d of %d damaged: %d left, %v", test.damaged, test.functions, len(got), err)
 		}
-		if got, _, err := readRescued(t, data, RescueClamp); err != nil || len(got) != test.functions {
+		if got, _, err := readRescued(t, data, rescueClamp); err != nil || len(got) != test.functions {
 			t.Errorf("%d of %d clamped: %d left, %v", test.damaged, test.functions, len(got), err)
 		}
-		if got, said, err := readRescued(t, data, RescueOff); err != nil || len(got) != test.functions || len(said) > 0 {
+		if got, said, err := readRescued(t, data, ReaderOptions{}); err != nil || len(got) != test.functions || len(said) > 0 {
 			t.Errorf("%d of %d, off: %d left, %q, %v", test.damaged, test.functions, len(got), said, err)
 		}
 	}
@@ -127,10 +133,10 @@ func TestRescueIndexed(t *testing.T) {
 	data := mergeBytes(t, 13, rescueBuild(3).build())
 	at := bytesIndex(data, "f1")
 	data[at] = 'g' // now its hash is that of another name
-	if _, _, err := readRescued(t, data, RescueOff); err == nil {
+	if _, _, err := readRescued(t, data, ReaderOptions{}); err == nil {
 		t.Error("read without rescue")
 	}
-	got, said, err := readRescued(t, data, RescueDrop)
+	got, said, err := readRescued(t, data, rescueDrop)
 	if err != nil || len(got) != 2 || len(said) != 1 || !strings.HasPrefix(said[0], "function g1 left out: f: hash table at ") {
 		t.Errorf("%v, %q, %v", got, said, err)
 	}
@@ -142,17 +148,17 @@ func bytesIndex(d []byte, s string) int { return strings.Index(string(d), s) }
 // leaves no trace, and what is rescued brings no absurd counters.
 func FuzzMergeDamaged(f *testing.F) {
 	for _, data := range hostileSeeds(f) {
-		f.Add(data, byte(RescueDrop))
-		f.Add(data, byte(RescueClamp))
+		f.Add(data, byte(1))
+		f.Add(data, byte(2))
 	}
 	sound := rescueBuild(4).build()
 	f.Fuzz(func(t *testing.T, data []byte, how byte) {
-		rescue := Rescue(how % 3)
+		opt := []ReaderOptions{{}, rescueDrop, rescueClamp}[how%3]
 		merge := func(files ...[]byte) (*Profile, error) {
 			m := NewMerger(MergeOptions{AllowMixed: true})
 			var refused error
 			for _, file := range files {
-				r, err := NewReader("f", file, ReaderOptions{Rescue: rescue})
+				r, err := NewReader("f", file, opt)
 				if err == nil {
 					_, err = m.Add(r, 1)
 				}
@@ -160,7 +166,7 @@ func FuzzMergeDamaged(f *testing.F) {
 					refused = err
 				}
 			}
-			return m.Profile(), refused
+			return m.Finish().Profile(), refused
 		}
 		p, err := merge(sound, data, sound)
 		if err != nil {
@@ -170,7 +176,7 @@ func FuzzMergeDamaged(f *testing.F) {
 			}
 			return
 		}
-		if format, _ := Detect(data); format != FormatRaw || rescue == RescueOff {
+		if format, _ := Detect(data); format != FormatRaw || !opt.Rescue {
 			return
 		}
 		for _, fn := range p.Functions {

@@ -14,17 +14,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// SalvageOptions adjust [Salvage].
-type SalvageOptions struct {
-	// Names knows the functions of the program; nil if nothing does.
-	Names *Siblings
-}
-
 // Salvaged says what [Salvage] found of a truncated profile.
 type Salvaged struct {
 	Missing   uint64 // bytes up to the end that the header announces, value data aside
 	Functions int    // that the profile counts
-	Whole     int    // of them complete, and read
+	Whole     int    // complete functions, which are read
 	// Why the others are not read.
 	CutRecords  int // their data record is cut off
 	CutCounters int // their counters, or bitmap, are cut off
@@ -68,7 +62,7 @@ func (s *Siblings) Add(r *Reader) error {
 	for ref, name := range r.Symbols().index() {
 		s.names.add(ref, name)
 	}
-	s.binaryIDs = append(s.binaryIDs, r.Info().BinaryIDs...)
+	s.binaryIDs = append(s.binaryIDs, r.Info.BinaryIDs...)
 	return nil
 }
 
@@ -87,8 +81,8 @@ func (s *Siblings) fits(ref, hash uint64, counters int) bool {
 // It reads the first profile of the file; [Salvaged] is complete when the
 // records have been read. The error is of the header, without which nothing is
 // known, or says that the siblings are of another program.
-func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, error) {
-	s := &salvager{raw: &rawReader{file: name, data: data}, opt: opt}
+func Salvage(name string, data []byte, names *Siblings) (*Reader, *Salvaged, error) {
+	s := &salvager{raw: &rawReader{file: name, data: data}, names: names}
 	s.raw.rescuer = rescuer{opt: &s.raw.opt, file: name}
 	if len(data) == 0 {
 		return nil, nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
@@ -97,13 +91,13 @@ func Salvage(name string, data []byte, opt SalvageOptions) (*Reader, *Salvaged, 
 	if err := s.open(); err != nil {
 		return nil, nil, flaw.InFile(err, name)
 	}
-	return &Reader{name: name, dec: s}, &s.report, nil
+	return &Reader{Name: name, Info: s.info(), dec: s}, &s.report, nil
 }
 
 // salvager is the decoder of a truncated raw profile.
 type salvager struct {
 	raw    *rawReader
-	opt    SalvageOptions
+	names  *Siblings
 	report Salvaged
 }
 
@@ -132,7 +126,7 @@ func (s *salvager) open() error {
 	}
 	r.relative = p.version >= 8 || p.version == 7 && r.looksRelative()
 	salvageNames(p.names.data, func(name string) { r.syms.learn(name) })
-	if n := s.opt.Names; n != nil {
+	if n := s.names; n != nil {
 		if err := n.sameProgram(p.binaryIDs); err != nil {
 			return err
 		}
@@ -268,7 +262,7 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 			rep.Damaged++
 		case !known || r.rec.Name == "":
 			rep.Nameless++
-		case s.opt.Names != nil && !s.opt.Names.fits(p.nameRef(b), r.rec.Hash, len(r.rec.Counts)):
+		case s.names != nil && !s.names.fits(p.nameRef(b), r.rec.Hash, len(r.rec.Counts)):
 			rep.Mismatching++
 		default:
 			whole = true
@@ -280,10 +274,10 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 		rep.Whole++
 		if p.hasValueSites(b) && !values {
 			rep.ValuesLost++
-			r.rec.Values = Values{}
+			r.rec.Values = valueSites{}
 			for k := range p.layout.kinds {
 				// The sites stay: their number is part of the function.
-				r.rec.Values[k] = make([]ValueSite, p.sites(b, k))
+				r.rec.Values[k] = make([][]ValueData, p.sites(b, k))
 			}
 		}
 		if !yield(&r.rec, nil) {
@@ -329,7 +323,7 @@ func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 		}
 		return
 	}
-	r, err := NewReader(name, data, ReaderOptions{Rescue: RescueDrop})
+	r, err := NewReader(name, data, ReaderOptions{Rescue: true})
 	if err != nil {
 		return
 	}

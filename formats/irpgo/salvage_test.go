@@ -12,7 +12,7 @@ import (
 // salvageAll reads what is whole of data.
 func salvageAll(t *testing.T, data []byte, names *Siblings) (map[string]Record, *Salvaged, error) {
 	t.Helper()
-	r, rep, err := Salvage("f", data, SalvageOptions{Names: names})
+	r, rep, err := Salvage("f", data, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +110,7 @@ func TestSalvageSiblings(t *testing.T) {
 
 	other := rescueBuild(3)
 	other.ids = [][]byte{[]byte("program two")}
-	if _, _, err := Salvage("f", cut, SalvageOptions{Names: siblingsOf(t, other.build())}); profile.ClassOf(err) != profile.ErrMismatch {
+	if _, _, err := Salvage("f", cut, siblingsOf(t, other.build())); profile.ClassOf(err) != profile.ErrMismatch {
 		t.Errorf("of another program: %v", err)
 	}
 	other.ids = nil
@@ -154,7 +154,7 @@ func TestSalvageMerged(t *testing.T) {
 	b := rescueBuild(4)
 	data := b.build()
 	p, _ := parseRawProfile(data, 0, false)
-	r, rep, err := Salvage("cut", data[:p.counters.off+32], SalvageOptions{Names: siblingsOf(t, data)})
+	r, rep, err := Salvage("cut", data[:p.counters.off+32], siblingsOf(t, data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestSalvageMerged(t *testing.T) {
 	if rep.Whole != 2 || rep.ValuesLost != 2 {
 		t.Errorf("%+v", *rep)
 	}
-	for i, f := range m.Profile().Functions {
+	for i, f := range m.Finish().Profile().Functions {
 		want := "[20 40]"
 		if i >= 2 {
 			want = "[10 20]"

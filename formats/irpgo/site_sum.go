@@ -15,7 +15,7 @@ import (
 // function is the most expensive step. A site in which a value repeats (every
 // unknown callee is 0) is merged by [mergeSite].
 type siteSum struct {
-	values ValueSite
+	values []ValueData
 	homes  []valueHome      // parallel to values; nil if values may repeat
 	index  map[uint64]int32 // value to index in values, if there are many
 	merged bool             // the sum of several records: sort the values at the end
@@ -37,7 +37,7 @@ const (
 
 // siteValues are values to be added to a site.
 type siteValues struct {
-	list ValueSite // may be overwritten
+	list []ValueData // may be overwritten
 	kind ValueKind
 	// from resolves the values if they are addresses and is nil otherwise. All addresses
 	// of a site are resolved by one map.
@@ -141,7 +141,7 @@ func (t *siteSum) findAddress(address uint64, src siteValues) int {
 		t.index[value] = int32(at)
 	}
 	if cap(t.values) == 0 {
-		t.values, t.homes = make(ValueSite, 0, len(src.list)), make([]valueHome, 0, len(src.list))
+		t.values, t.homes = make([]ValueData, 0, len(src.list)), make([]valueHome, 0, len(src.list))
 	}
 	t.values = append(t.values, ValueData{Value: value})
 	t.homes = append(t.homes, valueHome{address: address})
@@ -183,7 +183,7 @@ func (t *siteSum) forget() {
 // finished returns the values as a file holds them: by descending count and cut
 // to maxValuesPerSite (InstrProfRecord::sortValueData). Equal counts stand in
 // the order of the values, or of the input if there was only one record.
-func (t *siteSum) finished() ValueSite {
+func (t *siteSum) finished() []ValueData {
 	if len(t.values) > 1 {
 		if t.merged {
 			sortSite(t.values)
@@ -207,7 +207,7 @@ func byRank(a, b ValueData) int {
 // mergeSite adds weight·src to dst value by value; the result is ordered by
 // value and both arguments are consumed. Values that dst did not have are
 // weighted unless the rules are LLVM's.
-func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out ValueSite, overflow bool) {
+func mergeSite(dst, src []ValueData, weight uint64, policy mergePolicy) (out []ValueData, overflow bool) {
 	if policy.llvm { // as LLVM since release 19; before, equal values kept their order
 		byTarget := func(a, b ValueData) bool { return a.Value < b.Value }
 		llvmorder.Sort(dst, byTarget)
@@ -219,7 +219,7 @@ func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out Value
 	if fresh := countNew(dst, src); fresh == 0 {
 		out = dst[:0]
 	} else {
-		out = make(ValueSite, 0, len(dst)+fresh)
+		out = make([]ValueData, 0, len(dst)+fresh)
 	}
 	i := 0
 	for _, s := range src {
@@ -241,7 +241,7 @@ func mergeSite(dst, src ValueSite, weight uint64, policy mergePolicy) (out Value
 	return append(out, dst[i:]...), overflow
 }
 
-func sortSite(s ValueSite) {
+func sortSite(s []ValueData) {
 	if !slices.IsSortedFunc(s, byRank) {
 		slices.SortFunc(s, byRank)
 	}
@@ -249,7 +249,7 @@ func sortSite(s ValueSite) {
 
 // countNew returns how many values of src have no partner in dst; both are
 // ordered by value.
-func countNew(dst, src ValueSite) int {
+func countNew(dst, src []ValueData) int {
 	n, i := 0, 0
 	for _, s := range src {
 		for i < len(dst) && dst[i].Value < s.Value {
@@ -266,7 +266,7 @@ func countNew(dst, src ValueSite) int {
 
 // byCount sorts a site by descending count, stably, and cuts it to
 // maxValuesPerSite.
-func byCount(s ValueSite) ValueSite {
+func byCount(s []ValueData) []ValueData {
 	if len(s) > 1 {
 		slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })
 	}

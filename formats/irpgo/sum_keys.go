@@ -28,10 +28,10 @@ type keyRecords struct {
 // sumKeys are the keys of finished sums.
 type sumKeys struct {
 	sums    *sums
-	entries []entry     // grouped by key
-	ends    []int32     // end of each key's entries
-	seqs    []uint64    // first appearance of each key; nil if the table is written as it is
-	sites   []ValueSite // of all entries of sums
+	entries []entry       // grouped by key
+	ends    []int32       // end of each key's entries
+	seqs    []uint64      // first appearance of each key; nil if the table is written as it is
+	sites   [][]ValueData // of all entries of sums
 }
 
 // arranged returns the catalog of all profiles if an indexed file has its entries in their
@@ -167,7 +167,7 @@ func arrange(entries []entry, order []nameKey) {
 
 // finishSites makes the sites of all entries ready to be written.
 func (k *sumKeys) finishSites() {
-	k.sites = make([]ValueSite, len(k.sums.sites))
+	k.sites = make([][]ValueData, len(k.sums.sites))
 	for i := range k.sites {
 		k.sites[i] = k.sums.sites[i].finished()
 	}

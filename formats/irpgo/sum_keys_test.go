@@ -48,14 +48,14 @@ func TestViewOfAFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := functions(p.View(name, ViewOptions{}))
-	if got := functions(add(m).View(name, ViewOptions{})); !slices.Equal(got, all) || len(all) == 0 {
+	all := functions(p.View(name, nil))
+	if got := functions(add(m).View(name, nil)); !slices.Equal(got, all) || len(all) == 0 {
 		t.Errorf("the view has %d functions, want %d, or their order is not that of names", len(got), len(all))
 	}
 	if text(add(fork)) != want {
 		t.Error("the fork merges something else once there is a view")
 	}
-	if alone := functions(add(NewMerger(MergeOptions{})).View(name, ViewOptions{})); !slices.Equal(alone, all) {
+	if alone := functions(add(NewMerger(MergeOptions{})).View(name, nil)); !slices.Equal(alone, all) {
 		t.Errorf("the view of a Merger without forks has %d functions, want %d, or another order", len(alone), len(all))
 	}
 }
@@ -81,7 +81,7 @@ func TestMergedInfo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := sum.Info(version), r.Info()
+		got, want := sum.Info(version), r.Info
 		if got.Format != want.Format || got.Version != want.Version || got.Variant != want.Variant {
 			t.Errorf("version %d: %+v, want %+v", version, got, want)
 		}

@@ -81,8 +81,8 @@ func (s *sums) addCounters(n int) position {
 
 // record sets r to the record of an entry, in the memory of s. sites begins with
 // the finished sites of the entry.
-func (s *sums) record(r *Record, e *entry, sites []ValueSite) {
-	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), Values{}
+func (s *sums) record(r *Record, e *entry, sites [][]ValueData) {
+	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), valueSites{}
 	if e.sites.any() {
 		e.sites.split(&r.Values, sites)
 	}

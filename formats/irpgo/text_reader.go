@@ -64,7 +64,7 @@ type textReader struct {
 
 	rec    Record
 	values []ValueData // what the sites of rec are slices of
-	sites  Values      // keeps the capacity of rec.Values, whose unused kinds are nil
+	sites  valueSites  // keeps the capacity of rec.Values, whose unused kinds are nil
 	bitmap []byte      // keeps the capacity of rec.Bitmap
 
 	names   []string // of the records, as far as any walk came
@@ -209,7 +209,7 @@ func (d *textReader) readRecord() {
 	if d.err == nil && d.more() && d.data[d.pos] == bitmapMark {
 		d.readBitmap()
 	}
-	d.rec.Values = Values{}
+	d.rec.Values = valueSites{}
 	d.readValues()
 }
 
@@ -348,7 +348,7 @@ func (d *textReader) ref(name []byte, vtable bool) uint64 {
 	}
 	if vtable {
 		t.vtable = true
-		d.vnames = append(d.vnames, s)
+		d.about.VTableNames = append(d.about.VTableNames, s)
 	}
 	d.targets[s] = t
 	return t.ref

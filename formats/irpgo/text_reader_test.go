@@ -167,7 +167,7 @@ func TestTextSymbols(t *testing.T) {
 	if got, want := sortedNames(r.Symbols()), []string{"callee", "first", "last", "rec", "vtable"}; !slices.Equal(got, want) {
 		t.Errorf("Symbols are %q, want %q", got, want)
 	}
-	if got, want := r.VTableNames(), []string{"vtable", "callee"}; !slices.Equal(got, want) {
+	if got, want := r.Info.VTableNames, []string{"vtable", "callee"}; !slices.Equal(got, want) {
 		t.Errorf("VTableNames are %q, want %q", got, want)
 	}
 }
@@ -369,7 +369,7 @@ func collect(t testing.TB, data []byte) *Profile {
 		t.Fatal(err)
 	}
 	slices.SortStableFunc(recs, func(a, b *Record) int { return strings.Compare(a.Name, b.Name) })
-	p := profileOf(r.Info().Variant, recs...)
+	p := profileOf(r.Info.Variant, recs...)
 	p.Symbols = r.Symbols()
 	p.Traces, p.TraceStreamSize = r.Traces()
 	return p
@@ -377,7 +377,7 @@ func collect(t testing.TB, data []byte) *Profile {
 
 func equalRecords(a, b *Record) bool {
 	for k := range a.Values {
-		if !slices.EqualFunc(a.Values[k], b.Values[k], slices.Equal[ValueSite]) {
+		if !slices.EqualFunc(a.Values[k], b.Values[k], slices.Equal[[]ValueData]) {
 			return false
 		}
 	}
@@ -392,8 +392,8 @@ func dumpText(t *testing.T, data []byte) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString(r.Info().Variant.String())
-	if r.Info().Variant.Has(HasTemporal) {
+	b.WriteString(r.Info.Variant.String())
+	if r.Info.Variant.Has(HasTemporal) {
 		traces, stream := r.Traces()
 		fmt.Fprintf(&b, "; traces of %d:", stream)
 		for _, trace := range traces {
@@ -421,7 +421,7 @@ func dumpText(t *testing.T, data []byte) string {
 	return b.String()
 }
 
-func dumpSite(k ValueKind, site ValueSite, symtab *Symtab) string {
+func dumpSite(k ValueKind, site []ValueData, symtab *Symtab) string {
 	var values []string
 	for _, v := range site {
 		switch {

@@ -137,8 +137,8 @@ func isEntry(s string) bool {
 // without references do not pay for hashing all their names.
 func (t *textWriter) resolve() {
 	targets, entries := t.references()
-	t.targets.names.AddLater(maps.All(targets))
-	t.entries.names.AddLater(maps.All(entries))
+	t.targets.names.addLater(maps.All(targets))
+	t.entries.names.addLater(maps.All(entries))
 	unknown := len(targets) + len(entries)
 	learn := func(ref uint64, name string) {
 		for _, m := range []map[uint64]string{targets, entries} {
@@ -288,7 +288,7 @@ func (t *textWriter) functions() {
 // misread reports whether a name on the line after a record would be taken
 // for the record's bitmap or value data.
 func misread(prev *Record, name string) bool {
-	if name == "" || !prev.Values.empty() {
+	if name == "" || !hasNone(&prev.Values) {
 		return false
 	}
 	if name[0] == bitmapMark {
@@ -324,13 +324,13 @@ func AppendTextRecord(dst []byte, rec *Record, symtab *Symtab) []byte {
 		}
 		dst = append(dst, '\n')
 	}
-	if !rec.Values.empty() {
+	if !hasNone(&rec.Values) {
 		dst = appendTextValues(dst, &rec.Values, symtab)
 	}
 	return append(dst, '\n')
 }
 
-func appendTextValues(dst []byte, values *Values, symtab *Symtab) []byte {
+func appendTextValues(dst []byte, values *valueSites, symtab *Symtab) []byte {
 	kinds := 0
 	for _, sites := range values {
 		if len(sites) > 0 {

@@ -48,7 +48,7 @@ func TestAppendTextRecord(t *testing.T) {
 	var symtab Symtab
 	rec := &Record{
 		Name: "foo", Hash: 1<<64 - 3, Counts: []uint64{0, 1<<64 - 1}, Bitmap: []byte{0, 0x0a, 0xff},
-		Values: Values{
+		Values: valueSites{
 			IndirectCallTarget: {{{Value: symtab.learn("bar"), Count: 7}, {Value: 0, Count: 6}, {Value: 12345, Count: 5}}, {}},
 			MemOPSize:          {{{Value: 64, Count: 3}}},
 			VTableTarget:       {{{Value: symtab.learn("_ZTV1A"), Count: 2}}},
@@ -122,7 +122,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 			}
 			var got []byte
 			if err == nil {
-				got = writeText(t, m.Profile(), TextOptions{LLVMCompat: true})
+				got = writeText(t, m.Finish().Profile(), TextOptions{LLVMCompat: true})
 			}
 			want, stderr, code := mergeText(t, llvm, data)
 			same := code == 0 && err == nil && bytes.Equal(got, want) ||
@@ -141,7 +141,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 func TestWriteTextTargets(t *testing.T) {
 	var symtab Symtab
 	p := profileOf(0,
-		&Record{Name: "caller", Hash: 1, Counts: []uint64{1}, Values: Values{
+		&Record{Name: "caller", Hash: 1, Counts: []uint64{1}, Values: valueSites{
 			IndirectCallTarget: {{
 				{Value: NameRef("caller"), Count: 9},
 				{Value: NameRef("never"), Count: 8},
@@ -237,7 +237,7 @@ func TestWriteTextUnreadable(t *testing.T) {
 
 // A name may look like what could follow the record before it.
 func TestWriteTextLookalikes(t *testing.T) {
-	sized := Values{MemOPSize: {{{Value: 8, Count: 1}}}}
+	sized := valueSites{MemOPSize: {{{Value: 8, Count: 1}}}}
 	p := profileOf(0,
 		&Record{Name: "!", Hash: 1, Counts: []uint64{1}},
 		&Record{Name: "$1", Hash: 1, Counts: []uint64{1}, Bitmap: []byte{1}},

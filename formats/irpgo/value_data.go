@@ -20,15 +20,15 @@ const (
 
 // valueBuffer is reusable storage for the value sites of one record.
 type valueBuffer struct {
-	sites []ValueSite
+	sites [][]ValueData
 	data  []ValueData
 }
 
 // readValueData decodes the blob at the cursor into v, whose sites alias b
 // until the next call. The cursor must stand at the blob and hold nothing
 // that may not be read.
-func (b *valueBuffer) readValueData(c *cursor.Cursor, v *Values) {
-	*v = Values{}
+func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
+	*v = valueSites{}
 	start, startPos := c.Offset(), c.Pos()
 	total, kinds := readValueHeader(c)
 	if c.Err() != nil {
@@ -128,7 +128,7 @@ func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
 
 // appendValueData appends the little-endian blob of v; kinds without sites
 // are left out, and a site's list is cut to 255 values.
-func appendValueData(dst []byte, v *Values) []byte {
+func appendValueData(dst []byte, v *valueSites) []byte {
 	start := len(dst)
 	kinds := uint32(0)
 	dst = append(dst, make([]byte, valueDataHeader)...)
@@ -159,7 +159,7 @@ func appendValueData(dst []byte, v *Values) []byte {
 }
 
 // valueDataSize is the size of what [appendValueData] appends.
-func valueDataSize(v *Values) int {
+func valueDataSize(v *valueSites) int {
 	n := valueDataHeader
 	for _, sites := range v {
 		if len(sites) == 0 {
@@ -193,7 +193,7 @@ func (s *siteCounts) any() bool { return s[0]|s[1]|s[2] != 0 }
 func (s *siteCounts) all() int  { return int(s[0]) + int(s[1]) + int(s[2]) }
 
 // split sets v to the first of sites, as many of each kind as s says.
-func (s *siteCounts) split(v *Values, sites []ValueSite) {
+func (s *siteCounts) split(v *valueSites, sites [][]ValueData) {
 	for k, n := range s {
 		if n > 0 {
 			v[k], sites = sites[:n:n], sites[n:]

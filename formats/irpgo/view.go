@@ -15,20 +15,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ViewOptions adjust [Profile.View]. The zero value is right for a profile that
-// stands for no one file.
-type ViewOptions struct {
-	// Info is what the reader of the file says of it.
-	Info *Info
-}
-
 // View shows the profile in the terms that all formats share. name is the
 // file's; "" for none.
 //
-// A function is a record: those of one name differ in hash, and a
-// context-sensitive one has a label. Blocks are the counters. Calls are known
-// only where the first counter is at the entry: for front-end profiles and
-// those that are [EntryFirst] or [EntryOnly]. A function that is hot or warm
+// A function is a record: records of one name differ in hash, and a
+// context-sensitive record has a label. Blocks are the counters. Calls are known
+// only where the first counter is at the entry: for front-end, [EntryFirst] and
+// [EntryOnly] profiles. A function that is hot or warm
 // without counts (see [Record.Pseudo]) has a label and no blocks. Names have
 // their file taken off (see [SplitName]); IDs are name references.
 //
@@ -38,26 +31,26 @@ type ViewOptions struct {
 // Edges are value profiles. Their targets have names as far as the profile has
 // records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
 // KeepVTableNames.
-func (p *Profile) View(name string, opt ViewOptions) profile.View {
+func (p *Profile) View(name string, info *Info) profile.View {
 	return newView(p, func(yield func(*Function) bool) {
 		for i := range p.Functions {
 			if !yield(&p.Functions[i]) {
 				return
 			}
 		}
-	}, name, opt)
+	}, name, info)
 }
 
 // newView returns the view of the functions that all yields, and of the rest of p.
-func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) profile.View {
+func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profile.View {
 	v := &view{p: p, all: all}
 	v.identity = profile.Identity{
-		File: name, Family: "IRPGO", Variant: p.Variant.Names(), BuildIDs: p.BinaryIDs,
+		File: name, Family: "IRPGO", Variant: p.Variant.names(), BuildIDs: p.BinaryIDs,
 	}
 	if len(v.identity.Variant) == 0 {
 		v.identity.Variant = []string{p.Variant.String()}
 	}
-	if info := opt.Info; info != nil {
+	if info != nil {
 		v.identity.Format = info.Format.String()
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprint(info.Version)
@@ -78,7 +71,7 @@ func newView(p *Profile, all iter.Seq[*Function], name string, opt ViewOptions) 
 			if len(r.Counts) > 0 {
 				v.features.Blocks = true
 			}
-			if !r.Values.empty() {
+			if !hasNone(&r.Values) {
 				v.features.Edges = true
 			}
 		}
@@ -123,7 +116,7 @@ type refName struct {
 func (v *view) readNames() []refName {
 	var names []refName
 	for f := range v.all {
-		names = append(names, refName{f.Ref(), f.Name})
+		names = append(names, refName{f.nameRef(), f.Name})
 	}
 	for _, n := range v.p.VTableNames {
 		names = append(names, refName{NameRef(n), n})
@@ -217,7 +210,7 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 			ranks = v.ranks()
 		}
 		for src := range v.all {
-			symbol := viewSymbol(src.Name, src.Ref())
+			symbol := viewSymbol(src.Name, src.nameRef())
 			for _, r := range src.Records {
 				f := newFunction()
 				*f = profile.Function{Symbol: symbol, Hash: r.Hash}
@@ -292,7 +285,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		symbol := v.symbols()
 		for src := range v.all {
-			caller := viewSymbol(src.Name, src.Ref())
+			caller := viewSymbol(src.Name, src.nameRef())
 			for _, r := range src.Records {
 				for kind, sites := range r.Values {
 					for site, values := range sites {

@@ -22,7 +22,7 @@ func readView(data []byte) (*Profile, *Info, error) {
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, nil, err
 	}
-	return m.Profile(), r.Info(), nil
+	return m.Finish().Profile(), r.Info, nil
 }
 
 // TestViewFixtures: of every fixture the view has each record, value and
@@ -35,7 +35,7 @@ func TestViewFixtures(t *testing.T) {
 			continue // the readers' tests say which and why
 		}
 		checked++
-		t.Run(f.Path, func(t *testing.T) { checkView(t, p, p.View(f.Path, ViewOptions{Info: info})) })
+		t.Run(f.Path, func(t *testing.T) { checkView(t, p, p.View(f.Path, info)) })
 	}
 	if checked < 150 {
 		t.Errorf("only %d fixtures could be read", checked)
@@ -164,7 +164,7 @@ func TestView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := p.View("x.proftext", ViewOptions{Info: info})
+			v := p.View("x.proftext", info)
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {
 				t.Errorf("identity %+v", id)

@@ -117,7 +117,7 @@ func indexedOf(t *testing.T, file, program string, version int) []byte {
 		t.Fatal(err)
 	}
 	out, err := oracle.Written(func(w io.Writer) error {
-		return irpgo.WriteIndexed(w, m.Profile(), irpgo.IndexedOptions{Version: 12, MemProf: memprof.WriteOptions{Version: version}})
+		return irpgo.WriteIndexed(w, m.Finish().Profile(), irpgo.IndexedOptions{Version: 12, MemProf: memprof.WriteOptions{Version: version}})
 	})
 	if err != nil {
 		t.Fatal(err)

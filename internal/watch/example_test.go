@@ -42,7 +42,7 @@ func merge(_ context.Context, base string, files []string) (*watch.Sum, error) {
 			sum.Files[i].Profiles = 1
 		}
 	}
-	p := m.Profile()
+	p := m.Finish().Profile()
 	sum.Contents = fmt.Sprint(len(p.Functions), " functions")
 	sum.Write = func(w io.Writer) error { return irpgo.WriteText(w, p, irpgo.TextOptions{}) }
 	return sum, nil

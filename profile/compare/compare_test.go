@@ -26,7 +26,7 @@ func view(t *testing.T, lines ...string) profile.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.View("text", irpgo.ViewOptions{})
+	return p.View("text", nil)
 }
 
 // names lists a list's functions with their temperatures.

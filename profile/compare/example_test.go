@@ -19,7 +19,7 @@ func read(name string) profile.View {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return p.View(name, irpgo.ViewOptions{})
+	return p.View(name, nil)
 }
 
 // Say how far two runs of a program agree, and what moved most.

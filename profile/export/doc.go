@@ -1,7 +1,7 @@
 // Package export writes profiles of any format, through their neutral view, in
 // the formats that other tools read.
 //
-//	losses, err := export.Write(w, "pprof", p.View(name, irpgo.ViewOptions{}), export.Options{})
+//	losses, err := export.Write(w, "pprof", p.View(name, nil), export.Options{})
 //
 // Most formats cannot hold everything. [Write] returns what a file lacks, or represents in
 // an unusual way, in words for the user. docs/export.md has a table of what each format

@@ -192,7 +192,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		if _, err := m.Add(r, 1); err != nil {
 			continue
 		}
-		views = append(views, namedView{f.Path, m.Profile().View(f.Path, irpgo.ViewOptions{Info: r.Info()})})
+		views = append(views, namedView{f.Path, m.Finish().Profile().View(f.Path, r.Info)})
 	}
 	mips, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.mip*"))
 	if err != nil {

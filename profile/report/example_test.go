@@ -23,7 +23,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	var html bytes.Buffer
-	err = report.Write(&html, []report.Source{{View: p.View(name, irpgo.ViewOptions{})}}, report.Options{Title: "A run"})
+	err = report.Write(&html, []report.Source{{View: p.View(name, nil)}}, report.Options{Title: "A run"})
 	if err != nil {
 		log.Fatal(err)
 	}

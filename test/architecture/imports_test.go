@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/files/screen", "internal/llvm/guid", "internal/llvm/llvmerr"},
 	{
-		"internal/lazymap", "internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
+		"internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
 		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/zlibtext",
 	},

@@ -317,7 +317,7 @@ func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 	if _, err := m.Add(r, 1); err != nil {
 		return nil, nil, errors.New(llvmerr.Message(err))
 	}
-	return m.Profile(), r.Info(), nil
+	return m.Finish().Profile(), r.Info, nil
 }
 
 // readMappings reads the mappings of a program; there may be none. An error about a member of

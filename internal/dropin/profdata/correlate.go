@@ -104,11 +104,7 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 			left--
 		}
 	}
-	correlate := irpgo.CorrelateDebugInfo
-	if kind == byBinary {
-		correlate = irpgo.CorrelateBinary
-	}
-	c, err := correlate(f, warn)
+	c, err := irpgo.Correlate(f, irpgo.CorrelateOptions{From: kind, Warn: warn})
 	if suppressed > 0 {
 		t.msg.warn("", fmt.Sprintf("Suppressed %d additional warnings", suppressed))
 	}

@@ -56,7 +56,7 @@ func (t *tool) merge() error {
 
 // writeMerged writes the result to the output.
 func (t *tool) writeMerged(m *irpgo.Merged) error {
-	t.randomHotness(m.Head().MemProf)
+	t.randomHotness(m.Head.MemProf)
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })
 }
 
@@ -81,7 +81,7 @@ func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 			MemProf: t.opt.heapOptions(), Warn: t.sectionLoses,
 		})
 	}
-	if err == nil && m.MayRepeat() && hasDoubleSize(m.Profile(), t.opt.sparse) {
+	if err == nil && m.MayRepeat && hasDoubleSize(m.Profile(), t.opt.sparse) {
 		t.msg.warn("", words(&llvmerr.Error{Code: llvmerr.InvalidProf}))
 	}
 	return err
@@ -115,7 +115,7 @@ func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 
 // repeats reports whether a site lists a value twice. A site has at most 255
 // values.
-func repeats(site irpgo.ValueSite) bool {
+func repeats(site []irpgo.ValueData) bool {
 	for i, d := range site {
 		for _, e := range site[:i] {
 			if d.Value == e.Value {

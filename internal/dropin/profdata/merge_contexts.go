@@ -199,17 +199,17 @@ func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	}
 	memlimit.Profile(len(data))
 	r, err := irpgo.NewReader(in.name, data, opt)
-	if err == nil && clash(c.kind, r.Info().Variant) {
+	if err == nil && clash(c.kind, r.Info.Variant) {
 		err = errClash
 	}
 	if err == nil {
 		var added irpgo.Added
 		added, err = c.merger.Add(r, in.weight)
 		if code(err) != llvmerr.MixedKinds {
-			c.kind |= r.Info().Variant
+			c.kind |= r.Info.Variant
 		}
 		if added.Records > 0 {
-			c.levels.addInput(&in, r.Info().Variant)
+			c.levels.addInput(&in, r.Info.Variant)
 		}
 	}
 	switch {
@@ -256,7 +256,7 @@ func (t *tool) printProblem(w profile.Warning) {
 
 // warnUnusable warns about profiles that LLVM merges silently but that no compiler can use.
 func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
-	if m.Contents().Functions == 0 && m.Head().MemProf.Empty() {
+	if m.Contents().Functions == 0 && m.Head.MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
 	if l.frontEnd != nil && l.ir != nil {

@@ -50,7 +50,7 @@ func (t *tool) overlapTo(out *output) error {
 	var memory inputs.Reader
 	defer memory.Close()
 	context.load(&memory, weightedFile{name: o.overlapBase, weight: 1})
-	overlap := &overlap{overlapStats{Base: sums[0], Test: sums[1]}, context.merger.Profile()}
+	overlap := &overlap{overlapStats{Base: sums[0], Test: sums[1]}, context.merger.Finish().Profile()}
 
 	err := t.readProfile(o.overlapTest, func(r *irpgo.Reader) error {
 		for rec, err := range r.ReusedRecords() {

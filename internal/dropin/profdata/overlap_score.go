@@ -51,7 +51,7 @@ func sumCounts(r *irpgo.Reader, cs bool) countSums {
 		if err != nil {
 			break
 		}
-		if r.Info().Variant.Has(irpgo.IRLevel) && rec.IsCS() != cs {
+		if r.Info.Variant.Has(irpgo.IRLevel) && rec.IsCS() != cs {
 			continue
 		}
 		s.addRecord(rec)
@@ -148,7 +148,7 @@ func sameLayout(a, b *irpgo.Record) bool {
 
 // siteOverlap compares the values of one site by their shares of the sums of the profiles, and
 // of the sums of the function (own). Values that only one profile has add nothing.
-func siteOverlap(base, test irpgo.ValueSite, baseSum, testSum, baseOwn, testOwn float64) (whole, own float64) {
+func siteOverlap(base, test []irpgo.ValueData, baseSum, testSum, baseOwn, testOwn float64) (whole, own float64) {
 	base, test = sortedByValue(base), sortedByValue(test)
 	for len(base) > 0 && len(test) > 0 {
 		switch cmp.Compare(base[0].Value, test[0].Value) {
@@ -166,7 +166,7 @@ func siteOverlap(base, test irpgo.ValueSite, baseSum, testSum, baseOwn, testOwn 
 }
 
 // sortedByValue returns the values in ascending order and does not change the site.
-func sortedByValue(site irpgo.ValueSite) irpgo.ValueSite {
+func sortedByValue(site []irpgo.ValueData) []irpgo.ValueData {
 	byValue := func(a, b irpgo.ValueData) int { return cmp.Compare(a.Value, b.Value) }
 	if slices.IsSortedFunc(site, byValue) {
 		return site

@@ -78,7 +78,7 @@ func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, a
 // run shows the records in the order of the file, then the totals. A record that cannot be read
 // ends the run after the records before it have been printed.
 func (s *shower) run() error {
-	ir := s.r.Info().Variant.Has(irpgo.IRLevel)
+	ir := s.r.Info.Variant.Has(irpgo.IRLevel)
 	if s.opt.text {
 		if ir {
 			s.printf(":ir\n")
@@ -154,7 +154,7 @@ func (s *shower) record(rec *irpgo.Record, ir bool) {
 // variant returns the variant of the current profile: a raw file may hold
 // several profiles, and the text after all of them describes the last.
 func (s *shower) variant() irpgo.Variant {
-	info := s.r.Info()
+	info := s.r.Info
 	if info.Format == irpgo.FormatRaw {
 		return irpgo.Variant(info.LastWord)
 	}

@@ -131,7 +131,7 @@ func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 // printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed
 // profiles.
 func (s *shower) printBinaryIDs() {
-	info := s.r.Info()
+	info := s.r.Info
 	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *shower) printBinaryIDs() {
 // version returns the version as LLVM's readers do: the number for an indexed
 // profile, the whole word including flags for a raw one, 0 for text.
 func (s *shower) version() uint64 {
-	info := s.r.Info()
+	info := s.r.Info
 	if info.Format == irpgo.FormatRaw {
 		return info.LastWord
 	}

@@ -32,7 +32,7 @@ type siteStats struct {
 
 // values (traverseAllValueSites) prints the values of every site of one kind, each with its share
 // of the site's total, and counts them.
-func (s *shower) values(v *irpgo.Values, kind irpgo.ValueKind) {
+func (s *shower) values(v *[irpgo.NumValueKinds][][]irpgo.ValueData, kind irpgo.ValueKind) {
 	stats := &s.sites[kind]
 	stats.sites += uint64(len(v[kind]))
 	for i, site := range v[kind] {

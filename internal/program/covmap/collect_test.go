@@ -139,7 +139,7 @@ func sum(t *testing.T, names ...string) *irpgo.Profile {
 			t.Fatal(err)
 		}
 	}
-	return m.Profile()
+	return m.Finish().Profile()
 }
 
 const sharedHeader = `inline int pick(int a) {

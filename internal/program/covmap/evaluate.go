@@ -210,7 +210,7 @@ type evaluator struct {
 func (t *task) index(p *irpgo.Profile) {
 	t.functions = make(map[uint64]*irpgo.Function, len(p.Functions))
 	for i := range p.Functions {
-		t.functions[p.Functions[i].Ref()] = &p.Functions[i]
+		t.functions[irpgo.NameRef(p.Functions[i].Name)] = &p.Functions[i]
 	}
 }
 

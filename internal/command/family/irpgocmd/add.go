@@ -42,17 +42,18 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 	}
 	merged := merger.Finish()
 	if j.Unit > 1 {
-		if !merged.Head().MemProf.Empty() {
+		if !merged.Head.MemProf.Empty() {
 			return nil, cli.Usagef("option --decay and fractions in --weighted-input do not apply to heap profiles")
 		}
 		merged.Profile().Divide(j.Unit)
 	}
 	sum := c.sum(j, merged)
 	// A heap profile loses fields when it is written, and its view shows what is written.
-	if merged.Head().MemProf.Empty() {
+	if merged.Head.MemProf.Empty() {
 		sum.View = func(name string, opt formats.ViewOptions) (profile.View, error) {
 			// Unlike a file of an old version, the Info has the build ids, by which programs are found.
-			info := merged.Info(merged.ChooseVersion(j.kinds()).Version)
+			version, _ := merged.ChooseVersion(j.kinds())
+			info := merged.Info(version)
 			return formats.ViewMerged(name, merged, info, opt)
 		}
 	}
@@ -122,9 +123,9 @@ func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	found := merged.Contents()
 	j.Accounts.Found(found.Functions, nil)
 	return &merging.Sum{
-		Empty: emptiness(found.Functions, merged.Head()),
+		Empty: emptiness(found.Functions, merged.Head),
 		Contents: func() string {
-			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head())
+			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head)
 		},
 		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
@@ -248,11 +249,12 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
 		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Place, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
-		Rescue:    w.rescue(), Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
+		Rescue:    w.rescueMode.Value != rescueOff, Clamp: w.rescueMode.Value == rescueClamp,
+		Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
 	})
 	if err == nil {
-		kind = r.Info().Variant & kindBits
-		if err = w.expected.check(p.Name, hexIDs(r.Info().BinaryIDs)); err == nil {
+		kind = r.Info.Variant & kindBits
+		if err = w.expected.check(p.Name, hexIDs(r.Info.BinaryIDs)); err == nil {
 			err = w.checkKind(p, r)
 		}
 	}
@@ -264,22 +266,22 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		return nil, err
 	}
 	contributed = &merge.Contribution{
-		Functions: added.Records, Unmergable: added.Skipped, Count: added.Count, BinaryIDs: hexIDs(r.Info().BinaryIDs),
+		Functions: added.Records, Unmergable: added.Skipped, Count: added.Count, BinaryIDs: hexIDs(r.Info.BinaryIDs),
 	}
 	if err != nil {
 		return contributed, err
 	}
 	counts = kind != 0 || added.Records > 0
-	w.job.addKind(p.Place, r.Info())
+	w.job.addKind(p.Place, r.Info)
 	if w.job.Quiet {
 		return contributed, nil
 	}
 	// Readers of raw profiles have the name references at hand.
-	refs := r.Info().NameRefs
+	refs := r.Info.NameRefs
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
-	w.job.programs.addProfile(mergedProfile{p.Place, p.Name, r.Info().BinaryIDs, added.Layout, refs})
+	w.job.programs.addProfile(mergedProfile{p.Place, p.Name, r.Info.BinaryIDs, added.Layout, refs})
 	return contributed, nil
 }
 
@@ -296,7 +298,7 @@ func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 
 // checkKind returns an error if the profile's kind conflicts with the profiles before it.
 func (w *worker) checkKind(p *merge.Profile, r *irpgo.Reader) error {
-	v := r.Info().Variant
+	v := r.Info.Variant
 	have, ok := w.gate.admits(p.Place, v&kindBits)
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil

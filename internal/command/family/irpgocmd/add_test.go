@@ -133,8 +133,8 @@ func messages(j *job, m *irpgo.Merged) string {
 	j.PrintLeftOut(&b, j.Accounts.Loss())
 	j.PrintWarnings(&b)
 	b.WriteString(merging.InputsLine(j.Accounts.Loss()) + "\n")
-	choice := m.ChooseVersion(j.kinds())
-	fmt.Fprintf(&b, "%d: %s\n", choice.Version, choice.Reason)
+	version, reason := m.ChooseVersion(j.kinds())
+	fmt.Fprintf(&b, "%d: %s\n", version, reason)
 	return b.String()
 }
 

@@ -36,10 +36,7 @@ func (a *correlations) ofProgram(f *symbolize.File) (*irpgo.Correlation, error) 
 	read := a.read[f]
 	if read == nil {
 		read = sync.OnceValues(func() (*irpgo.Correlation, error) {
-			if irpgo.HasCorrelationData(f) {
-				return irpgo.CorrelateBinary(f, a.warn)
-			}
-			return irpgo.CorrelateDebugInfo(f, a.warn)
+			return irpgo.Correlate(f, irpgo.CorrelateOptions{Warn: a.warn})
 		})
 		a.read[f] = read
 	}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/command/family"
@@ -95,9 +96,9 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 // records before it, of the header and of the heap profile are complete.
 func (c *collector) read(r *irpgo.Reader) error {
 	var failed error
-	c.ir = r.Info().Variant.Has(irpgo.IRLevel)
+	c.ir = r.Info.Variant.Has(irpgo.IRLevel)
 	// Only in indexed profiles are the records of a name adjacent.
-	if r.Info().Format != irpgo.FormatIndexed {
+	if r.Info.Format != irpgo.FormatIndexed {
 		c.functions = make(map[string]*functionFacts)
 	}
 	for rec, err := range r.ReusedRecords() {
@@ -122,11 +123,13 @@ func (c *collector) read(r *irpgo.Reader) error {
 // header collects the facts of the header. It must follow the records: only after the last one
 // is the number of profiles in a raw file known.
 func (c *collector) header(r *irpgo.Reader) {
-	f, in := c.facts, r.Info()
+	f, in := c.facts, r.Info
 	f.Version, f.VersionWord = int(in.Version), in.VersionWord
 	f.WrittenBy, f.ReadableBy = in.Releases()
 	f.variant = in.Variant
-	f.Variant = append(f.Variant, in.Variant.Names()...)
+	if in.Variant != 0 {
+		f.Variant = strings.Split(in.Variant.String(), "+")
+	}
 	f.PointerSize, f.Profiles = in.PointerSize, in.Profiles
 	switch {
 	case in.BigEndian:
@@ -137,7 +140,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	for _, id := range in.BinaryIDs {
 		f.BinaryIDs = append(f.BinaryIDs, hex.EncodeToString(id))
 	}
-	f.VTableNames = len(r.VTableNames())
+	f.VTableNames = len(in.VTableNames)
 	traces, stream := r.Traces()
 	f.Traces = traceFacts{Count: len(traces), StreamSize: stream}
 	for _, t := range traces {
@@ -156,7 +159,7 @@ func (c *collector) heap(r *irpgo.Reader) error {
 		err = c.opt.heap.NameFunctions(p)
 	}
 	if err != nil {
-		return flaw.InFile(err, r.Name())
+		return flaw.InFile(err, r.Name)
 	}
 	c.facts.MemProf = memprofcmd.CollectFacts(p, c.opt.heap)
 	c.facts.MemProf.Version = int(section.Version)
@@ -212,7 +215,7 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 }
 
 // addSites adds value sites to the sums of their kind.
-func addSites(v *valueFacts, sites []irpgo.ValueSite) {
+func addSites(v *valueFacts, sites [][]irpgo.ValueData) {
 	v.Sites += len(sites)
 	for _, site := range sites {
 		if len(site) > 0 {
@@ -253,7 +256,7 @@ func (c *collector) selectRecord(rec *irpgo.Record) {
 
 // copySites copies value sites, the most frequent value of each first. named allocates symbols,
 // for values that are targets.
-func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
+func copySites(sites [][]irpgo.ValueData, named bool) []siteFacts {
 	out := make([]siteFacts, 0, len(sites))
 	for _, site := range sites {
 		s := siteFacts{Values: make([]siteValueFact, 0, len(site))}
@@ -278,7 +281,7 @@ func copySites(sites []irpgo.ValueSite, named bool) []siteFacts {
 // context-sensitive, so it is missing in the file's only summary.
 func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	f := c.facts
-	stored := r.Summary(false)
+	stored := r.Info.Summary
 	if !c.ir {
 		plain, lost := c.sum.Summary(nil), c.cs.Summary(nil)
 		switch {
@@ -290,8 +293,8 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 		}
 	}
 	f.Summary = c.summary(stored, &c.sum, whole)
-	if r.Info().Variant.Has(irpgo.ContextSens) {
-		f.CSSummary = c.summary(r.Summary(true), &c.cs, whole)
+	if r.Info.Variant.Has(irpgo.ContextSens) {
+		f.CSSummary = c.summary(r.Info.CSSummary, &c.cs, whole)
 	}
 }
 

@@ -60,12 +60,12 @@ func originOf(name string, data []byte) (o family.Origin) {
 	if err != nil {
 		return o
 	}
-	ids := r.Info().BinaryIDs
+	ids := r.Info.BinaryIDs
 	o.BuildID = joinIDs(ids)
 	if correlated {
 		o.Program, o.Kind, o.Needs = o.BuildID, "correlated", hexIDs(ids)
 	} else {
-		o.Program, o.Kind = programKey(ids, nameRefs(name, data)), kindName(r.Info().Variant)
+		o.Program, o.Kind = programKey(ids, nameRefs(name, data)), kindName(r.Info.Variant)
 	}
 	return o
 }

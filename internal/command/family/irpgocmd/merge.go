@@ -145,20 +145,9 @@ func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	return err
 }
 
-// The values of --rescue, see [irpgo.Rescue].
+// The values of --rescue, see [irpgo.ReaderOptions].
 const (
 	rescueOff   = "off"
 	rescueDrop  = "drop"
 	rescueClamp = "clamp"
 )
-
-// rescue returns the value of --rescue.
-func (c *adder) rescue() irpgo.Rescue {
-	switch c.rescueMode.Value {
-	case rescueDrop:
-		return irpgo.RescueDrop
-	case rescueClamp:
-		return irpgo.RescueClamp
-	}
-	return irpgo.RescueOff
-}

@@ -56,7 +56,7 @@ func (c *adder) Split(ctx context.Context, r *merging.Options, ins []inputs.Inpu
 			r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 			name := ""
 			if err == nil {
-				name = programKey(r.Info().BinaryIDs, nameRefs(d.Name(), d.Bytes()))
+				name = programKey(r.Info.BinaryIDs, nameRefs(d.Name(), d.Bytes()))
 			}
 			if name == "" {
 				unknown = append(unknown, m)

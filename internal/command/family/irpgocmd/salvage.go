@@ -150,7 +150,7 @@ func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 
 // addProfile merges the intact functions of one profile, and prints what it loses of the others.
 func (c *salvageRun) addProfile(env *cli.Env, m *irpgo.Merger, d *inputs.Data, names *irpgo.Siblings) (functions int, info *irpgo.Info, err error) {
-	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), irpgo.SalvageOptions{Names: names})
+	r, rep, err := irpgo.Salvage(d.Name(), d.Bytes(), names)
 	// Of a truncated file in another format, "truncated" helps more than the format.
 	if f, _ := formats.Detect(d.Bytes()); err != nil && f != formats.IRPGORaw && profile.ClassOf(err) != profile.ErrTruncated {
 		err = formats.WrongFormat(d.Name(), d.Bytes(), "an IRPGO raw profile")
@@ -164,7 +164,7 @@ func (c *salvageRun) addProfile(env *cli.Env, m *irpgo.Merger, d *inputs.Data, n
 	if !c.quiet {
 		fmt.Fprintf(env.Stderr, "%s: %s\n", console.Printable(d.Name()), salvagedLine(rep))
 	}
-	return rep.Whole, r.Info(), nil
+	return rep.Whole, r.Info, nil
 }
 
 // salvagedLine describes which parts of a profile are intact and lost.

@@ -26,14 +26,15 @@ func (w *writer) encode(out io.Writer, m *irpgo.Merged, j *job) (what string, er
 	if w.text {
 		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: j.warnOfSum})
 	}
-	choice := irpgo.VersionChoice{Version: w.version}
-	what = fmt.Sprintf("indexed version %d", w.version)
-	if w.version == 0 {
-		choice = m.ChooseVersion(j.kinds())
-		what = fmt.Sprintf("indexed version %d, %s", choice.Version, choice.Reason)
+	version := w.version
+	what = fmt.Sprintf("indexed version %d", version)
+	if version == 0 {
+		var reason string
+		version, reason = m.ChooseVersion(j.kinds())
+		what = fmt.Sprintf("indexed version %d, %s", version, reason)
 	}
 	return what, m.WriteIndexed(out, irpgo.IndexedOptions{
-		Version: choice.Version, Sparse: w.sparse, Warn: j.warnOfSum, MemProf: w.heaps,
+		Version: version, Sparse: w.sparse, Warn: j.warnOfSum, MemProf: w.heaps,
 	})
 }
 
