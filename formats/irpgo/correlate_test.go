@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -143,14 +144,15 @@ func TestCorrelateHostile(t *testing.T) {
 				t.Errorf("%s: an error without class: %v", kind, err)
 			}
 		}
-		step := oracle.Step(37)
-		for n := 0; n < len(program); n += 17 * step {
-			try(program[:n])
+		for n, cut := range hostile.Cuts(program, 17*37) {
+			if n%17 == 0 {
+				try(cut)
+			}
 		}
-		for i := 0; i < len(program); i += 11 * step {
-			flipped := bytes.Clone(program)
-			flipped[i] ^= 1 << (i / 11 % 8)
-			try(flipped)
+		for bit, flipped := range hostile.Flips(program, 89*37) {
+			if bit%89 == 0 {
+				try(flipped)
+			}
 		}
 	}
 }

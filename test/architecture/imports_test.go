@@ -67,7 +67,7 @@ var neutral = []string{
 }
 
 // forTests are packages that only tests import.
-var forTests = []string{"test/oracle", "test/fulldisk", "internal/files/store/storetest"}
+var forTests = []string{"test/oracle", "test/fulldisk", "test/hostile", "internal/files/store/storetest"}
 
 // packages yields the module's packages, each with the files of a kind and what
 // they import of the module.
