@@ -60,7 +60,7 @@ func FuzzText(f *testing.F) {
 		if size > len(data) {
 			t.Fatalf("%d bytes hold %d names, counters, bytes, sites and values", len(data), size)
 		}
-		if fe := hostile.Check(t, "fuzz", data, err); fe != nil {
+		if fe := hostile.Check(t, textFile, data, err); fe != nil {
 			if fe.Line == 0 {
 				t.Fatalf("no line: %v", err)
 			}

@@ -58,30 +58,39 @@ func Splices(rounds int, seeds ...[]byte) iter.Seq2[int, []byte] {
 }
 
 // Check fails the test unless err, which a reader returned for data, is nil or a
-// [*profile.FormatError] that says where the data are wrong and how: it has the file, the field, a
-// class, and either no offset or an offset in data. An error with an offset and a line has the line
-// of the offset and its column or none. Check returns the error, nil if there is none.
-func Check(t testing.TB, what string, data []byte, err error) *profile.FormatError {
+// [*profile.FormatError] that says where the data are wrong and how: it has the name of the file, a
+// field, what the reader found and the format allows, a class, and either no offset or an offset in
+// data. An error with an offset and a line has the line of the offset and its column or none. A
+// reader of a part of a file knows no name. Check returns the error, nil if there is none.
+func Check(t testing.TB, file string, data []byte, err error) *profile.FormatError {
+	t.Helper()
+	fe := CheckType(t, file, err)
+	switch {
+	case fe == nil:
+	case fe.Field == "" || fe.Got == "" || fe.Want == "":
+		t.Errorf("error without field, or what was found or allowed: %#v in %.80q", fe, data)
+	case fe.Offset < -1 || fe.Offset > int64(len(data)):
+		t.Errorf("offset %d in %d bytes: %v in %.80q", fe.Offset, len(data), err, data)
+	case fe.Line > 0 && fe.Offset >= 0:
+		before := data[:fe.Offset]
+		line, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
+		if fe.Line != line || fe.Column > 0 && fe.Column != column {
+			t.Errorf("offset %d is in line %d, column %d: %v in %.80q", fe.Offset, line, column, err, data)
+		}
+	}
+	return fe
+}
+
+// CheckType fails the test unless err is nil or a [*profile.FormatError] with the name of the file and
+// a class. It returns the error, nil if there is none.
+func CheckType(t testing.TB, file string, err error) *profile.FormatError {
 	t.Helper()
 	if err == nil {
 		return nil
 	}
 	fe, ok := errors.AsType[*profile.FormatError](err)
-	switch {
-	case !ok:
-		t.Fatalf("%s: error without a place: %#v", what, err)
-	case fe.File == "" || fe.Field == "" || profile.ClassOf(err) == profile.Unreadable:
-		t.Errorf("%s: error without file, field or class: %#v", what, fe)
-	case fe.Want == "" || fe.Got == "":
-		t.Errorf("%s: error without what the reader found or the format allows: %#v", what, fe)
-	case fe.Offset < -1 || fe.Offset > int64(len(data)):
-		t.Errorf("%s: offset %d in %d bytes: %v", what, fe.Offset, len(data), err)
-	case fe.Line > 0 && fe.Offset >= 0:
-		before := data[:fe.Offset]
-		line, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
-		if fe.Line != line || fe.Column > 0 && fe.Column != column {
-			t.Errorf("%s: offset %d is in line %d, column %d: %v", what, fe.Offset, line, column, err)
-		}
+	if !ok || fe.File != file || profile.ClassOf(err) == profile.Unreadable {
+		t.Fatalf("error without place, file %q or class: %#v", file, err)
 	}
 	return fe
 }
@@ -108,7 +117,7 @@ const (
 )
 
 // Read notes that a file of a size is about to be read.
-func (m *Meter) Read(t testing.TB, what string, size int) {
+func (m *Meter) Read(t testing.TB, size int) {
 	t.Helper()
 	if m.before == 0 {
 		m.before = Allocated()
@@ -119,7 +128,7 @@ func (m *Meter) Read(t testing.TB, what string, size int) {
 	}
 	now := Allocated()
 	if used, limit := now-m.before, uint64(m.reads*m.PerRead+perByte*m.bytes); used > limit {
-		t.Errorf("%s: %d reads of %d bytes in all allocated %d, limit %d", what, m.reads, m.bytes, used, limit)
+		t.Errorf("%d reads of %d bytes in all allocated %d, limit %d", m.reads, m.bytes, used, limit)
 	}
 	*m = Meter{PerRead: m.PerRead, before: now}
 }
