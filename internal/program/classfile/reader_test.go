@@ -17,6 +17,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -247,10 +248,9 @@ func TestCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range data {
-			_, err := parse("cut.class", data[:n])
-			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.File != "cut.class" || fe.Offset < 0 || fe.Offset > int64(n) {
+		for n, cut := range hostile.Cuts(data, 1) {
+			_, err := parse("cut.class", cut)
+			if fe := hostile.Check(t, "cut.class", cut, err); fe == nil || fe.Offset < 0 {
 				t.Fatalf("%s cut at %d: %v", f, n, err)
 			}
 			if want := profile.ErrTruncated; n == 0 && !errors.Is(err, profile.ErrEmpty) || n > 0 && !errors.Is(err, want) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -121,7 +122,7 @@ func TestDamage(t *testing.T) {
 	data := readFile(t, testdata+"/conditions-22.o")
 	try := func(data []byte) {
 		m, err := Read("damaged.o", data, Options{})
-		if err != nil {
+		if hostile.CheckType(t, "damaged.o", err) != nil {
 			return
 		}
 		c, err := Evaluate(m, profile, EvaluateOptions{})
@@ -130,13 +131,10 @@ func TestDamage(t *testing.T) {
 		}
 		_, _ = exports(t, c)
 	}
-	for n := 0; n < len(data); n += oracle.Step(7) {
-		try(data[:n])
+	for _, cut := range hostile.Cuts(data, 7) {
+		try(cut)
 	}
-	flipped := bytes.Clone(data)
-	for i := 0; i < 8*len(data); i += oracle.Step(31) {
-		flipped[i/8] ^= 1 << (i % 8)
+	for _, flipped := range hostile.Flips(data, 31) {
 		try(flipped)
-		flipped[i/8] ^= 1 << (i % 8)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -125,8 +126,8 @@ func TestFactsTruncated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range data {
-			f, err := collectFacts(path, data[:n], factsOptions{top: 3, choose: regexp.MustCompile("")})
+		for n, cut := range hostile.Cuts(data, 1) {
+			f, err := collectFacts(path, cut, factsOptions{top: 3, choose: regexp.MustCompile("")})
 			if (err == nil) != (f.Error == nil) {
 				t.Fatalf("%s cut to %d bytes: error %v, facts say %v", path, n, err, f.Error)
 			}
