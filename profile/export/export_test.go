@@ -18,6 +18,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -222,19 +223,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// failing fails after some bytes.
-type failing struct{ left int }
-
-var errFull = errors.New("disk full")
-
-func (w *failing) Write(b []byte) (int, error) {
-	if len(b) > w.left {
-		return w.left, errFull
-	}
-	w.left -= len(b)
-	return len(b), nil
-}
-
 // TestWriteFails: an error of the file is never swallowed.
 func TestWriteFails(t *testing.T) {
 	many, lined := counterView(), sourceView()
@@ -252,11 +240,11 @@ func TestWriteFails(t *testing.T) {
 			}
 			data, _ := written(t, f, v, Options{})
 			for _, n := range []int{0, len(data) / 2, len(data) - 1} {
-				if _, err := Write(&failing{n}, f, v, Options{}); !errors.Is(err, errFull) {
+				if _, err := Write(&fulldisk.Writer{Room: n}, f, v, Options{}); !errors.Is(err, fulldisk.ErrFull) {
 					t.Errorf("%s, %d of %d bytes: %v", f, n, len(data), err)
 				}
 			}
-			if _, err := Write(&failing{len(data)}, f, v, Options{}); err != nil {
+			if _, err := Write(&fulldisk.Writer{Room: len(data)}, f, v, Options{}); err != nil {
 				t.Errorf("%s: %v", f, err)
 			}
 		}

@@ -14,13 +14,9 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
-
-// broken is an output that fails from the first byte.
-type broken struct{ err error }
-
-func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
 // large writes a profile of more than output is buffered for.
 func large(t *testing.T) string {
@@ -58,7 +54,7 @@ func TestOutputFails(t *testing.T) {
 		{"yaml2mip -p - " + text, errors.New("gone"), "error: gone\nerror: Invalid argument\n"},
 	} {
 		var stderr bytes.Buffer
-		code := Main(strings.Fields(tc.args), Env{Stdout: broken{tc.err}, Stderr: &stderr})
+		code := Main(strings.Fields(tc.args), Env{Stdout: &fulldisk.Writer{Err: tc.err}, Stderr: &stderr})
 		if code != 1 || stderr.String() != tc.want {
 			t.Errorf("%s: exit code %d, said\n%swant\n%s", tc.args, code, &stderr, tc.want)
 		}
