@@ -405,10 +405,7 @@ func TestArchivesOfTheRealTools(t *testing.T) {
 			t.Errorf("tar %v: %s", flags, stderr)
 			continue
 		}
-		in, err := os.ReadFile("out")
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := oracle.ReadFile(t, "out")
 		got, err := list(t, in, Options{})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("tar %v: %d members, %v", flags, len(got), err)

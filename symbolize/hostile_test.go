@@ -80,7 +80,7 @@ func TestTruncated(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			data := readFile(t, fx.file)
+			data := oracle.ReadFile(t, fx.file)
 			for _, cut := range hostile.Cuts(data, 37) {
 				exercise(t, cut, fx.arch)
 			}
@@ -93,7 +93,7 @@ func TestFlipped(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			for bit, flipped := range hostile.Flips(readFile(t, fx.file), 29*5) {
+			for bit, flipped := range hostile.Flips(oracle.ReadFile(t, fx.file), 29*5) {
 				if bit%29 == 0 {
 					exercise(t, flipped, fx.arch)
 				}
@@ -108,7 +108,7 @@ func TestScrambled(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			data := readFile(t, fx.file)
+			data := oracle.ReadFile(t, fx.file)
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 2000 / oracle.Step(20) {
 				b := bytes.Clone(data)
@@ -124,7 +124,7 @@ func TestScrambled(t *testing.T) {
 
 func FuzzFile(f *testing.F) {
 	for _, fx := range fixtures(f) {
-		f.Add(readFile(f, fx.file))
+		f.Add(oracle.ReadFile(f, fx.file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		exercise(t, data, "")

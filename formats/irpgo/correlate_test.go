@@ -61,10 +61,7 @@ func TestCorrelate(t *testing.T) {
 			if err := irpgo.WriteText(&got, p, irpgo.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			want, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
 			if diff := cmp.Diff(string(want), got.String()); diff != "" {
 				t.Errorf("-llvm +profuse:\n%s", diff)
 			}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,10 +31,7 @@ func FuzzText(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := oracle.ReadFile(f, file)
 		if len(data) < 1<<12 {
 			f.Add(data)
 		}

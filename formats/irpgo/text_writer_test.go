@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,10 +111,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 			if i%4 != 0 {
 				oracle.Slow(t)
 			}
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, file)
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			r, err := NewReader(textFile, data, ReaderOptions{})
 			if err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // rawSeeds are small files of every version: built ones, and the fixtures.
@@ -25,7 +26,7 @@ func rawSeeds(t testing.TB) map[string][]byte {
 	seeds["two dumps"] = b.bytes()
 	for _, f := range rawFixtures(t) {
 		if f.is("dumps") || f.is("fixed") {
-			seeds[f.name] = readFile(t, f.file)
+			seeds[f.name] = oracle.ReadFile(t, f.file)
 		}
 	}
 	return seeds

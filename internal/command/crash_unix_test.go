@@ -154,10 +154,7 @@ func TestConcurrent(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		got, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.ReadFile(t, out)
 		found := false
 		for _, w := range want {
 			found = found || bytes.Equal(got, w)

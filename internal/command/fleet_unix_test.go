@@ -179,14 +179,8 @@ func copyTo(t *testing.T, to, from string) {
 
 func wantSame(t *testing.T, got, want string) {
 	t.Helper()
-	a, err := os.ReadFile(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := oracle.ReadFile(t, got)
+	b := oracle.ReadFile(t, want)
 	if !bytes.Equal(a, b) {
 		t.Errorf("%s has %d bytes, other than the %d of %s", got, len(a), len(b), want)
 	}

@@ -85,10 +85,7 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	profile := filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof")
 	info := filepath.Join(dir, "app.info")
 	profuseOutput(t, "export", "-q", "--to", "lcov", "--classes", jar, "--source", filepath.Dir(filepath.Dir(sources[0])), "-o", info, profile)
-	text, err := os.ReadFile(info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, info)
 	got, want := parseLCOV(t, string(text)), trueCounts(t, sources)
 	if len(got.lines) < 15 {
 		t.Errorf("only %d lines", len(got.lines))

@@ -163,10 +163,7 @@ func TestMergeHeapProfiles(t *testing.T) {
 			for _, j := range []string{"1", "2", "7"} {
 				out := filepath.Join(t.TempDir(), "out.profdata")
 				profuse(t, append([]string{"merge", "-q", "-j", j, "--profiled-binary", dir, "-o", out}, args...)...)
-				b, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := oracle.ReadFile(t, out)
 				if first == nil {
 					first = b
 					got := newHeapSums()

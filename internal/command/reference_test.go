@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // docs/commands.md is made of the help texts: with -update, by this test.
@@ -23,10 +24,7 @@ func TestReference(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := oracle.ReadFile(t, file)
 	if diff := cmp.Diff(string(written), made); diff != "" {
 		t.Errorf("docs/commands.md is not what the commands say; go test ./internal/command -run Reference -update writes it\n%s", diff)
 	}

@@ -87,10 +87,7 @@ func TestRacingProgram(t *testing.T) {
 			continue
 		}
 		merged++
-		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, out)
 		p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)

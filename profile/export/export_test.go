@@ -91,10 +91,7 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := oracle.ReadFile(t, path)
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -283,10 +280,7 @@ func TestPprofCompressed(t *testing.T) {
 
 // TestDocument: the table of docs/export.md is what the package says.
 func TestDocument(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(oracle.Root(t), "docs", "export.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "docs", "export.md"))
 	for _, f := range Formats() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", f, f.Suffix(), f.Description())
 		_, lacks, ok := strings.Cut(string(text), row)

@@ -117,10 +117,7 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 	if err := index.Add(filepath.Join(app, "classes")); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(app + ".iprof")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, app+".iprof")
 	v, err := formats.View("app.iprof", data, formats.ViewOptions{Classes: index})
 	if err != nil {
 		t.Fatal(err)

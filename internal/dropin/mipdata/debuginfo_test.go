@@ -73,10 +73,7 @@ func compareCovered(t *testing.T, profile string, p *mip.Profile, rawSection uin
 func TestDebugELF(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "p")
 	p := cover(t, profile, debugProgram)
-	data, err := os.ReadFile(debugProgram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, debugProgram)
 	_, info, err := mip.FindMap(debugProgram, data, "")
 	if err != nil {
 		t.Fatal(err)
@@ -146,10 +143,7 @@ func TestDebugMachO(t *testing.T) {
 		command(clang, "-target", arch+"-apple-macos13", "-c", "-o", arch+".o", arch+".s")
 		command(linker, "-dylib", "-arch", arch, "-platform_version", "macos", "13", "13", "-o", arch, arch+".o")
 		command(dsymutil, arch)
-		data, err := os.ReadFile(in(arch))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, in(arch))
 		_, info, err := mip.FindMap(arch, data, "")
 		if err != nil {
 			t.Fatal(err)

@@ -111,10 +111,7 @@ func TestDebugFails(t *testing.T) {
 // TestDamagedDebugInfo: what the debug information of a program does not give
 // is left out, and why is said.
 func TestDamagedDebugInfo(t *testing.T) {
-	data, err := os.ReadFile(debugProgram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, debugProgram)
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)

@@ -37,10 +37,7 @@ func run(t testing.TB, args ...string) (stdout, stderr string) {
 
 func readMIP(t testing.TB, path string) *mip.Profile {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, path)
 	p, err := mip.Read(path, data, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -41,10 +41,7 @@ func fixtures(t testing.TB) []string {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
 	return data
 }
 
@@ -191,10 +188,7 @@ func TestJavap(t *testing.T) {
 	var files []string
 	var want strings.Builder
 	for _, f := range fixtures(t) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, f)
 		c, err := parse(f, data)
 		if err != nil {
 			t.Fatal(err)
@@ -379,10 +373,7 @@ func TestDescriptor(t *testing.T) {
 // in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := oracle.ReadFile(f, name)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -118,10 +117,7 @@ func llvmPercent(millionths uint64) string {
 // never more than is there.
 func TestFactsTruncated(t *testing.T) {
 	for _, path := range []string{"clang22/ir-run1.profraw", "clang22/tool-a.profraw"} {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", path))
 		whole, err := collectFacts(path, data, factsOptions{top: 3})
 		if err != nil {
 			t.Fatal(err)
