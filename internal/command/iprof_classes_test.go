@@ -134,9 +134,7 @@ func TestCheckByCompiledClasses(t *testing.T) {
 			text = bytes.ReplaceAll(text, []byte(old), []byte(changed))
 		}
 		sources = append(sources, filepath.Join(dir, filepath.Base(source)))
-		if err := os.WriteFile(sources[len(sources)-1], text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, sources[len(sources)-1], text)
 	}
 	jar := filepath.Join(dir, "app.jar")
 	compileJava(t, jar, sources...)

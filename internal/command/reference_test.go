@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,9 +19,7 @@ func TestReference(t *testing.T) {
 	made := reference()
 	file := filepath.Join("..", "..", "docs", "commands.md")
 	if *update {
-		if err := os.WriteFile(file, []byte(made), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte(made))
 	}
 	written := oracle.ReadFile(t, file)
 	if diff := cmp.Diff(string(written), made); diff != "" {

@@ -119,9 +119,7 @@ func TestLCOVReaders(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, []byte(text))
 	}
 	// The tools know counts up to 2^53.
 	text := strings.ReplaceAll(everythingTraced, "18446744073709551615", "9007199254740992")

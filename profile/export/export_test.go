@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,9 +86,7 @@ func TestGolden(t *testing.T) {
 			}
 			path := filepath.Join("testdata", tc.file)
 			if *update {
-				if err := os.WriteFile(path, got, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, path, got)
 			}
 			want := oracle.ReadFile(t, path)
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {

@@ -196,9 +196,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, []byte(text))
 	}
 	const text = "one\n\ttwo\u202e\nthree\n"
 	secret := filepath.Join(outside, "secret.c")
@@ -253,9 +251,7 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	v := &madeView{features: profile.Features{Calls: true}}
 	for i := range 6 {
 		name := fmt.Sprintf("%d.c", i)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), []byte(text))
 		for range i + 1 {
 			v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: name, StartLine: 1}, Calls: 1, Covered: true})
 		}

@@ -14,3 +14,11 @@ func ReadFile(t testing.TB, name string) []byte {
 	}
 	return data
 }
+
+// WriteFile writes a file.
+func WriteFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

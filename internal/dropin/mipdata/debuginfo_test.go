@@ -24,9 +24,7 @@ func cover(t *testing.T, profile, binary string, args ...string) *mip.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(profile, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, profile, data)
 	return p
 }
 
@@ -137,9 +135,7 @@ func TestDebugMachO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(in(arch+".s"), append(text, machOMap...), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, in(arch+".s"), append(text, machOMap...))
 		command(clang, "-target", arch+"-apple-macos13", "-c", "-o", arch+".o", arch+".s")
 		command(linker, "-dylib", "-arch", arch, "-platform_version", "macos", "13", "13", "-o", arch, arch+".o")
 		command(dsymutil, arch)

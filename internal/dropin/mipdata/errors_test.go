@@ -30,9 +30,7 @@ func large(t *testing.T) string {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "large.mip")
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, data)
 	return name
 }
 
@@ -76,9 +74,7 @@ func TestSharedRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(t.TempDir(), "p")
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 		_, stderr := run(t, "merge", "-p", name, t.TempDir())
 		if !strings.HasPrefix(stderr, "warning: "+name+": "+want+"\n") {
 			t.Errorf("%s: said %s", names, stderr)
@@ -93,9 +89,7 @@ func TestDebugFails(t *testing.T) {
 	if err := os.Mkdir(in("empty.dSYM"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in("short"), []byte("\x7fE"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in("short"), []byte("\x7fE"))
 	for name, want := range map[string]string{
 		"empty.dSYM": "error: No such file or directory\n",
 		"short":      "error: The file was not recognized as a valid object file\n",
@@ -120,9 +114,7 @@ func TestDamagedDebugInfo(t *testing.T) {
 	clear(data[line.Offset : line.Offset+line.Size])
 	dir := t.TempDir()
 	program, profile := filepath.Join(dir, "program"), filepath.Join(dir, "p")
-	if err := os.WriteFile(program, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, program, data)
 	run(t, "create", "-p", profile, debugProgram)
 	stdout, stderr := run(t, "show", "-p", profile, "--debug", program)
 	want := "warning: " + program + ": .debug_line at 0x0: "
