@@ -15,15 +15,6 @@ import (
 
 const memprofDir = "../testdata/memprof/raw/"
 
-func readFile(t *testing.T, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // viewedFiles calls check for each file of oracle.Families that has a view.
 func viewedFiles(t *testing.T, check func(t *testing.T, file string, opt formats.ViewOptions)) {
 	families := oracle.Families(t)
@@ -51,7 +42,7 @@ func viewedFiles(t *testing.T, check func(t *testing.T, file string, opt formats
 // detected, says so, and has something to show.
 func TestViewFormats(t *testing.T) {
 	viewedFiles(t, func(t *testing.T, file string, opt formats.ViewOptions) {
-		data := readFile(t, file)
+		data := oracle.ReadFile(t, file)
 		format, ok := formats.Detect(data)
 		if named, hasName := formats.BySuffix(file); !ok || hasName && named != format {
 			t.Errorf("detected as %v, named like %v", format, named)
@@ -90,7 +81,7 @@ func TestViewFormats(t *testing.T) {
 // names the file and has a class.
 func TestViewDamaged(t *testing.T) {
 	viewedFiles(t, func(t *testing.T, file string, opt formats.ViewOptions) {
-		data := readFile(t, file)
+		data := oracle.ReadFile(t, file)
 		format, _ := formats.Detect(data)
 		if format != formats.IprofProfile && format.IsText() || format == formats.Binary {
 			t.Skip("half a text is a text; a program's table of sections is at its end")
@@ -115,10 +106,10 @@ func TestViewRefused(t *testing.T) {
 	}{
 		{"nothing", nil, formats.ViewOptions{}, profile.ErrEmpty},
 		{"of another kind", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00"), formats.ViewOptions{}, profile.ErrUnrecognized},
-		{"raw MIP", readFile(t, "../testdata/mip/counts-1.mipraw"), formats.ViewOptions{}, profile.ErrMismatch},
+		{"raw MIP", oracle.ReadFile(t, "../testdata/mip/counts-1.mipraw"), formats.ViewOptions{}, profile.ErrMismatch},
 		{"MemProf YAML that is not", []byte("---\nHeapProfileRecords: 7\n...\n"), formats.ViewOptions{}, profile.ErrCorrupt},
-		{"a program that is no program", readFile(t, memprofDir+"clang22-pie.profdata"), formats.ViewOptions{Programs: []string{"../testdata/iprof/fib.iprof"}}, profile.ErrUnrecognized},
-		{"a program that is not there", readFile(t, memprofDir+"clang22-pie.memprofraw"), formats.ViewOptions{Programs: []string{"none"}}, os.ErrNotExist},
+		{"a program that is no program", oracle.ReadFile(t, memprofDir+"clang22-pie.profdata"), formats.ViewOptions{Programs: []string{"../testdata/iprof/fib.iprof"}}, profile.ErrUnrecognized},
+		{"a program that is not there", oracle.ReadFile(t, memprofDir+"clang22-pie.memprofraw"), formats.ViewOptions{Programs: []string{"none"}}, os.ErrNotExist},
 	} {
 		if v, err := formats.View("f", c.data, c.opt); !errors.Is(err, c.want) || v != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

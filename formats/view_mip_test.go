@@ -142,10 +142,7 @@ func TestViewMIPWithOtherProgram(t *testing.T) {
 // by anything else. Where it is not found a warning says why.
 func TestViewMIPFindsProgram(t *testing.T) {
 	program, data := shapesMIP(t)
-	elf, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	elf := oracle.ReadFile(t, program)
 	_, info, err := mip.FindMap(program, elf, "")
 	if err != nil || len(info.BuildID) == 0 {
 		t.Fatalf("build id %x, %v", info.BuildID, err)

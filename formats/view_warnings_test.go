@@ -21,13 +21,13 @@ func TestViewWarnings(t *testing.T) {
 		data []byte
 		want string // the first warning
 	}{
-		{"raw", readFile(t, "../testdata/irpgo/clang22/ir-run1.profraw"), ""},
+		{"raw", oracle.ReadFile(t, "../testdata/irpgo/clang22/ir-run1.profraw"), ""},
 		{
-			"unresolved.iprof", readFile(t, "../testdata/iprof/unresolved.iprof"),
+			"unresolved.iprof", oracle.ReadFile(t, "../testdata/iprof/unresolved.iprof"),
 			"unresolved.iprof: recording is not resolved: methods and types have numbers instead of names, want another recording: corrupt profile",
 		},
-		{"future.iprof", readFile(t, "../testdata/iprof/future.iprof"), "future.iprof: "},
-		{"heap.yaml", readFile(t, "../testdata/memprof/temperatures.memprof.yaml"), ""},
+		{"future.iprof", oracle.ReadFile(t, "../testdata/iprof/future.iprof"), "future.iprof: "},
+		{"heap.yaml", oracle.ReadFile(t, "../testdata/memprof/temperatures.memprof.yaml"), ""},
 	} {
 		var told []profile.Warning
 		v, err := formats.View(c.name, c.data, formats.ViewOptions{Warn: func(w profile.Warning) { told = append(told, w) }})
@@ -49,11 +49,11 @@ func TestViewWarnings(t *testing.T) {
 // TestViewBoth: a file with functions and a heap profile is shown as the former,
 // with the stacks of the latter.
 func TestViewBoth(t *testing.T) {
-	p, err := irpgo.Read("f", readFile(t, "../testdata/irpgo/llvm22/merged.profdata"), irpgo.ReaderOptions{})
+	p, err := irpgo.Read("f", oracle.ReadFile(t, "../testdata/irpgo/llvm22/merged.profdata"), irpgo.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.MemProf, err = memprof.ReadYAML("heap", readFile(t, "../testdata/memprof/temperatures.memprof.yaml")); err != nil {
+	if p.MemProf, err = memprof.ReadYAML("heap", oracle.ReadFile(t, "../testdata/memprof/temperatures.memprof.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
@@ -64,7 +64,7 @@ func TestViewBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heap, err := formats.View("heap", readFile(t, "../testdata/memprof/temperatures.memprof.yaml"), formats.ViewOptions{})
+	heap, err := formats.View("heap", oracle.ReadFile(t, "../testdata/memprof/temperatures.memprof.yaml"), formats.ViewOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -168,9 +167,7 @@ func TestPacked(t *testing.T) {
 		w.Write([]byte{1})
 		w.Close()
 		name := filepath.Join(t.TempDir(), "pack.tar")
-		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, b.Bytes())
 		got := ""
 		err := File(name, Options{}).Each(new(Reader), func(d *Data) error {
 			program, id := d.Packed()
@@ -405,10 +402,7 @@ func TestArchivesOfTheRealTools(t *testing.T) {
 			t.Errorf("tar %v: %s", flags, stderr)
 			continue
 		}
-		in, err := os.ReadFile("out")
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := oracle.ReadFile(t, "out")
 		got, err := list(t, in, Options{})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("tar %v: %d members, %v", flags, len(got), err)

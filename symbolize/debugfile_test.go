@@ -78,7 +78,7 @@ func TestSplit(t *testing.T) {
 			}
 
 			// A .dwo file of another compilation.
-			if err := os.WriteFile(missing, readFile(t, filepath.Join(dir, "main.dwo")), 0o666); err != nil {
+			if err := os.WriteFile(missing, oracle.ReadFile(t, filepath.Join(dir, "main.dwo")), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			f = open(t, file, Options{})
@@ -154,12 +154,12 @@ cp out.debug elsewhere$PWD
 	}
 
 	// Files that are there, but of another program.
-	other := append(readFile(t, byID), 0)
+	other := append(oracle.ReadFile(t, byID), 0)
 	if err := os.WriteFile(at("out.debug"), other, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	check("link with another checksum", at("linked"), Options{}, none, "")
-	if err := os.WriteFile(byID, readFile(t, build(t, program("clang++-22", "-g", "-static"))), 0o666); err != nil {
+	if err := os.WriteFile(byID, oracle.ReadFile(t, build(t, program("clang++-22", "-g", "-static"))), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	check("file of another build id", at("stripped"), Options{DebugDirs: []string{at("dirs")}}, none, "")
@@ -170,7 +170,7 @@ func TestNew(t *testing.T) {
 	t.Parallel()
 	file := build(t, program("clang++-22", "-g -O2", "-static"), "clang++-22")
 	f := open(t, file, Options{})
-	g, err := New("memory", readFile(t, file), Options{})
+	g, err := New("memory", oracle.ReadFile(t, file), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

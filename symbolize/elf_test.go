@@ -258,7 +258,7 @@ func TestELFFacts(t *testing.T) {
 	}
 	dumped := file + ".text"
 	oracle.Run(t, oracle.Tool(t, "objcopy"), "-O", "binary", "-j", ".text", file, dumped)
-	if want := readFile(t, dumped); !bytes.Equal(code, want) {
+	if want := oracle.ReadFile(t, dumped); !bytes.Equal(code, want) {
 		t.Errorf(".text has %d bytes, want %d others", len(code), len(want))
 	}
 	if f.Section(".nothing") != nil {

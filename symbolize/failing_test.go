@@ -23,7 +23,7 @@ func fixtureFile(t testing.TB, name string) string {
 func copied(t testing.TB, file string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(to, append(readFile(t, file), make([]byte, 1<<20)...), 0o666); err != nil {
+	if err := os.WriteFile(to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped

@@ -62,7 +62,7 @@ func TestFixtures(t *testing.T) {
 func readAnswers(t *testing.T, name string, addrs []uint64) [][]Frame {
 	t.Helper()
 	at := map[uint64][]Frame{}
-	for line := range bytes.Lines(readFile(t, name)) {
+	for line := range bytes.Lines(oracle.ReadFile(t, name)) {
 		var addr uint64
 		var n int
 		if _, err := fmt.Sscanf(string(line), "end %d", &n); err == nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -18,9 +18,8 @@ func exercise(t testing.TB, data []byte, arch string) {
 	t.Helper()
 	typed := func(err error) {
 		t.Helper()
-		fe, split := (*profile.FormatError)(nil), (*splitError)(nil)
-		if err != nil && !errors.As(err, &fe) && !errors.As(err, &split) {
-			t.Errorf("error of another type: %v", err)
+		if _, split := errors.AsType[*splitError](err); !split {
+			hostile.CheckType(t, "hostile", err)
 		}
 	}
 	f, err := New("hostile", data, Options{Arch: arch, SymbolTable: true, NoDebugFiles: true, Workers: 2})
@@ -81,9 +80,9 @@ func TestTruncated(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			data := readFile(t, fx.file)
-			for n := 0; n < len(data); n += oracle.Step(37) {
-				exercise(t, data[:n], fx.arch)
+			data := oracle.ReadFile(t, fx.file)
+			for _, cut := range hostile.Cuts(data, 37) {
+				exercise(t, cut, fx.arch)
 			}
 		})
 	}
@@ -94,11 +93,10 @@ func TestFlipped(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			data := bytes.Clone(readFile(t, fx.file))
-			for i := 0; i < len(data)*8; i += 29 * oracle.Step(5) {
-				data[i/8] ^= 1 << (i % 8)
-				exercise(t, data, fx.arch)
-				data[i/8] ^= 1 << (i % 8)
+			for bit, flipped := range hostile.Flips(oracle.ReadFile(t, fx.file), 29*5) {
+				if bit%29 == 0 {
+					exercise(t, flipped, fx.arch)
+				}
 			}
 		})
 	}
@@ -110,7 +108,7 @@ func TestScrambled(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
 			t.Parallel()
-			data := readFile(t, fx.file)
+			data := oracle.ReadFile(t, fx.file)
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 2000 / oracle.Step(20) {
 				b := bytes.Clone(data)
@@ -126,7 +124,7 @@ func TestScrambled(t *testing.T) {
 
 func FuzzFile(f *testing.F) {
 	for _, fx := range fixtures(f) {
-		f.Add(readFile(f, fx.file))
+		f.Add(oracle.ReadFile(f, fx.file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		exercise(t, data, "")

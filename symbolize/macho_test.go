@@ -176,7 +176,7 @@ func TestUniversal(t *testing.T) {
 				}
 				text := f.Section("__text")
 				data, err := text.Data()
-				if err != nil || !slices.Equal(data, readFile(t, file)[text.Offset:][:len(data)]) {
+				if err != nil || !slices.Equal(data, oracle.ReadFile(t, file)[text.Offset:][:len(data)]) {
 					t.Errorf("%s: the code is not at the section's offset, error %v", arch, err)
 				}
 			}

@@ -217,12 +217,3 @@ func open(t testing.TB, file string, opt Options) *File {
 	t.Cleanup(func() { f.Close() })
 	return f
 }
-
-func readFile(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}

@@ -16,7 +16,7 @@ import (
 func TestFindPrograms(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
-	program := readFile(t, file)
+	program := oracle.ReadFile(t, file)
 	for name, data := range map[string][]byte{
 		"a/program": program, "b/twin": program, "b/damaged": program[:100], "b/text": []byte("text"),
 		"b/program.class": []byte("\xca\xfe\xba\xbe\x00\x00\x00\x34"), "b/empty": nil,

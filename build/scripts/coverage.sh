@@ -18,7 +18,7 @@ if [[ -z $profile ]]; then
 fi
 
 # Programs for the bench and what only tests use are left out.
-packages=$(go list ./... | grep -v -e /bench/ -e /internal/oracle$ -e /internal/fulldisk$ -e /internal/architecture$)
+packages=$(go list ./... | grep -v -e /bench/ -e /test/)
 
 # The tests' own processes write into a folder that the Go tool names to them;
 # what they ran is in the profile.

@@ -3,33 +3,23 @@ package iprof
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"math/rand/v2"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// checkError demands that an error says what is wrong, and where if it comes
-// from a reader.
+// checkError demands an error of the file "f" that [hostile.Check] accepts, whose
+// offset has a line and a column.
 func checkError(t *testing.T, data []byte, err error) {
 	t.Helper()
-	var fe *profile.FormatError
-	switch {
-	case !errors.As(err, &fe):
-		t.Errorf("%q: error without a place: %v", data, err)
-	case fe.Field == "" || fe.Got == "" || fe.Want == "" || profile.ClassOf(fe) == profile.Unreadable:
-		t.Errorf("%q: error without class, field, or what was found or allowed: %v", data, err)
-	case fe.File != "" && fe.Offset >= 0:
-		before := data[:fe.Offset]
-		line := 1 + bytes.Count(before, []byte("\n"))
-		column := len(before) - bytes.LastIndexByte(before, '\n')
-		if fe.Line != line || fe.Column != column {
-			t.Errorf("%q: offset %d is in line %d, column %d: %v", data, fe.Offset, line, column, err)
-		}
+	if fe := hostile.Check(t, "f", data, err); fe == nil || fe.Offset >= 0 && (fe.Line == 0 || fe.Column == 0) {
+		t.Errorf("%q: error without line and column: %v", data, err)
 	}
 }
 
@@ -39,8 +29,8 @@ func TestTruncation(t *testing.T) {
 	for _, name := range []string{"even-odd.iprof", "checks.iprof", "small-0.2.iprof", "unresolved.iprof", "future.iprof"} {
 		data := fixture(t, name)
 		data = bytes.TrimRight(data, "\n")
-		for n := 0; n < len(data); n += oracle.Step(5) {
-			_, err := Read("f", data[:n], ReaderOptions{})
+		for n, cut := range hostile.Cuts(data, 5) {
+			_, err := Read("f", cut, ReaderOptions{})
 			var fe *profile.FormatError
 			switch {
 			case n == 0:
@@ -50,13 +40,13 @@ func TestTruncation(t *testing.T) {
 			case !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.Offset != int64(n):
 				t.Errorf("%s cut at %d: %v", name, n, err)
 			default:
-				checkError(t, data[:n], err)
+				checkError(t, cut, err)
 			}
-			rep := checkOf("f", data[:n])
+			rep := checkOf("f", cut)
 			if rep.worst() != broken {
 				t.Errorf("%s cut at %d: found %v", name, n, rep.Findings)
 			}
-			if p, err := Read("f", data[:n], ReaderOptions{Salvage: true}); err == nil {
+			if p, err := Read("f", cut, ReaderOptions{Salvage: true}); err == nil {
 				encode(t, p, WriteOptions{})
 			}
 		}
@@ -89,12 +79,7 @@ func TestMutations(t *testing.T) {
 		`"id":1`, `"ctx":"1:0"`, `"records":[1]`, `"1:-6<2:0"`, "\n", "\x00", "\xff", "é", `\u003c`, `"types":[]`, `"version":"1.1.0"`, `"instanceofProfiles":[]`,
 	}
 	seeds := fixtures(t)
-	var names []string
-	for name := range seeds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(seeds)) {
 		for range 1500 / oracle.Step(10) {
 			data := bytes.Clone(seeds[name])
 			for range 1 + rng.IntN(3) {
@@ -135,11 +120,6 @@ func TestEveryMutationOfAByte(t *testing.T) {
 // their size.
 func TestMemory(t *testing.T) {
 	const limit = 60 // bytes allocated for each byte of input
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	allocated := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
 	size := 1 << 20
 	for name, text := range map[string]string{
 		"deep":            strings.Repeat("[", size),
@@ -158,16 +138,18 @@ func TestMemory(t *testing.T) {
 		"violations": minimal(`,"samplingProfiles":[` + strings.Repeat("1,", size/2) + "1]"),
 		"lines":      strings.Repeat("\n", size) + minimal(`,"samplingProfiles":[`+strings.Repeat("1,\n", size/3)+"1]"),
 	} {
-		before := allocated()
-		rep := checkOf("f", []byte(text))
-		if p := rep.Profile; p != nil {
-			_, _ = Renumber(p)
-		}
-		if used := allocated() - before; used > uint64(limit*len(text)) {
-			t.Errorf("%s: %d bytes allocated for %d", name, used, len(text))
-		}
-		if len(rep.Findings) > 2*maxViolations {
-			t.Errorf("%s: %d findings", name, len(rep.Findings))
-		}
+		t.Run(name, func(t *testing.T) {
+			before := hostile.Allocated()
+			rep := checkOf("f", []byte(text))
+			if p := rep.Profile; p != nil {
+				_, _ = Renumber(p)
+			}
+			if used := hostile.Allocated() - before; used > uint64(limit*len(text)) {
+				t.Errorf("%d bytes allocated for %d", used, len(text))
+			}
+			if len(rep.Findings) > 2*maxViolations {
+				t.Errorf("%d findings", len(rep.Findings))
+			}
+		})
 	}
 }

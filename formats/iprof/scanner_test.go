@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // accepts reports whether the scanner takes data for one JSON value.
@@ -304,7 +305,7 @@ func checkRead(t *testing.T, data []byte) {
 			t.Fatalf("%q: canonical form of the canonical form differs (%v)", data, err)
 		}
 	} else {
-		checkError(t, data, err)
+		hostile.Check(t, "", data, err)
 	}
 }
 

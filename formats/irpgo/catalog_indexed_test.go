@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // otherRun returns another run of the program that p is a profile of: the same
@@ -144,18 +144,7 @@ func TestIndexedCatalogNotTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := 0; i < 8*len(runs[2]); i += oracle.Step(7) {
-		runs[2][i/8] ^= 1 << (i % 8)
-		if _, err := NewReader("in", runs[2], ReaderOptions{}); err == nil {
-			inputs := []weightedInput{{runs[0], 1}, {runs[1], 1}, {runs[2], 1}}
-			want, wantAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, true, inputs)
-			got, gotAdded, _, _ := mergeWeighted(t, MergeOptions{AllowMixed: true}, false, inputs)
-			if !bytes.Equal(got, want) || !slices.Equal(gotAdded, wantAdded) {
-				t.Fatalf("bit %d of byte %d: files differ at byte %d", i%8, i/8, firstDifference(got, want))
-			}
-		}
-		runs[2][i/8] ^= 1 << (i % 8)
-	}
+	checkDamagedCatalogs(t, runs[:])
 }
 
 // catalogAndRecords asks whether a profile has a catalog and reads its records.
@@ -198,13 +187,10 @@ func TestCatalogIsSound(t *testing.T) {
 		if found, err := catalogAndRecords(data, ReaderOptions{}); !found || err != nil {
 			t.Errorf("file %d: catalog %v, but %v", n, found, err)
 		}
-		for i := 0; i < len(data); i += oracle.Step(5) {
-			bit := byte(1) << rng.IntN(8)
-			data[i] ^= bit
-			if found, err := catalogAndRecords(data, ReaderOptions{}); found && err != nil {
-				t.Errorf("file %d, bits %#x of byte %d: a catalog, but %v", n, bit, i, err)
+		for bit, flipped := range hostile.Flips(data, 37) {
+			if found, err := catalogAndRecords(flipped, ReaderOptions{}); found && err != nil {
+				t.Errorf("file %d, bit %d: a catalog, but %v", n, bit, err)
 			}
-			data[i] ^= bit
 		}
 	}
 }

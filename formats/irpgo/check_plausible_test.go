@@ -2,7 +2,6 @@ package irpgo
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,10 +13,7 @@ import (
 // told in files of the real tools.
 func TestCheckPlausible(t *testing.T) {
 	fixture := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", filepath.FromSlash(name)))
 		return data
 	}
 	const raw, indexed, text = "clang22/ir-run1.profraw", "llvm22/dispatch-indexed.profdata", "text/llvm22-ir.proftext"

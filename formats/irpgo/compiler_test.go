@@ -71,10 +71,7 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	var infos []*Info
 	for _, in := range inputs {
 		name := filepath.Join(dir, in+".profraw")
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, name)
 		r, err := NewReader(name, data, ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)

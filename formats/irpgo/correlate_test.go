@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -57,10 +58,7 @@ func TestCorrelate(t *testing.T) {
 			if err := irpgo.WriteText(&got, p, irpgo.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			want, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
 			if diff := cmp.Diff(string(want), got.String()); diff != "" {
 				t.Errorf("-llvm +profuse:\n%s", diff)
 			}
@@ -140,14 +138,15 @@ func TestCorrelateHostile(t *testing.T) {
 				t.Errorf("%s: an error without class: %v", kind, err)
 			}
 		}
-		step := oracle.Step(37)
-		for n := 0; n < len(program); n += 17 * step {
-			try(program[:n])
+		for n, cut := range hostile.Cuts(program, 17*37) {
+			if n%17 == 0 {
+				try(cut)
+			}
 		}
-		for i := 0; i < len(program); i += 11 * step {
-			flipped := bytes.Clone(program)
-			flipped[i] ^= 1 << (i / 11 % 8)
-			try(flipped)
+		for bit, flipped := range hostile.Flips(program, 89*37) {
+			if bit%89 == 0 {
+				try(flipped)
+			}
 		}
 	}
 }

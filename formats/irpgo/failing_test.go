@@ -3,20 +3,17 @@ package irpgo
 import (
 	"fmt"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/test/fulldisk"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFullDisk: whenever a disk is full, the writers say so, and what is on it
 // is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	for _, name := range []string{"llvm22-temporal", "values", "bitmaps"} {
-		data, err := os.ReadFile("../../testdata/irpgo/text/" + name + ".proftext")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, "../../testdata/irpgo/text/"+name+".proftext")
 		p, err := Read(name, data, ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -120,10 +120,7 @@ func TestSamples(t *testing.T) {
 	}
 	versions := make(map[string]int)
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, name)
 		r, err := NewReader(name, data, ReaderOptions{})
 		if err != nil {
 			t.Error(err)

@@ -2,15 +2,16 @@ package irpgo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -30,10 +31,7 @@ func FuzzText(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := oracle.ReadFile(f, file)
 		if len(data) < 1<<12 {
 			f.Add(data)
 		}
@@ -58,9 +56,9 @@ func FuzzText(f *testing.F) {
 		if size > len(data) {
 			t.Fatalf("%d bytes hold %d names, counters, bytes, sites and values", len(data), size)
 		}
-		if err != nil {
-			if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || fe.Line == 0 {
-				t.Fatalf("got %v, want a *profile.FormatError with a line", err)
+		if fe := hostile.Check(t, textFile, data, err); fe != nil {
+			if fe.Line == 0 {
+				t.Fatalf("no line: %v", err)
 			}
 			return
 		}
@@ -87,15 +85,7 @@ func roundTripText(t *testing.T, p *Profile) {
 		t.Errorf("variant %v is %v in\n%s", want, q.Variant, b.Bytes())
 	}
 	for _, f := range p.Functions {
-		slices.SortStableFunc(f.Records, func(a, b *Record) int {
-			switch {
-			case a.Hash < b.Hash:
-				return -1
-			case a.Hash > b.Hash:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(f.Records, func(a, b *Record) int { return cmp.Compare(a.Hash, b.Hash) })
 	}
 	if !slices.EqualFunc(flatten(p), flatten(q), equalRecords) {
 		t.Errorf("records %v are %v in\n%s", flatten(p), flatten(q), b.Bytes())

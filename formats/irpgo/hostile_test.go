@@ -2,16 +2,19 @@ package irpgo
 
 import (
 	"bytes"
+	compare "cmp"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/rand/v2"
-	"runtime/metrics"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -53,111 +56,53 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// allocMeter demands that memory stays in proportion to the input, over
-// batches of reads: looking costs more than reading a small file.
-type allocMeter struct {
-	sample []metrics.Sample
-	before uint64
-	bytes  int
-	reads  int
-}
-
-// allocBatch is large enough for the runtime's lazy accounting to even out.
-const allocBatch = 1024
-
-func newAllocMeter() *allocMeter {
-	m := &allocMeter{sample: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
-	m.before = m.total()
-	return m
-}
-
-func (m *allocMeter) total() uint64 {
-	metrics.Read(m.sample)
-	return m.sample[0].Value.Uint64()
-}
-
-func (m *allocMeter) read(t *testing.T, what string, size int) {
-	m.bytes += size
-	if m.reads++; m.reads%allocBatch != 0 {
-		return
-	}
-	now := m.total()
-	// The constant, for each read, covers what inflating needs at least.
-	if used, limit := now-m.before, uint64(allocBatch*(128<<10)+100*m.bytes); used > limit {
-		t.Errorf("%s: %d reads of %d bytes in all allocated %d, limit %d", what, allocBatch, m.bytes, used, limit)
-	}
-	m.before, m.bytes = now, 0
-}
-
 // readHostile reads data and demands a typed error or a profile. It reports
 // whether reading succeeded.
-func readHostile(t *testing.T, what string, data []byte) bool {
+func readHostile(t *testing.T, meter *hostile.Meter, data []byte) bool {
 	t.Helper()
+	meter.Read(t, len(data))
 	err := readErr(data)
-	if err == nil {
-		return true
+	hostile.Check(t, "test.profraw", data, err)
+	if err != nil && llvmerr.Message(err) == "" {
+		t.Errorf("no words for %v", err)
 	}
-	var fe *profile.FormatError
-	switch {
-	case !errors.As(err, &fe):
-		t.Errorf("%s: error without a place: %v", what, err)
-	case fe.File == "" || fe.Field == "" || profile.ClassOf(fe) == profile.Unreadable:
-		t.Errorf("%s: error without file, class or field: %v", what, err)
-	}
-	if llvmerr.Message(err) == "" {
-		t.Errorf("%s: no words for %v", what, err)
-	}
-	return false
+	return err == nil
 }
 
-// TestTruncation cuts every seed at every byte.
+// newMeter returns a meter that allows what inflating needs at least.
+func newMeter() *hostile.Meter { return &hostile.Meter{PerRead: 128 << 10} }
+
+// TestTruncation cuts every seed at every byte. Text ends anywhere between records;
+// binary files nowhere, but for padding at the end and a file of several profiles
+// cut between them.
 func TestTruncation(t *testing.T) {
-	meter := newAllocMeter()
 	for name, data := range hostileSeeds(t) {
-		ok := 0
-		for n := range data {
-			meter.read(t, name, n)
-			if readHostile(t, name, data[:n:n]) {
-				ok++
+		t.Run(name, func(t *testing.T) {
+			meter := newMeter()
+			for _, cut := range hostile.Cuts(data, 1) {
+				readHostile(t, meter, cut)
 			}
-		}
-		// Text ends anywhere between records; binary files nowhere, but for
-		// padding at the end and a file of several profiles cut between them.
-		if f, _ := Detect(data); f == FormatRaw && ok > 1 {
-			t.Logf("%s: readable when cut at %d of %d places", name, ok, len(data))
-		}
+		})
 	}
 }
 
 // TestBitFlips flips every bit of every seed.
 func TestBitFlips(t *testing.T) {
-	meter := newAllocMeter()
 	for name, data := range hostileSeeds(t) {
-		data := bytes.Clone(data)
-		for i := 0; i < 8*len(data); i += oracle.Step(7) {
-			data[i/8] ^= 1 << (i % 8)
-			meter.read(t, name, len(data))
-			readHostile(t, name, data)
-			data[i/8] ^= 1 << (i % 8)
-		}
+		t.Run(name, func(t *testing.T) {
+			meter := newMeter()
+			for _, flipped := range hostile.Flips(data, 7) {
+				readHostile(t, meter, flipped)
+			}
+		})
 	}
 }
 
 // TestSplices joins random pieces of seeds.
 func TestSplices(t *testing.T) {
-	seeds := hostileSeeds(t)
-	var all [][]byte
-	for _, s := range seeds {
-		all = append(all, s)
-	}
-	rng := rand.New(rand.NewPCG(4, 4))
-	meter := newAllocMeter()
-	for range 20000 / oracle.Step(5) {
-		a, b := all[rng.IntN(len(all))], all[rng.IntN(len(all))]
-		i, j := rng.IntN(len(a)), rng.IntN(len(b))
-		data := append(bytes.Clone(a[:i]), b[j:]...)
-		meter.read(t, "splice", len(data))
-		readHostile(t, "splice", data)
+	meter := newMeter()
+	for _, data := range hostile.Splices(20000/oracle.Step(5), slices.Collect(maps.Values(hostileSeeds(t)))...) {
+		readHostile(t, meter, data)
 	}
 }
 
@@ -166,11 +111,7 @@ func TestSplices(t *testing.T) {
 func checkRoundTrip(t *testing.T, data []byte) {
 	t.Helper()
 	p, err := Read("fuzz", data, ReaderOptions{})
-	if err != nil {
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) {
-			t.Fatalf("error without a place: %v", err)
-		}
+	if hostile.Check(t, "fuzz", data, err) != nil {
 		return
 	}
 	file, err := appendIndexed(nil, p, IndexedOptions{})
@@ -225,34 +166,20 @@ func contents(p *Profile) map[string][]Record {
 		}
 	}
 	for _, rs := range out {
-		sortByHash(rs)
+		slices.SortStableFunc(rs, func(a, b Record) int { return compare.Compare(a.Hash, b.Hash) })
 	}
 	return out
 }
 
-func sortByHash(rs []Record) {
-	for i := range rs {
-		for j := i; j > 0 && rs[j].Hash < rs[j-1].Hash; j-- {
-			rs[j], rs[j-1] = rs[j-1], rs[j]
-		}
-	}
-}
-
-func FuzzRaw(f *testing.F) {
-	for name, data := range hostileSeeds(f) {
-		if format, _ := Detect(data); format == FormatRaw {
-			_ = name
-			f.Add(data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) { checkRoundTrip(t, data) })
-}
-
-func FuzzIndexed(f *testing.F) {
+func fuzzFormat(f *testing.F, format Format) {
 	for _, data := range hostileSeeds(f) {
-		if format, _ := Detect(data); format == FormatIndexed {
+		if got, _ := Detect(data); got == format {
 			f.Add(data)
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { checkRoundTrip(t, data) })
+	f.Fuzz(checkRoundTrip)
 }
+
+func FuzzRaw(f *testing.F) { fuzzFormat(f, FormatRaw) }
+
+func FuzzIndexed(f *testing.F) { fuzzFormat(f, FormatIndexed) }

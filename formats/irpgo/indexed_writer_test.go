@@ -56,10 +56,7 @@ func TestIndexedBytesRandom(t *testing.T) {
 					if code != 0 || stderr != "" {
 						t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
 					}
-					want, err := os.ReadFile(out)
-					if err != nil {
-						t.Fatal(err)
-					}
+					want := oracle.ReadFile(t, out)
 					p, err := Read(in, text, ReaderOptions{})
 					if err != nil {
 						t.Fatal(err)
@@ -91,10 +88,7 @@ func TestWritePrevVersion(t *testing.T) {
 	if _, stderr, code := oracle.Run(t, tool, "merge", "--write-prev-version", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}
-	want, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := oracle.ReadFile(t, out)
 	p, err := Read(in, text, ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)

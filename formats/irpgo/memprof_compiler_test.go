@@ -86,10 +86,7 @@ func runHeapProgram(t *testing.T, release int) heapRun {
 
 func (h heapRun) file(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(h.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.ReadFile(t, filepath.Join(h.dir, name))
 	return b
 }
 

@@ -3,11 +3,12 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -103,39 +104,15 @@ func sameContents(a, b map[string][]Record) bool {
 		return false
 	}
 	for name, as := range a {
-		bs := b[name]
-		if len(as) != len(bs) {
+		if !slices.EqualFunc(as, b[name], sameRecord) {
 			return false
-		}
-		for i := range as {
-			if !sameRecord(&as[i], &bs[i]) {
-				return false
-			}
 		}
 	}
 	return true
 }
 
-func sameRecord(a, b *Record) bool {
-	if a.Hash != b.Hash || len(a.Counts) != len(b.Counts) || !bytes.Equal(a.Bitmap, b.Bitmap) {
-		return false
-	}
-	for i, c := range a.Counts {
-		if b.Counts[i] != c {
-			return false
-		}
-	}
-	for k := range a.Values {
-		if len(a.Values[k]) != len(b.Values[k]) {
-			return false
-		}
-		for i := range a.Values[k] {
-			if fmt.Sprint(a.Values[k][i]) != fmt.Sprint(b.Values[k][i]) {
-				return false
-			}
-		}
-	}
-	return true
+func sameRecord(a, b Record) bool {
+	return a.Hash == b.Hash && slices.Equal(a.Counts, b.Counts) && bytes.Equal(a.Bitmap, b.Bitmap) && fmt.Sprint(a.Values) == fmt.Sprint(b.Values)
 }
 
 // mutationTally counts outcomes, of silent ones also where the damage is.
@@ -154,34 +131,6 @@ func (m *mutationTally) add(o outcome, where string) {
 		}
 		m.where[where]++
 	}
-}
-
-// cut, flips and splices run the mutations of a seed.
-func (s *mutationSeed) cuts() (m mutationTally) {
-	for n := range s.data {
-		m.add(s.try(s.data[:n:n]), "cut")
-	}
-	return m
-}
-
-func (s *mutationSeed) flips() (m mutationTally) {
-	data := bytes.Clone(s.data)
-	for i := 0; i < 8*len(data); i += oracle.Step(11) {
-		data[i/8] ^= 1 << (i % 8)
-		m.add(s.try(data), s.where(i/8))
-		data[i/8] ^= 1 << (i % 8)
-	}
-	return m
-}
-
-func (s *mutationSeed) splices(n int) (m mutationTally) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	for range n {
-		i, j := rng.IntN(len(s.data)), rng.IntN(len(s.data))
-		data := append(bytes.Clone(s.data[:i]), s.data[j:]...)
-		m.add(s.try(data), "splice")
-	}
-	return m
 }
 
 // mutationSeeds are small profiles of every version that a real tool wrote,
@@ -220,7 +169,16 @@ func mutationSeeds(t *testing.T) []*mutationSeed {
 // indexed profile the summary contradicts most.
 func TestMutations(t *testing.T) {
 	for _, s := range mutationSeeds(t) {
-		flips, cuts, splices := s.flips(), s.cuts(), s.splices(2000/oracle.Step(5))
+		var flips, cuts, splices mutationTally
+		for bit, data := range hostile.Flips(s.data, 11) {
+			flips.add(s.try(data), s.where(bit/8))
+		}
+		for _, data := range hostile.Cuts(s.data, 1) {
+			cuts.add(s.try(data), "cut")
+		}
+		for _, data := range hostile.Splices(2000/oracle.Step(5), s.data) {
+			splices.add(s.try(data), "splice")
+		}
 		format, _ := Detect(s.data)
 		switch format {
 		case FormatRaw:

@@ -233,10 +233,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				if code != 0 || stderr != "" {
 					t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
 				}
-				want, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := oracle.ReadFile(t, out)
 				got := mergeBytes(t, llvm.indexed, data)
 				if !bytes.Equal(got, want) {
 					t.Errorf("indexed files differ at byte %d", firstDifference(got, want))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/test/oracle"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // salvageAll reads what is whole of data.
@@ -57,15 +57,15 @@ func TestSalvage(t *testing.T) {
 			t.Fatalf("%v: whole: %v, %+v", b, err, rep)
 		}
 		sibling := siblingsOf(t, data)
-		for n := 0; n < len(data); n += oracle.Step(5) {
-			got, rep, err := salvageAll(t, data[:n:n], nil)
+		for n, cut := range hostile.Cuts(data, 5) {
+			got, rep, err := salvageAll(t, cut, nil)
 			if err != nil {
 				if int64(n) >= p.records.off {
 					t.Fatalf("%v: cut at %d: %v", b, n, err)
 				}
 				continue
 			}
-			named, namedRep, err := salvageAll(t, data[:n:n], sibling)
+			named, namedRep, err := salvageAll(t, cut, sibling)
 			if err != nil {
 				t.Fatalf("%v: cut at %d, with names: %v", b, n, err)
 			}

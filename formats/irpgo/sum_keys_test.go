@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // The view of a sum has the functions of the profile in the order of names. It may take the
@@ -63,10 +64,7 @@ func TestViewOfAFork(t *testing.T) {
 // Info says of a sum what the reader of the file says in which the sum is written.
 func TestMergedInfo(t *testing.T) {
 	const name = "../../testdata/irpgo/clang22/ir-run1.profraw"
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	m := NewMerger(MergeOptions{})
 	r, err := NewReader(name, data, ReaderOptions{})
 	if err == nil {

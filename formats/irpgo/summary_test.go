@@ -212,10 +212,7 @@ func TestAppendSummaryAgainstLLVM(t *testing.T) {
 	if _, stderr, code := oracle.Run(t, llvm, "merge", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}
-	indexed, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indexed := oracle.ReadFile(t, out)
 	var b SummaryBuilder
 	for _, rec := range flatten(collect(t, data)) {
 		b.Add(rec.Counts)

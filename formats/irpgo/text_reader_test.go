@@ -14,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -278,22 +279,16 @@ const smallText = "# c\n:ir\n:entry_first\n:temporal_prof_traces\n1\n2\n3\nfoo,b
 
 // Whatever happens to the bytes, there is a profile or a typed error.
 func TestTextDamaged(t *testing.T) {
-	check := func(what string, data []byte) {
-		_, _, err := readRecords(data)
-		if fe := (*profile.FormatError)(nil); err != nil && !errors.As(err, &fe) {
-			t.Errorf("%s: got %v, want a *profile.FormatError", what, err)
-		}
-	}
 	if _, _, err := readRecords([]byte(smallText)); err != nil {
 		t.Fatal(err)
 	}
-	for i := range smallText {
-		check(fmt.Sprintf("cut at %d", i), []byte(smallText[:i]))
-		for bit := range 8 {
-			data := []byte(smallText)
-			data[i] ^= 1 << bit
-			check(fmt.Sprintf("bit %d of byte %d flipped", bit, i), data)
-		}
+	for _, cut := range hostile.Cuts([]byte(smallText), 1) {
+		_, _, err := readRecords(cut)
+		hostile.Check(t, textFile, cut, err)
+	}
+	for _, flipped := range hostile.Flips([]byte(smallText), 1) {
+		_, _, err := readRecords(flipped)
+		hostile.Check(t, textFile, flipped, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -111,10 +111,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 			if i%4 != 0 {
 				oracle.Slow(t)
 			}
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, file)
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			r, err := NewReader(textFile, data, ReaderOptions{})
 			if err == nil {
@@ -332,29 +329,15 @@ func TestWriteTextLosses(t *testing.T) {
 	}
 }
 
-// brokenWriter fails after some bytes.
-type brokenWriter int
-
-var errBroken = errors.New("broken")
-
-func (w *brokenWriter) Write(p []byte) (int, error) {
-	if *w -= brokenWriter(len(p)); *w < 0 {
-		return 0, errBroken
-	}
-	return len(p), nil
-}
-
 func TestWriteTextError(t *testing.T) {
 	p := collect(t, randomText(rand.New(rand.NewPCG(1, 2)), 1000))
 	size := len(writeText(t, p, TextOptions{}))
 	for _, n := range []int{0, textBufferSize, size - 1} {
-		w := brokenWriter(n)
-		if err := WriteText(&w, p, TextOptions{}); !errors.Is(err, errBroken) {
+		if err := WriteText(&fulldisk.Writer{Room: n}, p, TextOptions{}); !errors.Is(err, fulldisk.ErrFull) {
 			t.Errorf("writer that takes %d of %d bytes: got %v, want its error", n, size, err)
 		}
 	}
-	w := brokenWriter(size)
-	if err := WriteText(&w, p, TextOptions{}); err != nil {
+	if err := WriteText(&fulldisk.Writer{Room: size}, p, TextOptions{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func TestFolders(t *testing.T) {
 	raw := f.read(t, RawOptions{})
 	want, _ := symbolizeRaw(t, raw, openBinaries(t, f.program), SymbolizeOptions{})
 	id := hex.EncodeToString(openProgram(t, f.program).BuildID)
-	data := readFile(t, f.program)
+	data := oracle.ReadFile(t, f.program)
 	for _, name := range []string{
 		"some/where/program", ".build-id/" + id[:2] + "/" + id[2:] + ".debug", ".build-id/" + id[:2] + "/" + id[2:],
 	} {
@@ -150,7 +150,7 @@ func TestWrongProgramInLLVMsWords(t *testing.T) {
 func TestSplitMissing(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-split")
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, readFile(t, f.program), 0o666); err != nil {
+	if err := os.WriteFile(program, oracle.ReadFile(t, f.program), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	raw := f.read(t, RawOptions{})

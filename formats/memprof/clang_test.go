@@ -95,10 +95,7 @@ func TestClangMatchesTheSameContexts(t *testing.T) {
 // indexedOf makes an indexed profile of a raw one, by the exact rules.
 func indexedOf(t *testing.T, file, program string, version int) []byte {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, file)
 	raw, err := memprof.ReadRaw(file, data, memprof.RawOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -77,10 +77,7 @@ func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	if code != 0 {
 		t.Fatalf("llvm-profdata: %s", stderr)
 	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.ReadFile(t, out)
 	return b
 }
 

@@ -1,7 +1,6 @@
 package memprof
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,18 +48,9 @@ func rawFixtureNamed(t testing.TB, name string) rawFixture {
 	return all[i]
 }
 
-func readFile(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func (f rawFixture) read(t testing.TB, opt RawOptions) *RawProfile {
 	t.Helper()
-	p, err := ReadRaw(f.name, readFile(t, f.file), opt)
+	p, err := ReadRaw(f.name, oracle.ReadFile(t, f.file), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,16 @@ package memprof
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/metrics"
 	"slices"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -25,7 +26,7 @@ func rawSeeds(t testing.TB) map[string][]byte {
 	seeds["two dumps"] = b.bytes()
 	for _, f := range rawFixtures(t) {
 		if f.is("dumps") || f.is("fixed") {
-			seeds[f.name] = readFile(t, f.file)
+			seeds[f.name] = oracle.ReadFile(t, f.file)
 		}
 	}
 	return seeds
@@ -38,10 +39,11 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 	t.Helper()
 	for _, compat := range []bool{false, true} {
 		p, err := ReadRaw("hostile", data, RawOptions{LLVMCompat: compat})
-		var fe *profile.FormatError
-		if err != nil {
-			if !errors.As(err, &fe) || fe.File != "hostile" || llvmerr.HeapMessage(err) == "" ||
-				profile.ClassOf(fe) != profile.ErrEmpty && (fe.Field == "" || fe.Offset < 0 || fe.Offset > int64(len(data))) {
+		if errors.Is(err, profile.ErrEmpty) && len(data) == 0 {
+			continue
+		}
+		if fe := hostile.Check(t, "hostile", data, err); fe != nil {
+			if llvmerr.HeapMessage(err) == "" || fe.Offset < 0 {
 				t.Errorf("error %#v", err)
 			}
 			continue
@@ -49,10 +51,7 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 		ok = true
 		checkRaw(t, p, data)
 		out, about, err := p.Symbolize(programs, SymbolizeOptions{LLVMCompat: compat, KeepNames: true})
-		if err != nil {
-			if !errors.As(err, &fe) || fe.File != "hostile" {
-				t.Errorf("error %#v", err)
-			}
+		if hostile.Check(t, "hostile", data, err) != nil {
 			continue
 		}
 		if err := out.validate(); err != nil {
@@ -95,12 +94,7 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 		t.Errorf("%d contexts, %d announced, of %d MIBs", len(seen), p.NumContexts, mibs)
 	}
 	sorted := slices.Clone(p.Segments)
-	slices.SortFunc(sorted, func(a, b Segment) int {
-		if a.Start < b.Start || a.Start == b.Start && a.End < b.End {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(sorted, func(a, b Segment) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Start < sorted[i-1].End {
 			t.Errorf("segments %+v overlap", sorted[i-1:i+1])
@@ -117,9 +111,9 @@ func TestRawTruncation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range data {
+		for n, cut := range hostile.Cuts(data, 1) {
 			between := slices.ContainsFunc(whole.dumps[1:], func(d rawDump) bool { return d.offset == int64(n) })
-			if exerciseRaw(t, data[:n:n], programs) != between {
+			if exerciseRaw(t, cut, programs) != between {
 				t.Errorf("%s cut at %d: readable %t", name, n, !between)
 			}
 		}
@@ -130,16 +124,10 @@ func TestRawTruncation(t *testing.T) {
 func TestRawBitFlips(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program, rawFixtureNamed(t, "clang16-dumps").program)
 	for name, data := range rawSeeds(t) {
-		data := bytes.Clone(data)
-		step := 1
-		if len(data) > 2000 {
-			step = 7
-		}
-		step *= oracle.Step(11)
-		for i := 0; i < 8*len(data); i += step {
-			data[i/8] ^= 1 << (i % 8)
-			exerciseRaw(t, data, programs)
-			data[i/8] ^= 1 << (i % 8)
+		for bit, flipped := range hostile.Flips(data, 11) {
+			if len(data) <= 2000 || bit%7 == 0 {
+				exerciseRaw(t, flipped, programs)
+			}
 		}
 		if t.Failed() {
 			t.Fatal(name)
@@ -205,14 +193,9 @@ func TestRawManyDumps(t *testing.T) {
 // TestRawMemory: reading takes memory in proportion to the file, whatever its
 // counts say.
 func TestRawMemory(t *testing.T) {
-	total := func() uint64 {
-		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, data := range rawSeeds(t) {
-		before, size := total(), 0
+		before, size := hostile.Allocated(), 0
 		for range 300 {
 			b := bytes.Clone(data)
 			le.PutUint64(b[8*rng.IntN(len(b)/8):], 1<<rng.IntN(64))
@@ -223,7 +206,7 @@ func TestRawMemory(t *testing.T) {
 			}
 			size += len(b)
 		}
-		if used, limit := total()-before, uint64(300*(8<<10)+8*size); used > limit {
+		if used, limit := hostile.Allocated()-before, uint64(300*(8<<10)+8*size); used > limit {
 			t.Errorf("%s: allocated %d for %d bytes, limit %d", name, used, size, limit)
 		}
 	}

@@ -255,7 +255,7 @@ func TestRawSamples(t *testing.T) {
 		{"raw-v4-histogram", 4, 1, 8, 6, 9256},
 		{"raw-v4-inline", 4, 1, 8, 2, 0},
 	} {
-		p, err := ReadRaw(c.name, readFile(t, filepath.Join(dir, c.name+".memprofraw")), RawOptions{})
+		p, err := ReadRaw(c.name, oracle.ReadFile(t, filepath.Join(dir, c.name+".memprofraw")), RawOptions{})
 		if err != nil {
 			t.Error(err)
 			continue
@@ -277,7 +277,7 @@ func TestRawSamples(t *testing.T) {
 // TestRawErrorsInLLVMsWords compares what is said of damaged profiles.
 func TestRawErrorsInLLVMsWords(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
-	data := readFile(t, f.file)
+	data := oracle.ReadFile(t, f.file)
 	segments, mibs, stacks := int(le.Uint64(data[24:])), int(le.Uint64(data[32:])), int(le.Uint64(data[40:]))
 	put := func(b []byte, off int, v uint64) []byte {
 		b = bytes.Clone(b)

@@ -27,7 +27,7 @@ func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 	if _, stderr, code := oracle.Run(t, oracle.LLVM(t, opt.LLVMRelease), args...); code != 0 {
 		t.Fatal(stderr)
 	}
-	return readFile(t, out)
+	return oracle.ReadFile(t, out)
 }
 
 // compareSection compares what the raw profile becomes with a section that LLVM
@@ -125,7 +125,7 @@ func TestSectionsOfFixtures(t *testing.T) {
 			opt.Version = -1
 		}
 		t.Run(f.name, func(t *testing.T) {
-			file := readFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
+			file := oracle.ReadFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
 			compareSection(t, f.read(t, RawOptions{LLVMCompat: true}), f.program, file, opt)
 		})
 	}

@@ -94,7 +94,7 @@ func TestYAMLDocuments(t *testing.T) {
 				t.Errorf("LLVM exits %d: %s; differs: %q", code, stderr, c.differs)
 			}
 			if code == 0 && c.want == "" {
-				compareSections(t, tool, readFile(t, out), []byte(c.doc), WriteOptions{Version: 4, Schema: FullSchema})
+				compareSections(t, tool, oracle.ReadFile(t, out), []byte(c.doc), WriteOptions{Version: 4, Schema: FullSchema})
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package mip
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,10 +15,7 @@ import (
 // fixture returns a file of testdata/mip.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "mip", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "mip", name))
 	return data
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"runtime/metrics"
 	"slices"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/test/oracle"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // seed is a small file and a profile that raw files can be merged into.
@@ -41,40 +40,8 @@ func hostileSeeds(t testing.TB) []seed {
 	return out
 }
 
-// allocMeter demands that memory stays in proportion to the input, over
-// batches of reads: looking costs more than reading a small file.
-type allocMeter struct {
-	sample []metrics.Sample
-	before uint64
-	bytes  int
-	reads  int
-}
-
-const allocBatch = 1024
-
-func newAllocMeter() *allocMeter {
-	m := &allocMeter{sample: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
-	m.before = m.total()
-	return m
-}
-
-func (m *allocMeter) total() uint64 {
-	metrics.Read(m.sample)
-	return m.sample[0].Value.Uint64()
-}
-
-func (m *allocMeter) read(t *testing.T, what string, size int) {
-	m.bytes += size
-	if m.reads++; m.reads%allocBatch != 0 {
-		return
-	}
-	now := m.total()
-	// The constant is for the first blocks of a profile, see blockArena.
-	if used, limit := now-m.before, uint64(allocBatch*(64<<10)+100*m.bytes); used > limit {
-		t.Errorf("%s: %d reads of %d bytes in all allocated %d, limit %d", what, allocBatch, m.bytes, used, limit)
-	}
-	m.before, m.bytes = now, 0
-}
+// newMeter returns a meter that allows the first blocks of a profile, see blockArena.
+func newMeter() *hostile.Meter { return &hostile.Meter{PerRead: 64 << 10} }
 
 // readAny reads data as what it is: into a profile, or merged into base.
 func readAny(base *Profile, data []byte) error {
@@ -93,30 +60,16 @@ func readAny(base *Profile, data []byte) error {
 	return nil
 }
 
-// checkError demands that an error says what and where.
-func checkError(t *testing.T, what string, err error) {
-	t.Helper()
-	var fe *profile.FormatError
-	switch {
-	case err == nil:
-	case !errors.As(err, &fe):
-		t.Errorf("%s: error without a place: %v", what, err)
-	case fe.File == "" || fe.Field == "" || fe.Got == "" || fe.Want == "" || profile.ClassOf(fe) == profile.Unreadable:
-		t.Errorf("%s: error without file, class, field, or what was found or allowed: %v", what, err)
-	}
-}
-
 // TestTruncation cuts every seed at every byte.
 func TestTruncation(t *testing.T) {
-	meter := newAllocMeter()
+	meter := newMeter()
 	for _, s := range hostileSeeds(t) {
-		for n := range s.data {
-			meter.read(t, s.name, n)
-			err := readAny(s.base, s.data[:n:n])
-			checkError(t, s.name, err)
+		kind, _ := Detect(s.data)
+		for n, cut := range hostile.Cuts(s.data, 1) {
+			meter.Read(t, n)
+			err := readAny(s.base, cut)
 			// A map may end after any record; YAML needs no end mark.
-			kind, _ := Detect(s.data)
-			if err == nil && kind != FormatMap && kind != FormatYAML {
+			if hostile.Check(t, "hostile", cut, err) == nil && kind != FormatMap && kind != FormatYAML {
 				t.Errorf("%s: readable when cut at %d of %d", s.name, n, len(s.data))
 			}
 		}
@@ -125,55 +78,47 @@ func TestTruncation(t *testing.T) {
 
 // TestBitFlips flips every bit of every seed.
 func TestBitFlips(t *testing.T) {
-	meter := newAllocMeter()
+	meter := newMeter()
 	for _, s := range hostileSeeds(t) {
-		data := bytes.Clone(s.data)
-		for i := 0; i < 8*len(data); i += oracle.Step(7) {
-			data[i/8] ^= 1 << (i % 8)
-			meter.read(t, s.name, len(data))
-			checkError(t, s.name, readAny(s.base, data))
-			data[i/8] ^= 1 << (i % 8)
+		for _, flipped := range hostile.Flips(s.data, 7) {
+			meter.Read(t, len(flipped))
+			hostile.Check(t, "hostile", flipped, readAny(s.base, flipped))
 		}
 	}
 }
 
 // TestSplices joins random pieces of seeds.
 func TestSplices(t *testing.T) {
+	meter := newMeter()
 	all := hostileSeeds(t)
-	rng := rand.New(rand.NewPCG(4, 4))
-	meter := newAllocMeter()
-	for range 20000 {
-		a, b := all[rng.IntN(len(all))], all[rng.IntN(len(all))]
-		data := append(bytes.Clone(a.data[:rng.IntN(len(a.data))]), b.data[rng.IntN(len(b.data)):]...)
-		meter.read(t, "splice", len(data))
-		checkError(t, "splice", readAny(a.base, data))
+	var files [][]byte
+	for _, s := range all {
+		files = append(files, s.data)
+	}
+	for i, data := range hostile.Splices(20000, files...) {
+		meter.Read(t, len(data))
+		hostile.Check(t, "hostile", data, readAny(all[i].base, data))
 	}
 }
 
 // TestHostileBinaries cuts and flips a binary.
 func TestHostileBinaries(t *testing.T) {
-	seeds := [][]byte{fixture(t, "all.elf"), smallMachO(t), smallFat(t)}
-	for _, seed := range seeds {
+	for _, seed := range [][]byte{fixture(t, "all.elf"), smallMachO(t), smallFat(t)} {
 		if _, _, err := FindMap("binary", seed, ""); err != nil {
 			t.Fatal(err)
 		}
-		meter := newAllocMeter()
-		for n := range seed {
-			meter.read(t, "binary", n)
-			_, _, err := FindMap("binary", seed[:n:n], "")
-			checkError(t, "binary", err)
+		meter := newMeter()
+		find := func(data []byte) {
+			meter.Read(t, len(data))
+			_, _, err := FindMap("binary", data, "")
+			hostile.Check(t, "binary", data, err)
 		}
-		data := bytes.Clone(seed)
-		for i := range data {
-			if i > 512 && i < len(data)-4096 {
-				continue // nothing that is read
-			}
-			for bit := range 8 {
-				data[i] ^= 1 << bit
-				meter.read(t, "binary", len(data))
-				_, _, err := FindMap("binary", data, "")
-				checkError(t, "binary", err)
-				data[i] ^= 1 << bit
+		for _, cut := range hostile.Cuts(seed, 1) {
+			find(cut)
+		}
+		for bit, flipped := range hostile.Flips(seed, 1) {
+			if bit/8 <= 512 || bit/8 >= len(seed)-4096 { // nothing else is read
+				find(flipped)
 			}
 		}
 	}
@@ -226,8 +171,7 @@ func TestFindMapReal(t *testing.T) {
 // a map and as YAML, and read again as the same.
 func checkRewritten(t *testing.T, data []byte) {
 	p, err := Read("fuzz", data, nil)
-	checkError(t, "fuzz", err)
-	if err != nil {
+	if hostile.Check(t, "fuzz", data, err) != nil {
 		return
 	}
 	if err := p.validate(); err != nil {
@@ -328,8 +272,7 @@ func FuzzRaw(f *testing.F) {
 			return
 		}
 		once, err := mergeInto(base, raw)
-		checkError(t, "raw", err)
-		if err != nil {
+		if hostile.Check(t, "raw", raw, err) != nil {
 			return
 		}
 		twice, err := mergeInto(base, raw, raw)

@@ -20,10 +20,7 @@ import (
 // source returns the path of a source in testdata.
 func source(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
 	return data
 }
 

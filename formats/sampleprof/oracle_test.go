@@ -89,10 +89,7 @@ func TestAgainstLLVM(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			want, err := os.ReadFile(filepath.Join(dir, "out"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := oracle.ReadFile(t, filepath.Join(dir, "out"))
 			compared++
 			if !bytes.Equal(got.Bytes(), want) {
 				t.Errorf("%v: %d bytes differ from LLVM's %d", args, got.Len(), len(want))

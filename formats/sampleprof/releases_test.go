@@ -50,10 +50,7 @@ func TestReleases(t *testing.T) {
 					if _, stderr, code := oracle.RunIn(t, dir, llvm, args...); code != 0 {
 						t.Fatalf("LLVM %d %v: %s", release, args, stderr)
 					}
-					out, err := os.ReadFile(at("out"))
-					if err != nil {
-						t.Fatal(err)
-					}
+					out := oracle.ReadFile(t, at("out"))
 					return out
 				}
 				if got := run("--text", at("ours")); !mode.opt.MD5 && !bytes.Equal(got, want) {

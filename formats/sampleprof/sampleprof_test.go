@@ -13,6 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -238,10 +239,7 @@ func TestDamage(t *testing.T) {
 		try := func(b []byte) {
 			for _, lenient := range []bool{false, true} {
 				p, err := Read(name, b, ReaderOptions{Lenient: lenient})
-				if err != nil {
-					if profile.ClassOf(err) == profile.Unreadable {
-						t.Fatalf("%s: %v has no class", name, err)
-					}
+				if hostile.CheckType(t, name, err) != nil {
 					continue
 				}
 				format := WriteOptions{Format: FormatText}
@@ -251,13 +249,11 @@ func TestDamage(t *testing.T) {
 				}
 			}
 		}
-		for n := 0; n < len(data); n += oracle.Step(7) {
-			try(data[:n])
-			for bit := range 8 {
-				b := slices.Clone(data)
-				b[n] ^= 1 << bit
-				try(b)
-			}
+		for _, cut := range hostile.Cuts(data, 7) {
+			try(cut)
+		}
+		for _, flipped := range hostile.Flips(data, 7) {
+			try(flipped)
 		}
 	}
 }
@@ -312,9 +308,7 @@ func TestDoubts(t *testing.T) {
 		data := files[name]
 		want := text(t, mustRead(t, data))
 		silent, unmerged := 0, 0
-		for bit := range 8 * len(data) {
-			b := slices.Clone(data)
-			b[bit/8] ^= 1 << (bit % 8)
+		for bit, b := range hostile.Flips(data, 1) {
 			p, err := Read(name, b, ReaderOptions{})
 			if err != nil || text(t, p) == want || len(p.Check()) > 0 {
 				continue

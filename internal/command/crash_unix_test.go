@@ -46,9 +46,7 @@ func TestKilled(t *testing.T) {
 		}
 		for i := range n {
 			name := filepath.Join(dir, fmt.Sprintf("%s-%d%s", filepath.Base(filepath.Dir(from)), i, ext))
-			if err := os.WriteFile(name, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, name, data)
 			names = append(names, name)
 		}
 		return names
@@ -83,9 +81,7 @@ func TestKilled(t *testing.T) {
 			}
 			old := []byte("what was there before")
 			for range 20 / oracle.Step(4) {
-				if err := os.WriteFile(out, old, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, out, old)
 				cmd := exec.Command(profuse, args...)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
@@ -154,10 +150,7 @@ func TestConcurrent(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		got, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.ReadFile(t, out)
 		found := false
 		for _, w := range want {
 			found = found || bytes.Equal(got, w)

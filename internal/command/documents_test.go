@@ -127,10 +127,7 @@ func TestDocuments(t *testing.T) {
 	seen := maps.Clone(documented)
 	files, _ := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	for _, file := range append(files, filepath.Join(root, "README.md")) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := oracle.ReadFile(t, file)
 		name, _ := filepath.Rel(root, file)
 		parts := map[string]string{}
 		for i, section := range heading.Split(string(text), -1) {

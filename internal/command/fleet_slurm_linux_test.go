@@ -67,9 +67,7 @@ exec %[2]s "$@"
 		t.Fatal(err)
 	}
 	submit := filepath.Join(dir, "submit.sh")
-	if err := os.WriteFile(submit, rendered, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, submit, rendered)
 
 	s.run(t, dir, "sh", submit)
 	s.await(t, func() bool { return bytes.Count(readFile(t, log), []byte("\n")) > 3 })

@@ -32,9 +32,7 @@ func manyValues(t *testing.T) (files []string) {
 			fmt.Fprintf(&b, "%d:%d\n", 1+(v*7+i*191)%1400, 1+rng.IntN(50))
 		}
 		name := filepath.Join(dir, fmt.Sprintf("many%d.proftext", i))
-		if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, []byte(b.String()))
 		files = append(files, name)
 	}
 	return files
@@ -49,9 +47,7 @@ func manyTraces(t *testing.T) (files []string) {
 		for member := range 3 {
 			name := filepath.Join(dir, fmt.Sprintf("traces%d-%d.proftext", i, member))
 			text := fmt.Sprintf(":ir\n:temporal_prof_traces\n3\n7\n1\nmain,f%d\n2\nmain,g%d\n1\nmain\nmain\n5\n1\n1\n", i, member)
-			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, name, []byte(text))
 			members = append(members, name)
 		}
 		pack := filepath.Join(dir, fmt.Sprintf("traces%d.tar", i))
@@ -179,14 +175,8 @@ func copyTo(t *testing.T, to, from string) {
 
 func wantSame(t *testing.T, got, want string) {
 	t.Helper()
-	a, err := os.ReadFile(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := oracle.ReadFile(t, got)
+	b := oracle.ReadFile(t, want)
 	if !bytes.Equal(a, b) {
 		t.Errorf("%s has %d bytes, other than the %d of %s", got, len(a), len(b), want)
 	}

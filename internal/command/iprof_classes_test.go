@@ -85,10 +85,7 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	profile := filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof")
 	info := filepath.Join(dir, "app.info")
 	profuseOutput(t, "export", "-q", "--to", "lcov", "--classes", jar, "--source", filepath.Dir(filepath.Dir(sources[0])), "-o", info, profile)
-	text, err := os.ReadFile(info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, info)
 	got, want := parseLCOV(t, string(text)), trueCounts(t, sources)
 	if len(got.lines) < 15 {
 		t.Errorf("only %d lines", len(got.lines))
@@ -137,9 +134,7 @@ func TestCheckByCompiledClasses(t *testing.T) {
 			text = bytes.ReplaceAll(text, []byte(old), []byte(changed))
 		}
 		sources = append(sources, filepath.Join(dir, filepath.Base(source)))
-		if err := os.WriteFile(sources[len(sources)-1], text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, sources[len(sources)-1], text)
 	}
 	jar := filepath.Join(dir, "app.jar")
 	compileJava(t, jar, sources...)

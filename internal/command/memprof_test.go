@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -122,9 +121,7 @@ func TestMergeHeapProfiles(t *testing.T) {
 		path := map[string]string{"raw": raw, "profdata": indexed, "yaml": filepath.Join(work, base+".yaml")}[kind]
 		if kind == "yaml" {
 			stdout, _, _ := oracle.Run(t, llvm, "show", "--memory", indexed)
-			if err := os.WriteFile(path, []byte(stdout), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, path, []byte(stdout))
 		}
 		alone[path], made[name] = indexed, path
 		return path
@@ -163,10 +160,7 @@ func TestMergeHeapProfiles(t *testing.T) {
 			for _, j := range []string{"1", "2", "7"} {
 				out := filepath.Join(t.TempDir(), "out.profdata")
 				profuse(t, append([]string{"merge", "-q", "-j", j, "--profiled-binary", dir, "-o", out}, args...)...)
-				b, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := oracle.ReadFile(t, out)
 				if first == nil {
 					first = b
 					got := newHeapSums()

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // docs/commands.md is made of the help texts: with -update, by this test.
@@ -19,14 +19,9 @@ func TestReference(t *testing.T) {
 	made := reference()
 	file := filepath.Join("..", "..", "docs", "commands.md")
 	if *update {
-		if err := os.WriteFile(file, []byte(made), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte(made))
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := oracle.ReadFile(t, file)
 	if diff := cmp.Diff(string(written), made); diff != "" {
 		t.Errorf("docs/commands.md is not what the commands say; go test ./internal/command -run Reference -update writes it\n%s", diff)
 	}

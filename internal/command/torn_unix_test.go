@@ -37,9 +37,7 @@ func TestRacingProgram(t *testing.T) {
 	}
 	source.WriteString("}\n")
 	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program+".c", []byte(source.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, program+".c", []byte(source.String()))
 	if _, stderr, code := oracle.Run(t, clang, "-fprofile-instr-generate", "-o", program, program+".c"); code != 0 {
 		t.Skip(oracle.Missing + "the profile runtime of clang: " + stderr)
 	}
@@ -87,10 +85,7 @@ func TestRacingProgram(t *testing.T) {
 			continue
 		}
 		merged++
-		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, out)
 		p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -33,9 +33,7 @@ func samplesOfBuilds(t *testing.T) oracle.Family {
 		t.Fatal(err)
 	}
 	other := filepath.Join(t.TempDir(), "other.prof")
-	if err := os.WriteFile(other, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, other, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")))
 	return oracle.Family{Merged: append(files, other), Suffix: ".afdo", Part: []string{"--format", "partial"}}
 }
 

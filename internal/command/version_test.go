@@ -1,18 +1,16 @@
 package command
 
 import (
-	"os"
 	"regexp"
 	"runtime/debug"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestRelease: the program has the version of the newest changes.
 func TestRelease(t *testing.T) {
-	changes, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	changes := oracle.ReadFile(t, "../../CHANGELOG.md")
 	heading := regexp.MustCompile(`(?m)^## (\S+)`).FindSubmatch(changes)
 	if heading == nil || string(heading[1]) != release {
 		t.Errorf("CHANGELOG.md begins with %q, profuse version with %q", heading, release)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -78,10 +77,7 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wantLines, wantFunctions := tracedLines(t, profuseOutput(t, c.lcov...))
-			data, err := os.ReadFile(c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, c.file)
 			c.opt.Warn = func(w profile.Warning) { t.Error(w) }
 			v, err := formats.View(c.file, data, c.opt)
 			if err != nil {

@@ -122,10 +122,7 @@ func combined(cmd *exec.Cmd) (string, error) {
 // counts returns all counters of a profile, by function and hash.
 func counts(t *testing.T, path string) map[string][]uint64 {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, path)
 	p, err := irpgo.Read(path, data, irpgo.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)

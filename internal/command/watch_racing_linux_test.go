@@ -69,9 +69,7 @@ func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(in, "a.profraw")
-	if err := os.WriteFile(name, version(0), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, version(0))
 	for k := 1; k < versions; k++ {
 		time.Sleep(rand.N(40 * time.Millisecond))
 		writeOver(t, name, version(k), round%2 == 0)

@@ -155,9 +155,7 @@ func TestOutputFallsBack(t *testing.T) {
 		t.Fatalf("died at %q", point)
 	}
 	b.wantOut("a 11")
-	if err := os.WriteFile(b.opt.Output, old, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, b.opt.Output, old)
 	b.mustRun()
 	b.wantOut("a 11")
 	if s := eventsOf[Started](b); !s[0].Interrupted || s[0].Rolled != 1 || s[0].Known != 1 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -103,14 +104,8 @@ end_of_record
 	}
 }
 
-// failing fails at the first write.
-type failing struct{ err error }
-
-func (w failing) Write([]byte) (int, error) { return 0, w.err }
-
 func TestLCOVFailingWriter(t *testing.T) {
-	gone := errors.New("gone")
-	if err := coverage.Write(failing{gone}, coverage.Collect(everything(), nil), "lcov", coverage.WriteOptions{}); !errors.Is(err, gone) {
+	if err := coverage.Write(&fulldisk.Writer{}, coverage.Collect(everything(), nil), "lcov", coverage.WriteOptions{}); !errors.Is(err, fulldisk.ErrFull) {
 		t.Error(err)
 	}
 }
@@ -124,9 +119,7 @@ func TestLCOVReaders(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, []byte(text))
 	}
 	// The tools know counts up to 2^53.
 	text := strings.ReplaceAll(everythingTraced, "18446744073709551615", "9007199254740992")
@@ -159,8 +152,7 @@ func TestReadTests(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
-	gone := errors.New("gone")
-	if err := coverage.ReadTests("x.info", []byte(text), func(string, *coverage.File) error { return gone }); !errors.Is(err, gone) {
+	if err := coverage.ReadTests("x.info", []byte(text), func(string, *coverage.File) error { return fulldisk.ErrFull }); !errors.Is(err, fulldisk.ErrFull) {
 		t.Errorf("%v", err)
 	}
 	c, err := coverage.ReadLCOV("x.info", []byte(text))

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -160,9 +159,7 @@ func TestXMLIsValid(t *testing.T) {
 		schema, document := filepath.Join(dir, string(f)+".dtd"), filepath.Join(dir, string(f)+".xml")
 		text := written(t, f, c, WriteOptions{})
 		for name, content := range map[string]string{schema: dtd(rules), document: text} {
-			if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, name, []byte(content))
 		}
 		validate := func() (string, int) {
 			_, stderr, code := oracle.Run(t, xmllint, "--noout", "--nonet", "--dtdvalid", schema, document)
@@ -172,9 +169,7 @@ func TestXMLIsValid(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", f, code, stderr)
 		}
 		wrong := strings.Replace(text, "<line", "<lines/><line", 1)
-		if err := os.WriteFile(document, []byte(wrong), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, document, []byte(wrong))
 		if _, code := validate(); code == 0 {
 			t.Errorf("%s: a wrong document is valid", f)
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -86,14 +86,9 @@ func TestGolden(t *testing.T) {
 			}
 			path := filepath.Join("testdata", tc.file)
 			if *update {
-				if err := os.WriteFile(path, got, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, path, got)
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := oracle.ReadFile(t, path)
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -222,19 +217,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// failing fails after some bytes.
-type failing struct{ left int }
-
-var errFull = errors.New("disk full")
-
-func (w *failing) Write(b []byte) (int, error) {
-	if len(b) > w.left {
-		return w.left, errFull
-	}
-	w.left -= len(b)
-	return len(b), nil
-}
-
 // TestWriteFails: an error of the file is never swallowed.
 func TestWriteFails(t *testing.T) {
 	many, lined := counterView(), sourceView()
@@ -252,11 +234,11 @@ func TestWriteFails(t *testing.T) {
 			}
 			data, _ := written(t, f, v, Options{})
 			for _, n := range []int{0, len(data) / 2, len(data) - 1} {
-				if _, err := Write(&failing{n}, f, v, Options{}); !errors.Is(err, errFull) {
+				if _, err := Write(&fulldisk.Writer{Room: n}, f, v, Options{}); !errors.Is(err, fulldisk.ErrFull) {
 					t.Errorf("%s, %d of %d bytes: %v", f, n, len(data), err)
 				}
 			}
-			if _, err := Write(&failing{len(data)}, f, v, Options{}); err != nil {
+			if _, err := Write(&fulldisk.Writer{Room: len(data)}, f, v, Options{}); err != nil {
 				t.Errorf("%s: %v", f, err)
 			}
 		}
@@ -295,10 +277,7 @@ func TestPprofCompressed(t *testing.T) {
 
 // TestDocument: the table of docs/export.md is what the package says.
 func TestDocument(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(oracle.Root(t), "docs", "export.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "docs", "export.md"))
 	for _, f := range Formats() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", f, f.Suffix(), f.Description())
 		_, lacks, ok := strings.Cut(string(text), row)

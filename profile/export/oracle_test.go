@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -193,9 +192,7 @@ func exported(t *testing.T, f Format, v profile.View, opt Options) string {
 	t.Helper()
 	data, _ := written(t, f, v, opt)
 	path := filepath.Join(t.TempDir(), "export"+f.Suffix())
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, data)
 	return path
 }
 

@@ -2,7 +2,6 @@ package export
 
 import (
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -199,10 +198,7 @@ func readFixtures(t testing.TB) (views []namedView) {
 		t.Fatal(err)
 	}
 	for _, path := range mips {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, path)
 		name := filepath.Base(path)
 		r, err := mip.NewReader(name, data, nil)
 		if err != nil {

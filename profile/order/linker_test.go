@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"debug/macho"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -158,9 +157,7 @@ func writeOrder(t *testing.T, dir string, l order.Linker, symbols []string) {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, []byte(text))
 }
 
 func run(t *testing.T, dir, exe string, args ...string) {

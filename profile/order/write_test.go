@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile/order"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
 
 func TestWrite(t *testing.T) {
@@ -63,15 +64,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-type brokenWriter struct{}
-
-var errBroken = errors.New("broken")
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
-
 func TestWriteErrors(t *testing.T) {
 	for _, l := range order.Linkers() {
-		if _, err := order.Write(brokenWriter{}, l, []string{"main"}); !errors.Is(err, errBroken) {
+		if _, err := order.Write(&fulldisk.Writer{}, l, []string{"main"}); !errors.Is(err, fulldisk.ErrFull) {
 			t.Errorf("%s: %v", l, err)
 		}
 	}

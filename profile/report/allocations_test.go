@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var heapValues = []profile.ValueType{
@@ -212,10 +212,7 @@ func TestAllocationsFixtures(t *testing.T) {
 // asked for.
 func TestAllocationsByTemperature(t *testing.T) {
 	name := filepath.Join("..", "..", "testdata", "memprof", "temperatures.memprof.yaml")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	heap, err := memprof.ReadYAML(name, data)
 	if err != nil {
 		t.Fatal(err)

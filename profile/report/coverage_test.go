@@ -117,10 +117,7 @@ func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 	if err := index.Add(filepath.Join(app, "classes")); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(app + ".iprof")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, app+".iprof")
 	v, err := formats.View("app.iprof", data, formats.ViewOptions{Classes: index})
 	if err != nil {
 		t.Fatal(err)
@@ -199,9 +196,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, []byte(text))
 	}
 	const text = "one\n\ttwo\u202e\nthree\n"
 	secret := filepath.Join(outside, "secret.c")
@@ -256,9 +251,7 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	v := &madeView{features: profile.Features{Calls: true}}
 	for i := range 6 {
 		name := fmt.Sprintf("%d.c", i)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), []byte(text))
 		for range i + 1 {
 			v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: name, StartLine: 1}, Calls: 1, Covered: true})
 		}

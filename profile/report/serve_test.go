@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,10 +35,7 @@ func openFixtures(t testing.TB, names ...string) []report.Source {
 	}
 	var out []report.Source
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(name)))
 		v, err := formats.View(name, data, formats.ViewOptions{Classes: classes})
 		if err != nil {
 			t.Fatal(err)

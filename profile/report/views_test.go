@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,16 +10,14 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // fixture is a source of a file in testdata.
 func fixture(t *testing.T, name string, programs ...string) *source {
 	t.Helper()
 	file := filepath.Join("..", "..", "testdata", filepath.FromSlash(name))
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, file)
 	opt := formats.ViewOptions{}
 	for _, p := range programs {
 		opt.Programs = append(opt.Programs, filepath.Join("..", "..", "testdata", filepath.FromSlash(p)))

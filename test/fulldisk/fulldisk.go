@@ -3,6 +3,7 @@ package fulldisk
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"testing"
@@ -11,10 +12,11 @@ import (
 // ErrFull is what a [Writer] without room returns.
 var ErrFull = errors.New("disk full")
 
-// A Writer takes Room bytes and then fails with [ErrFull]. A write after that is
+// A Writer takes Room bytes and then fails with Err. A write after that is
 // an error of the writer under test, and fails with another error.
 type Writer struct {
 	Room    int
+	Err     error // nil for [ErrFull]
 	Writes  []int // how many bytes there were after each write
 	written bytes.Buffer
 	failed  bool
@@ -33,7 +35,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	n, _ := w.written.Write(b[:min(len(b), w.Room-w.Len())])
 	w.Writes = append(w.Writes, w.Len())
 	if w.failed = n < len(b); w.failed {
-		return n, ErrFull
+		return n, cmp.Or(w.Err, ErrFull)
 	}
 	return n, nil
 }

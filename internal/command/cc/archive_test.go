@@ -16,9 +16,7 @@ import (
 func TestWriteArchive(t *testing.T) {
 	dir := t.TempDir()
 	source, object := filepath.Join(dir, "a.s"), filepath.Join(dir, "a.o")
-	if err := os.WriteFile(source, []byte(".globl f, g\nf:\nlocal:\n.weak g\ng:\n.comm c,4,4\n.globl none\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, source, []byte(".globl f, g\nf:\nlocal:\n.weak g\ng:\n.comm c,4,4\n.globl none\n"))
 	if out, err := exec.Command(oracle.Tool(t, "gcc"), "-c", source, "-o", object).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -256,10 +255,7 @@ func TestEdgesRepeat(t *testing.T) {
 	var first []byte
 	for range 5 {
 		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=a.raw"}, "prog", "3000")
-		data, err := os.ReadFile(b.path("a.raw"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, b.path("a.raw"))
 		if first == nil {
 			first = data
 		}
@@ -275,14 +271,8 @@ func TestEdgesOverflow(t *testing.T) {
 	b := newBench(t, "m.c", edgesProgram)
 	b.build(oracle.Tool(t, "gcc"), "-O2", generate, "-fmachine-profile-runtime-buffer=36", "-pthread", "m.c", "-o", "prog")
 	want := noted(t, b.run([]string{"LLVM_MIP_PROFILE_FILENAME=a.raw"}, "prog", "10"))
-	data, err := os.ReadFile(b.path("a.raw"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := os.ReadFile(b.path("prog"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, b.path("a.raw"))
+	image := oracle.ReadFile(t, b.path("prog"))
 	m, _, err := mip.FindMap("prog", image, "")
 	if err != nil {
 		t.Fatal(err)

@@ -124,9 +124,7 @@ func TestFlagSets(t *testing.T) {
 		}
 	})
 	if *update && !t.Failed() {
-		if err := os.WriteFile(file, flagTable(compilers, results), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, flagTable(compilers, results))
 	}
 }
 

@@ -78,10 +78,7 @@ func TestRawRecordsStartUntouched(t *testing.T) {
 			b := newBench(t, "m.c", "int never(int x) { return x ? never(x - 1) : 0; }\n"+trivial)
 			b.build(slices.Concat([]string{cc, "-O0", "m.c", "-o", "prog"}, mode.flags)...)
 			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog")
-			after, err := os.ReadFile(b.path("raw"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := oracle.ReadFile(t, b.path("raw"))
 			p, before := b.profile("prog"), b.elfSection("prog", "__llvm_mipraw")
 			size := 1
 			if !p.Type.Has(mip.FunctionCoverage) {
@@ -132,10 +129,7 @@ func TestLandingPads(t *testing.T) {
 		for _, level := range []string{"-O0", "-O2"} {
 			b := newBench(t)
 			b.build(cxx, level, "-S", generate, covers, withBB, "-fmachine-profile-all-block-probes", source, "-o", "a.s")
-			data, err := os.ReadFile(b.path("a.s"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, b.path("a.s"))
 			text := string(data)
 			pads := landingPads(text)
 			if len(pads) < 5 {
@@ -483,10 +477,7 @@ func TestAlignment(t *testing.T) {
 			{[]string{withBB}, true}, {nil, false}, {[]string{withBB, "-falign-loops=32"}, false},
 		} {
 			b.build(append([]string{cc, "-O2", generate, "-save-temps", "-c", "a.c"}, c.flags...)...)
-			text, err := os.ReadFile(b.path("a.s"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := oracle.ReadFile(t, b.path("a.s"))
 			if got := strings.Contains(string(text), "\t.if\t0\n"); got != c.passed {
 				t.Errorf("%v: alignment passed over: %t, want %t", c.flags, got, c.passed)
 			}

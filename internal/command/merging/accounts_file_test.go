@@ -2,11 +2,12 @@ package merging
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestAccountsOrder: accounts are written in the order of the inputs, however
@@ -50,10 +51,7 @@ func TestAccountsOrder(t *testing.T) {
 	if err := f.commit(accountsSummary{}); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, path)
 	_, list, _ := strings.Cut(string(data), "\"inputs\": [")
 	list, _, _ = strings.Cut(list, "]")
 	for i, entry := range strings.Split(list, ",") {

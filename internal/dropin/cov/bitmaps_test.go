@@ -20,9 +20,7 @@ func TestBitmapsOfLLVM18(t *testing.T) {
 	clang, profdata := llvmTool(t, 22, "clang"), llvmTool(t, 22, "llvm-profdata")
 	t.Chdir(t.TempDir())
 	const source = "int three(int a, int b, int c) { return (a && b) || c; }\nint main(void) { return three(1, 0, 0); }\n"
-	if err := os.WriteFile("three.c", []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, "three.c", []byte(source))
 	sh(t, clang, append(instrumented, "-fcoverage-mcdc", "three.c", "-o", "program")...)
 	t.Setenv("LLVM_PROFILE_FILE", "raw")
 	sh(t, "./program")
@@ -42,9 +40,7 @@ func TestBitmapsOfLLVM18(t *testing.T) {
 	bitmap := regexp.MustCompile(`(Bitmap Byte Values:\n)0x[0-9a-f]+`)
 	results := make(map[string]bool)
 	for bits := 0; bits < 256; bits += oracle.Step(37) {
-		if err := os.WriteFile("text", []byte(bitmap.ReplaceAllString(text, fmt.Sprintf("${1}%#x", bits))), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, "text", []byte(bitmap.ReplaceAllString(text, fmt.Sprintf("${1}%#x", bits))))
 		sh(t, profdata, "merge", "--write-prev-version", "text", "-o", "profdata")
 		compare(t, "show", "-show-mcdc", "-instr-profile=profdata", "program")
 		results[runMain(t, "show", "-show-mcdc", "-instr-profile=profdata", "program").stdout] = true
@@ -66,9 +62,7 @@ func TestManyExpansions(t *testing.T) {
 		fmt.Fprintf(&b, "  r += LESS(c, %d);\n", i)
 	}
 	b.WriteString("  return r == 42;\n}\n")
-	if err := os.WriteFile("uses.c", []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, "uses.c", []byte(b.String()))
 	sh(t, clang, append(instrumented, "uses.c", "-o", "program")...)
 	profileOf(t, 22, "program")
 	args := []string{"show", "-show-expansions", "-show-branches=count", "-instr-profile=program.profdata", "program"}

@@ -38,9 +38,7 @@ func TestCommandLine(t *testing.T) {
 		"bad9": "allowlist_fun:{a,{b}}\n", "bad10": "[]\nallowlist_fun:b\n", "bad11": "#!special-case-list-v1\nallowlist_fun:(\n",
 		"bad12": "\n\n#c\n  #d\nallowlist_fun:[z-a]\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, []byte(text))
 	}
 	for _, name := range []string{"folder/q.c", "folder/b/x/d.c", "folder/b/a.c", "folder/a.c"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
@@ -231,9 +229,7 @@ func TestBuildIDs(t *testing.T) {
 func TestArchives(t *testing.T) {
 	buildMacros(t)
 	ar := oracle.Tool(t, "ar")
-	if err := os.WriteFile("plain.c", []byte("int plain(void) { return 1; }\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, "plain.c", []byte("int plain(void) { return 1; }\n"))
 	clang := llvmTool(t, 22, "clang")
 	sh(t, clang, append(instrumented, "-c", "macros.c", "-o", "macros.o")...)
 	sh(t, clang, "-c", "plain.c", "-o", "plain.o")
@@ -355,9 +351,7 @@ func TestDamagedMappings(t *testing.T) {
 	at, size := sectionOf(t, program, "__llvm_covfun")
 	for bit := 8 * at; bit < 8*(at+size); bit += oracle.Step(97) {
 		program[bit/8] ^= 1 << (bit % 8)
-		if err := os.WriteFile("damaged.o", program, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, "damaged.o", program)
 		program[bit/8] ^= 1 << (bit % 8)
 		out := runMain(t, "show", "-empty-profile", "-show-expansions", "-show-branches=count", "-show-regions", "-show-mcdc", "damaged.o")
 		if len(out.stdout) > 1<<20 {

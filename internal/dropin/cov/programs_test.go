@@ -154,9 +154,7 @@ func TestOtherBuild(t *testing.T) {
 			b.WriteString("  return x;\n}\n")
 		}
 		b.WriteString("int main(void) { return f1(f2(f3(f4(f20(1))))) == 0; }\n")
-		if err := os.WriteFile("source.c", []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, "source.c", []byte(b.String()))
 		sh(t, map[string]string{"program": clang, "other": oldClang}[name], append(instrumented, "source.c", "-o", name)...)
 	}
 	profileOf(t, 22, "program")

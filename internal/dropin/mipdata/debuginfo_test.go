@@ -24,9 +24,7 @@ func cover(t *testing.T, profile, binary string, args ...string) *mip.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(profile, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, profile, data)
 	return p
 }
 
@@ -73,10 +71,7 @@ func compareCovered(t *testing.T, profile string, p *mip.Profile, rawSection uin
 func TestDebugELF(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "p")
 	p := cover(t, profile, debugProgram)
-	data, err := os.ReadFile(debugProgram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, debugProgram)
 	_, info, err := mip.FindMap(debugProgram, data, "")
 	if err != nil {
 		t.Fatal(err)
@@ -140,16 +135,11 @@ func TestDebugMachO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(in(arch+".s"), append(text, machOMap...), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, in(arch+".s"), append(text, machOMap...))
 		command(clang, "-target", arch+"-apple-macos13", "-c", "-o", arch+".o", arch+".s")
 		command(linker, "-dylib", "-arch", arch, "-platform_version", "macos", "13", "13", "-o", arch, arch+".o")
 		command(dsymutil, arch)
-		data, err := os.ReadFile(in(arch))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, in(arch))
 		_, info, err := mip.FindMap(arch, data, "")
 		if err != nil {
 			t.Fatal(err)

@@ -14,13 +14,9 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
-
-// broken is an output that fails from the first byte.
-type broken struct{ err error }
-
-func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
 // large writes a profile of more than output is buffered for.
 func large(t *testing.T) string {
@@ -34,9 +30,7 @@ func large(t *testing.T) string {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "large.mip")
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, data)
 	return name
 }
 
@@ -58,7 +52,7 @@ func TestOutputFails(t *testing.T) {
 		{"yaml2mip -p - " + text, errors.New("gone"), "error: gone\nerror: Invalid argument\n"},
 	} {
 		var stderr bytes.Buffer
-		code := Main(strings.Fields(tc.args), Env{Stdout: broken{tc.err}, Stderr: &stderr})
+		code := Main(strings.Fields(tc.args), Env{Stdout: &fulldisk.Writer{Err: tc.err}, Stderr: &stderr})
 		if code != 1 || stderr.String() != tc.want {
 			t.Errorf("%s: exit code %d, said\n%swant\n%s", tc.args, code, &stderr, tc.want)
 		}
@@ -80,9 +74,7 @@ func TestSharedRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(t.TempDir(), "p")
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 		_, stderr := run(t, "merge", "-p", name, t.TempDir())
 		if !strings.HasPrefix(stderr, "warning: "+name+": "+want+"\n") {
 			t.Errorf("%s: said %s", names, stderr)
@@ -97,9 +89,7 @@ func TestDebugFails(t *testing.T) {
 	if err := os.Mkdir(in("empty.dSYM"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in("short"), []byte("\x7fE"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in("short"), []byte("\x7fE"))
 	for name, want := range map[string]string{
 		"empty.dSYM": "error: No such file or directory\n",
 		"short":      "error: The file was not recognized as a valid object file\n",
@@ -115,10 +105,7 @@ func TestDebugFails(t *testing.T) {
 // TestDamagedDebugInfo: what the debug information of a program does not give
 // is left out, and why is said.
 func TestDamagedDebugInfo(t *testing.T) {
-	data, err := os.ReadFile(debugProgram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, debugProgram)
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -127,9 +114,7 @@ func TestDamagedDebugInfo(t *testing.T) {
 	clear(data[line.Offset : line.Offset+line.Size])
 	dir := t.TempDir()
 	program, profile := filepath.Join(dir, "program"), filepath.Join(dir, "p")
-	if err := os.WriteFile(program, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, program, data)
 	run(t, "create", "-p", profile, debugProgram)
 	stdout, stderr := run(t, "show", "-p", profile, "--debug", program)
 	want := "warning: " + program + ": .debug_line at 0x0: "

@@ -37,10 +37,7 @@ func run(t testing.TB, args ...string) (stdout, stderr string) {
 
 func readMIP(t testing.TB, path string) *mip.Profile {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, path)
 	p, err := mip.Read(path, data, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +86,7 @@ func TestMergeMany(t *testing.T) {
 		if i%10 == 0 {
 			data = append(data, make([]byte, 100)...) // looks like another build's
 		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 		raw = append(raw, name)
 	}
 	profile := filepath.Join(dir, "p")
@@ -166,9 +161,7 @@ func TestMergeSpoiled(t *testing.T) {
 	raw = binary.LittleEndian.AppendUint32(raw, 32)               // the records begin here
 	raw = append(raw, bytes.Repeat([]byte{0xff}, 8*functions)...) // none was called
 	name := filepath.Join(t.TempDir(), "raw")
-	if err := os.WriteFile(name, append(raw, make([]byte, 64)...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, append(raw, make([]byte, 64)...))
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
 	if err := os.Chtimes(name, old, old); err != nil {
 		t.Fatal(err)

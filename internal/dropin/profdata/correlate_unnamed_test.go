@@ -2,7 +2,6 @@ package profdata
 
 import (
 	"debug/elf"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +14,7 @@ import (
 func TestCorrelateUnnamed(t *testing.T) {
 	files := make(map[string]string)
 	for _, name := range []string{"binary.elf", "binary.profraw"} {
-		b, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "correlate", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "correlate", name))
 		files[name] = string(b)
 	}
 	files["unnamed.elf"] = unnamed(t, files["binary.elf"], 2)

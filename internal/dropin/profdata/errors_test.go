@@ -11,12 +11,8 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
-
-// broken is an output that fails from the first byte.
-type broken struct{ err error }
-
-func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
 // TestOutputFails: a command whose output cannot be written says so and fails.
 func TestOutputFails(t *testing.T) {
@@ -25,7 +21,7 @@ func TestOutputFails(t *testing.T) {
 	writeFiles(t, ".", map[string]string{"long": strings.Repeat("a_function_with_quite_a_long_name\n1\n1\n1\n\n", 300)})
 	for _, args := range []string{"merge a", "merge -text a", "show a", "show -all-functions long", "order traces", "overlap a a"} {
 		var stderr bytes.Buffer
-		code := Main(strings.Fields(args), Env{Stdout: broken{syscall.ENOSPC}, Stderr: &stderr})
+		code := Main(strings.Fields(args), Env{Stdout: &fulldisk.Writer{Err: syscall.ENOSPC}, Stderr: &stderr})
 		if want := "error: IO failure on output stream: No space left on device\n"; code != 1 || stderr.String() != want {
 			t.Errorf("%s: exit code %d, said %q", args, code, &stderr)
 		}

@@ -16,10 +16,7 @@ func heapFiles(t *testing.T) map[string]string {
 	dir := filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")
 	files := make(map[string]string)
 	read := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := oracle.ReadFile(t, filepath.Join(dir, name))
 		return string(b)
 	}
 	for short, name := range map[string]string{

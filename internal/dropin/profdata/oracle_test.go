@@ -162,8 +162,6 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(files[name]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, []byte(files[name]))
 	}
 }

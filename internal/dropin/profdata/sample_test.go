@@ -3,7 +3,6 @@ package profdata
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,10 +32,7 @@ func sampleFiles(t *testing.T) map[string]string {
 		"lines.afdo", "flow.afdo", "probes.afdo", "contexts.afdo", "inlined.afdo", "stacks.afdo", "lines-md5.afdo",
 		"lines-binary.prof", "lines-compact.prof",
 	} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(dir, name))
 		base, _, _ := strings.Cut(name, ".")
 		files[base] = string(data)
 	}

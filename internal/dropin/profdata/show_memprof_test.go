@@ -3,7 +3,6 @@ package profdata
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,10 +17,7 @@ import (
 // readHeap reads and symbolizes a raw profile like the tool.
 func readHeap(t *testing.T, file, program string) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, file)
 	raw, err := memprof.ReadRaw(file, data, memprof.RawOptions{LLVMCompat: true})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func write(t *testing.T, name, contents string) {
@@ -22,10 +24,7 @@ func write(t *testing.T, name, contents string) {
 
 func wantContents(t *testing.T, name, want string) {
 	t.Helper()
-	got, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := oracle.ReadFile(t, name)
 	if string(got) != want {
 		t.Errorf("%s holds %.40q (%d bytes), want %.40q", filepath.Base(name), got, len(got), want)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const (
@@ -125,10 +126,7 @@ func TestExclusive(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.ReadFile(t, path)
 	if want := strconv.Itoa(2 * workers * rounds); string(b) != want {
 		t.Errorf("counted to %s, want %s", b, want)
 	}

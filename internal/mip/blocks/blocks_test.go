@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 var le = binary.LittleEndian
@@ -140,14 +141,10 @@ func TestExpandMismatch(t *testing.T) {
 
 func TestReadHostile(t *testing.T) {
 	good := encode(example(), 8)
-	for n := range good {
-		table, err := blocks.Read("x", good[:n])
-		var fe *profile.FormatError
-		switch {
-		case err == nil && (table == nil || len(table.Functions) >= 2):
+	for n, cut := range hostile.Cuts(good, 1) {
+		table, err := blocks.Read("x", cut)
+		if hostile.Check(t, "x", cut, err) == nil && (table == nil || len(table.Functions) >= 2) {
 			t.Errorf("%d bytes are read as %v", n, table)
-		case err != nil && (!errors.As(err, &fe) || fe.File != "x"):
-			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
 	change := func(f func(t *blocks.Table)) []byte {

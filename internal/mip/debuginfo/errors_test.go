@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // shapesFile is a program with debug information.
@@ -20,10 +21,7 @@ const shapesFile = "../../command/testdata/mip/shapes.elf"
 // opened opens a program and reads the map in it.
 func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	functions, _, err := mip.FindMap(name, data, "")
 	if err != nil {
 		t.Fatal(err)

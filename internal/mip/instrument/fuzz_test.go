@@ -3,12 +3,12 @@ package instrument
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var fuzzTargets = []asm.Target{
@@ -31,10 +31,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	files, _ := filepath.Glob("testdata/*.s")
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := oracle.ReadFile(f, name)
 		f.Add(text, uint8(0), uint8(2), true)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, target, profile uint8, all bool) {

@@ -72,10 +72,7 @@ func (tc toolchain) assembly(t testing.TB, source string, flags ...string) []byt
 	return assemblies.get(fmt.Sprint(tc.cc, args), func() []byte {
 		out := filepath.Join(t.TempDir(), "a.s")
 		must(t, "", tc.cc, append(args, out)...)
-		text, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := oracle.ReadFile(t, out)
 		return text
 	})
 }
@@ -202,10 +199,7 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 
 func readMap(t testing.TB, exe string) *mip.Profile {
 	t.Helper()
-	data, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, exe)
 	m, _, err := mip.FindMap(exe, data, "")
 	if err != nil {
 		t.Fatal(err)

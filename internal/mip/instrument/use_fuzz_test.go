@@ -3,7 +3,6 @@ package instrument
 import (
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // FuzzUse: whatever the text and the profile, all instructions and labels are
@@ -24,10 +24,7 @@ func FuzzUse(f *testing.F) {
 	}
 	files, _ := filepath.Glob("testdata/*.s")
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := oracle.ReadFile(f, name)
 		f.Add(text, uint8(0), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, src []byte, target uint8, seed uint64) {

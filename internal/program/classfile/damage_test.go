@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // tiny is a class file with one method, and the parts of it that tests change.
@@ -106,9 +107,8 @@ func TestEveryByte(t *testing.T) {
 		for v := range 256 {
 			data[at] = byte(v)
 			c, err := parse("x", data)
-			if err != nil {
-				var fe *profile.FormatError
-				if !errors.As(err, &fe) || fe.File != "x" || fe.Offset < 0 || fe.Offset > int64(len(data)) {
+			if fe := hostile.Check(t, "x", data, err); fe != nil {
+				if fe.Offset < 0 {
 					t.Fatalf("byte %d is %#x: %#v", at, v, err)
 				}
 				continue

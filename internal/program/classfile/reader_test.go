@@ -17,6 +17,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -40,10 +41,7 @@ func fixtures(t testing.TB) []string {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
 	return data
 }
 
@@ -190,10 +188,7 @@ func TestJavap(t *testing.T) {
 	var files []string
 	var want strings.Builder
 	for _, f := range fixtures(t) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, f)
 		c, err := parse(f, data)
 		if err != nil {
 			t.Fatal(err)
@@ -247,10 +242,9 @@ func TestCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range data {
-			_, err := parse("cut.class", data[:n])
-			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.File != "cut.class" || fe.Offset < 0 || fe.Offset > int64(n) {
+		for n, cut := range hostile.Cuts(data, 1) {
+			_, err := parse("cut.class", cut)
+			if fe := hostile.Check(t, "cut.class", cut, err); fe == nil || fe.Offset < 0 {
 				t.Fatalf("%s cut at %d: %v", f, n, err)
 			}
 			if want := profile.ErrTruncated; n == 0 && !errors.Is(err, profile.ErrEmpty) || n > 0 && !errors.Is(err, want) {
@@ -379,10 +373,7 @@ func TestDescriptor(t *testing.T) {
 // in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := oracle.ReadFile(f, name)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -15,6 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A build makes an object with mappings of any version from the documented layout.
@@ -177,7 +178,7 @@ func (b *build) object(sections []elfSection) []byte {
 // TestVersions: the same functions have the same coverage in every version of the
 // mapping, word size and byte order.
 func TestVersions(t *testing.T) {
-	data := readFile(t, testdata+"/shapes-22.o")
+	data := oracle.ReadFile(t, testdata+"/shapes-22.o")
 	maps, err := Read("shapes-22.o", data, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func TestVersions(t *testing.T) {
 
 // TestArchive: the members of an archive count as objects by themselves.
 func TestArchive(t *testing.T) {
-	object := readFile(t, testdata+"/shapes-22.o")
+	object := oracle.ReadFile(t, testdata+"/shapes-22.o")
 	var ar bytes.Buffer
 	ar.WriteString("!<arch>\n")
 	member := func(name string, data []byte) {
@@ -262,7 +263,7 @@ func TestArchive(t *testing.T) {
 // every time.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"shapes-14", "conditions-22", "conditions-mips-linux-gnu", "conditions-x86_64-pc-windows-msvc"} {
-		f.Add(readFile(f, testdata+"/"+name+".o"))
+		f.Add(oracle.ReadFile(f, testdata+"/"+name+".o"))
 	}
 	profile := readProfile(f, testdata+"/conditions-22.proftext")
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -31,7 +31,7 @@ func collect(t testing.TB, p *irpgo.Profile, objects ...string) *coverage.Covera
 
 func readMappings(t testing.TB, object string) []*Mapping {
 	t.Helper()
-	m, err := Read(object, readFile(t, object), Options{})
+	m, err := Read(object, oracle.ReadFile(t, object), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestCollectAgreesWithLLVM(t *testing.T) {
 			if err := coverage.Write(&b, c, "lcov", coverage.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			want := string(readFile(t, base+".lcov"))
+			want := string(oracle.ReadFile(t, base+".lcov"))
 			for _, key := range []string{"DA", "FNDA", "FNF"} {
 				got, want := counted(b.String(), key), counted(want, key)
 				for file := range want {
@@ -131,7 +131,7 @@ func sum(t *testing.T, names ...string) *irpgo.Profile {
 	t.Helper()
 	m := irpgo.NewMerger(irpgo.MergeOptions{})
 	for _, name := range names {
-		r, err := irpgo.NewReader(name, readFile(t, name), irpgo.ReaderOptions{})
+		r, err := irpgo.NewReader(name, oracle.ReadFile(t, name), irpgo.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,12 +2,12 @@ package covmap
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -15,18 +15,9 @@ func TestMain(m *testing.M) { oracle.Main(m) }
 
 const testdata = "../../../testdata/covmap"
 
-func readFile(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func readProfile(t testing.TB, name string) *irpgo.Profile {
 	t.Helper()
-	p, err := irpgo.Read(name, readFile(t, name), irpgo.ReaderOptions{})
+	p, err := irpgo.Read(name, oracle.ReadFile(t, name), irpgo.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +29,7 @@ func evaluate(t testing.TB, p *irpgo.Profile, objects ...string) *Coverage {
 	t.Helper()
 	var maps []*Mapping
 	for _, o := range objects {
-		m, err := Read(o, readFile(t, o), Options{})
+		m, err := Read(o, oracle.ReadFile(t, o), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +79,8 @@ func TestFixtures(t *testing.T) {
 		base := strings.TrimSuffix(name, ".proftext")
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			lcov, json := exports(t, evaluate(t, readProfile(t, name), base+".o"))
-			compare(t, "lcov", lcov, string(readFile(t, base+".lcov")))
-			compare(t, "JSON", json, string(readFile(t, base+".json")))
+			compare(t, "lcov", lcov, string(oracle.ReadFile(t, base+".lcov")))
+			compare(t, "JSON", json, string(oracle.ReadFile(t, base+".json")))
 		})
 	}
 }
@@ -118,10 +109,10 @@ func TestObjectFormats(t *testing.T) {
 // another coverage, but no panic.
 func TestDamage(t *testing.T) {
 	profile := readProfile(t, testdata+"/conditions-22.proftext")
-	data := readFile(t, testdata+"/conditions-22.o")
+	data := oracle.ReadFile(t, testdata+"/conditions-22.o")
 	try := func(data []byte) {
 		m, err := Read("damaged.o", data, Options{})
-		if err != nil {
+		if hostile.CheckType(t, "damaged.o", err) != nil {
 			return
 		}
 		c, err := Evaluate(m, profile, EvaluateOptions{})
@@ -130,13 +121,10 @@ func TestDamage(t *testing.T) {
 		}
 		_, _ = exports(t, c)
 	}
-	for n := 0; n < len(data); n += oracle.Step(7) {
-		try(data[:n])
+	for _, cut := range hostile.Cuts(data, 7) {
+		try(cut)
 	}
-	flipped := bytes.Clone(data)
-	for i := 0; i < 8*len(data); i += oracle.Step(31) {
-		flipped[i/8] ^= 1 << (i % 8)
+	for _, flipped := range hostile.Flips(data, 31) {
 		try(flipped)
-		flipped[i/8] ^= 1 << (i % 8)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // Abbreviation codes of probeAbbrevs.
@@ -201,26 +202,21 @@ func TestProbesEveryByte(t *testing.T) {
 	line := lineProgram(5, 1, nil)
 	check := func(info, line []byte) {
 		t.Helper()
-		if _, err := probesOf(Sections{Info: info, Line: line}); err != nil {
-			if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || fe.File != "x" || fe.Offset < 0 {
-				t.Errorf("error %#v", err)
-			}
+		_, err := probesOf(Sections{Info: info, Line: line})
+		if fe := hostile.CheckType(t, "x", err); fe != nil && fe.Offset < 0 {
+			t.Errorf("no offset: %#v", err)
 		}
 	}
-	for n := range whole {
-		check(whole[:n], line)
-		flipped := append([]byte(nil), whole...)
-		for bit := range 8 {
-			flipped[n] = whole[n] ^ 1<<bit
-			check(flipped, line)
-		}
+	for _, cut := range hostile.Cuts(whole, 1) {
+		check(cut, line)
 	}
-	for n := range line {
-		check(whole, line[:n])
-		flipped := append([]byte(nil), line...)
-		for bit := range 8 {
-			flipped[n] = line[n] ^ 1<<bit
-			check(whole, flipped)
-		}
+	for _, flipped := range hostile.Flips(whole, 1) {
+		check(flipped, line)
+	}
+	for _, cut := range hostile.Cuts(line, 1) {
+		check(whole, cut)
+	}
+	for _, flipped := range hostile.Flips(line, 1) {
+		check(whole, flipped)
 	}
 }

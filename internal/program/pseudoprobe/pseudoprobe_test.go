@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -153,19 +154,15 @@ func TestEntries(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	data := example()
 	whole := len(data) - (8 + 2 + 10 + 3)
-	for n := range data {
-		_, err := entries(data[:n])
-		if (err == nil) != (n == 0 || n == whole) {
-			t.Errorf("%d bytes: %v", n, err)
-		}
-		var format *profile.FormatError
-		if err != nil && (!errors.As(err, &format) || format.Section != ProbeSection) {
+	for n, cut := range hostile.Cuts(data, 1) {
+		_, err := entries(cut)
+		if fe := hostile.Check(t, "", cut, err); (fe == nil) != (n == 0 || n == whole) || fe != nil && fe.Section != ProbeSection {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
 	desc := append(u64(u64(nil, 1), 2), 1, 'f')
-	for n := range desc {
-		for d, err := range Descs(desc[:n]) {
+	for n, cut := range hostile.Cuts(desc, 1) {
+		for d, err := range Descs(cut) {
 			if err == nil {
 				t.Errorf("%d bytes: %+v", n, d)
 			}

@@ -2,21 +2,18 @@ package iprofcmd
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/formats/iprof"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func readFixture(t *testing.T, name string) *iprof.Profile {
 	t.Helper()
-	data, err := os.ReadFile("../../../../testdata/iprof/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, "../../../../testdata/iprof/"+name)
 	return readText(t, data)
 }
 

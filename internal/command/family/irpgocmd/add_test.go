@@ -28,9 +28,7 @@ func mixedInputs(t *testing.T) []inputs.Input {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name string, data []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), data)
 	}
 	fixtures := oracle.Fixtures(t)
 	for i, f := range fixtures {
@@ -156,9 +154,7 @@ func TestMergeFileCutShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, data)
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -117,16 +117,13 @@ func llvmPercent(millionths uint64) string {
 // never more than is there.
 func TestFactsTruncated(t *testing.T) {
 	for _, path := range []string{"clang22/ir-run1.profraw", "clang22/tool-a.profraw"} {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", path))
 		whole, err := collectFacts(path, data, factsOptions{top: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range data {
-			f, err := collectFacts(path, data[:n], factsOptions{top: 3, choose: regexp.MustCompile("")})
+		for n, cut := range hostile.Cuts(data, 1) {
+			f, err := collectFacts(path, cut, factsOptions{top: 3, choose: regexp.MustCompile("")})
 			if (err == nil) != (f.Error == nil) {
 				t.Fatalf("%s cut to %d bytes: error %v, facts say %v", path, n, err, f.Error)
 			}

@@ -1,7 +1,6 @@
 package mipcmd
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +14,7 @@ import (
 func TestPlausible(t *testing.T) {
 	read := func(name string) *mip.Profile {
 		path := filepath.Join(oracle.Root(t), "testdata", "mip", name)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, path)
 		p, err := mip.Read(path, data, nil)
 		if err != nil {
 			t.Fatal(err)

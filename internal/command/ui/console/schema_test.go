@@ -91,9 +91,7 @@ func TestSchemas(t *testing.T) {
 	cov := []string{"coverage", "--json", "--program", fixtures("covmap", "conditions-22.o"), fixtures("covmap", "conditions-22.proftext")}
 	tracefile := filepath.Join(dir, "cov.info")
 	patch := filepath.Join(dir, "change.patch")
-	if err := os.WriteFile(patch, []byte("+++ conditions.c\n@@ -17,0 +17 @@\n+x\n+++ new.c\n@@ -0,0 +1 @@\n+x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, patch, []byte("+++ conditions.c\n@@ -17,0 +17 @@\n+x\n+++ new.c\n@@ -0,0 +1 @@\n+x\n"))
 	validate("coverage", "coverage.schema.json", run(0, profuse, append(cov, "-o", tracefile)...))
 	validate("coverage", "coverage.schema.json", run(1, profuse, append(cov, "--baseline", tracefile, "--changed", patch, "--fail-under-lines", "99")...))
 	tests := append([]string{"coverage", "tests"}, cov[1:4]...)
@@ -164,9 +162,7 @@ func TestSchemas(t *testing.T) {
 		t.Run("doctor", func(t *testing.T) {
 			app := filepath.Join(dir, "app")
 			source := filepath.Join(dir, "app.c")
-			if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, source, []byte("int main(void) { return 0; }\n"))
 			run(0, oracle.Tool(t, "clang-22"), "-fprofile-instr-generate", source, "-o", app)
 			t.Chdir(dir)
 			t.Setenv("LLVM_PROFILE_FILE", "app.profraw")

@@ -1,0 +1,24 @@
+package oracle
+
+import (
+	"os"
+	"testing"
+)
+
+// ReadFile returns the contents of a file.
+func ReadFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// WriteFile writes a file.
+func WriteFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
