@@ -56,8 +56,8 @@ func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	return false
 }
 
-// Found counts the functions of the sum and removes those with the given
-// references from the lost ones.
+// Found counts the functions of the sum. Functions with the given references are not
+// lost.
 func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	a.functions += functions
 	if len(a.lost) == 0 {

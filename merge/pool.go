@@ -87,7 +87,7 @@ type pool struct {
 	readAhead int              // the first input that [pool.ahead] has not returned
 }
 
-// aheadOf is how many inputs before that of a worker the system may be reading.
+// aheadOf is how many inputs the system may be reading before a worker takes them.
 const aheadOf = 32
 
 // ahead returns an input that a worker will take soon.
