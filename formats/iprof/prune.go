@@ -20,8 +20,7 @@ type PruneOptions struct {
 	KeepUnused bool
 	// MinCount is the least sum of counts of an entry to keep.
 	MinCount int64
-	// Top is the number of entries to keep in each section, those with the largest
-	// counts; 0 keeps all.
+	// Top is how many entries with the largest counts to keep in each section; 0 keeps all.
 	Top int
 	// MaxFrames truncates contexts to their first frames and merges entries that
 	// become equal; 0 keeps contexts whole. Truncated samples are no longer whole

@@ -9,30 +9,27 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// CheckReport is what [Check] found out about a profile. Findings and Remarks
-// each have a [profile.FormatError] in their chain.
+// CheckReport is the result of [Check]. Every finding and remark wraps a [profile.FormatError].
 type CheckReport struct {
 	Info    *Info // nil when not even the header could be read
 	Records int   // records read
-	// Findings are what is wrong, in the order in which it was met: damaged
-	// functions, contradictions between parts of the file, and last what
-	// stopped the reading.
+	// Findings are faults in the order in which Check met them: damaged functions, contradictions
+	// between parts of the file, and last the error that stopped the reading.
 	Findings []error
-	// Remarks are what sound profiles have seldom but can have: local functions
-	// of one name, or addresses far away from all others.
+	// Remarks are things that sound profiles can have but seldom do: local functions with one name, or
+	// addresses far away from all others.
 	Remarks []error
-	// Omitted is the number of findings and remarks beyond the first thousand,
-	// which are not kept.
+	// Omitted is the number of findings and remarks after the first thousand.
 	Omitted int
-	// Hashes are those of the functions, by name reference, without functions of
-	// several hashes. Name returns the name of one as long as data is there.
+	// Hashes are the CFG hashes of the functions, by name reference, without functions that have
+	// several hashes. Name returns the name for a reference; it needs data.
 	Hashes map[uint64]uint64
 	Name   func(ref uint64) string
 }
 
 const maxFindings = 1000
 
-// checker collects what is to be said about one profile.
+// checker collects the findings and remarks about one profile.
 type checker struct {
 	rep  *CheckReport
 	file string
@@ -49,12 +46,10 @@ func (c *checker) add(list *[]error, err error) {
 	*list = append(*list, flaw.InFile(err, c.file))
 }
 
-// Check reads a profile from end to end, as strictly as the readers can and
-// past damaged functions, and compares its parts with each other: whether the
-// counters of the functions fill their section without sharing any, whether
-// hashes are such as compilers make, whether the hash table is complete and
-// every section where the one before it ends, and whether the summary is that
-// of the records. A heap profile in it is checked, too.
+// Check reads a whole profile strictly, past damaged functions, and compares its parts: the counters
+// of the functions must fill their section without overlap, hashes must be possible for a compiler,
+// the hash table must be complete, each section must begin where the previous one ends, and the
+// summary must match the records. Check also checks a heap profile in the file.
 func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
 	c := &checker{&rep, name}
@@ -127,9 +122,9 @@ type seenRecords struct {
 	*checker
 	raw     bool
 	first   map[uint64]uint64       // hash of each function in this profile, by name reference
-	further map[seenRecord]struct{} // functions with further hashes in this profile
-	hashes  map[uint64]uint64       // the first of each function in the file
-	several map[uint64]bool         // functions of several hashes
+	further map[seenRecord]struct{} // further hashes of functions in this profile
+	hashes  map[uint64]uint64       // first hash of each function in the file
+	several map[uint64]bool         // functions with several hashes
 }
 
 type seenRecord struct{ nameRef, hash uint64 }
@@ -152,7 +147,7 @@ func (s *seenRecords) knows(ref uint64) bool {
 	return ok || s.several[ref]
 }
 
-// again notes a record, and reports whether it was there before.
+// again records a record, and reports whether it was there before.
 func (s *seenRecords) again(id seenRecord) bool {
 	first, ok := s.first[id.nameRef]
 	if !ok {
@@ -174,16 +169,15 @@ func (s *seenRecords) add(id seenRecord, r *Record, i int) {
 	err := flaw.In("records").InRecord(i).Field("function").Gotf("%s with hash %#x again", r.Name, r.Hash).
 		Want("each name and hash once").Corrupt()
 	if s.raw {
-		// Programs may have two files of one name with local functions of one
-		// name.
+		// A program may have two files with one name, and in each a local function with one name.
 		s.remark(err)
 	} else {
 		s.note(err)
 	}
 }
 
-// compareHash compares a hash with that of another record of the function. Profiles of
-// several builds have functions of several hashes, which differ in many bits.
+// compareHash compares a hash with the hash of another record of the function. In profiles of several
+// builds a function has several hashes, which differ in many bits.
 func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 	first, ok := s.hashes[id.nameRef]
 	if !ok {
@@ -202,8 +196,8 @@ func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 	}
 }
 
-// summaries compares the stored summaries with the records, sum of which holds the
-// plain ones and cs the context-sensitive ones.
+// summaries compares the stored summaries with the records: sum has summed up the plain records, cs the
+// context-sensitive ones.
 //
 // The hash of a front-end function may have the bit of context-sensitive records by
 // chance. LLVM 9 and later (indexed versions 5 and later) leave such a record out of
@@ -253,8 +247,8 @@ func compareSummary(stored *Summary, b *SummaryBuilder, section string) (finding
 	return findings
 }
 
-// checkTotal warns if the counters of an indexed profile, all merged, do not
-// add up to what its summary says: the cheap part of [Check], for merging.
+// checkTotal warns if the sum of the counters of an indexed profile differs from its summary. It is the
+// cheap part of [Check], for merging.
 func (m *Merger) checkTotal(r *Reader, added Added) {
 	sum := r.Info.Summary
 	if sum == nil || m.opt.LLVMCompat || m.opt.Warn == nil || added.Skipped > 0 || added.Count == 1<<64-1 ||
@@ -272,8 +266,8 @@ func (m *Merger) checkTotal(r *Reader, added Added) {
 		Got(total).Wantf("%d, as the records have it", added.Count).Corrupt(), r.Name)})
 }
 
-// plainTotal returns the sum of the counters of records that LLVM does not take for
-// context-sensitive ones, see [checker.summaries]. r is read again.
+// plainTotal returns the sum of the counters of all records that LLVM does not take for
+// context-sensitive records, see [checker.summaries]. It reads r again.
 func plainTotal(r *Reader) (total uint64) {
 	for rec, err := range r.ReusedRecords() {
 		if err == nil && !rec.IsCS() {
@@ -285,7 +279,6 @@ func plainTotal(r *Reader) (total uint64) {
 	return total
 }
 
-// hashOfIR says whether IR instrumentation gives such a hash to a function:
-// the upper four bits are kept free, and one of them marks context-sensitive
-// records.
+// hashOfIR reports whether IR instrumentation can produce a hash. It keeps the upper four bits free; one
+// of them marks context-sensitive records.
 func hashOfIR(hash uint64) bool { return hash>>61 == 0 }

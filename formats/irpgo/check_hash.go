@@ -9,14 +9,13 @@ import (
 // The hash of a function under IR instrumentation, as LLVM 11 and later make it
 // (PGOInstrumentation.cpp, computeCFGHash), is
 //
-//	shape << 28 + edges, of which the upper 4 bits are kept for other uses
+//	shape << 28 + edges, with the upper 4 bits kept for other uses
 //
-// where edges is the CRC-32 of the blocks that the edges of the control flow lead to, and
-// shape the CRC-32 of four 64-bit numbers: of select instructions that are profiled, of
-// sites of indirect calls, of sites of memory operations, and of edges. Neither CRC is
-// inverted in the end. A record has the second and third number, and for any first
-// number and shape there is one fourth. So the upper 28 bits of a hash are right if
-// they give a number of edges that fits the number of counters.
+// edges is the CRC-32 of the target blocks of the control flow's edges. shape is the CRC-32 of four
+// 64-bit numbers: the numbers of profiled select instructions, of indirect call sites, of memory
+// operation sites, and of edges. Neither CRC is inverted at the end. A record tells the second and the
+// third number, and for each first number and shape exactly one fourth number exists. So the upper 28
+// bits of a hash are right if the fourth number fits the number of counters.
 
 // crcBefore returns the index in the table of CRC-32 of the entry with an upper byte.
 var crcBefore = func() (index [256]byte) {
@@ -35,8 +34,8 @@ func crcNumber(state uint32, number uint64) uint32 {
 	return state
 }
 
-// crcWithout returns the state from which eight zero bytes lead to a state. The four
-// bytes that come first in their place may be added to it.
+// crcWithout returns the CRC state that eight zero bytes turn into the given state. To undo other bytes,
+// add the first four of them to the result.
 func crcWithout(state uint32) uint32 {
 	for range 8 {
 		i := crcBefore[state>>24]
@@ -58,8 +57,8 @@ func (p *plausible) hash(r *Record, i int, variant Variant) {
 		Gotf("%#x", r.Hash).Wantf("one of a function with the counters and value sites of %s", r.Name).Corrupt())
 }
 
-// unknownSites is up to how many sites of each kind are tried for a record that has no
-// values: some ways of profiling leave them out.
+// unknownSites limits the numbers of sites that are tried for a record without values: some kinds of
+// profiling record none.
 const unknownSites = 8
 
 func fitsHash(r *Record, variant Variant) bool {
@@ -80,8 +79,8 @@ func fitsHash(r *Record, variant Variant) bool {
 	return false
 }
 
-// shapeFits says whether the hash is one of a function with so many sites of calls and
-// of memory operations.
+// shapeFits reports whether a function with these numbers of call sites and memory operation sites can
+// have the hash.
 func shapeFits(r *Record, variant Variant, calls, sizes int) bool {
 	n := uint64(len(r.Counts))
 	// Edges have a counter unless they are in a spanning tree. The bound is far above

@@ -23,9 +23,8 @@ func (c *checker) indexed(r *indexedReader) {
 	c.traces(r)
 }
 
-// table checks that the index of the hash table points to the buckets that
-// there are and to nothing else, and what is in them. That every item is where
-// a lookup would find it is up to the reader.
+// table checks the contents of the buckets, and that the index of the hash table points to all buckets
+// and to nothing else. The reader checks that a lookup finds every item.
 func (c *checker) table(r *indexedReader) {
 	buckets := uint64(r.table.NumBuckets())
 	seen := make([]bool, buckets)
@@ -47,7 +46,7 @@ func (c *checker) table(r *indexedReader) {
 		return true
 	})
 	if err != nil {
-		return // the reader has told
+		return // the reader has reported it
 	}
 	for b := range buckets {
 		at := r.header.hashOffset + hashtable.IndexHeaderSize + 8*b
@@ -58,7 +57,7 @@ func (c *checker) table(r *indexedReader) {
 	}
 }
 
-// hashes checks what single records say beyond what reading needs.
+// hashes checks the hashes of single records, which reading does not need.
 func (c *checker) hashes(r *indexedReader, it hashtable.Item, n int) {
 	cur := cursor.New("function records", it.DataOff, it.Data, le)
 	cur.Record = n
@@ -83,8 +82,8 @@ func (c *checker) hashes(r *indexedReader, it hashtable.Item, n int) {
 	}
 }
 
-// sections checks that the sections after the hash table follow each other
-// and end with the file. Where the memprof section ends its own check knows.
+// sections checks that the sections after the hash table follow each other and end with the file. The
+// check of the memprof section tells where that section ends.
 func (c *checker) sections(r *indexedReader) {
 	h := &r.header
 	type part struct {

@@ -9,10 +9,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// plausible looks, over the records of a profile, for numbers that the format allows
-// and no compiler or run gives. All it makes are remarks. Each of its rules goes by
-// what the rest of the file does: a file in which many records break a rule was made
-// another way, and the rule says nothing about it.
+// plausible looks for numbers that the format allows but that no compiler or run produces. It makes only
+// remarks. If many records of a file break a rule, the file was made in another way, and the rule is
+// not applied.
 type plausible struct {
 	*checker
 	r    *Reader
@@ -20,10 +19,10 @@ type plausible struct {
 
 	hashes   misfits
 	sizes    misfits
-	targets  map[uint64]int // name references of targets, with a record that has each
-	busy     []siteTotal    // sites that saw more values than the counters before allow
+	targets  map[uint64]int // by name reference of a target: a record that has it
+	busy     []siteTotal    // sites with more values than the counters so far allow
 	top      counterAt      // the greatest counter
-	maxOther uint64         // the second greatest
+	maxOther uint64         // the second greatest counter
 }
 
 type siteTotal struct {
@@ -39,14 +38,14 @@ type counterAt struct {
 	value  uint64
 }
 
-// misfits are the remarks of a rule, beside the number of records or values that keep
-// it.
+// misfits holds the remarks of a rule, and how many records or values keep the rule.
 type misfits struct {
 	kept  int
 	found []error // at most maxMisfits
 }
 
-// maxMisfits is how many misfits are kept. More are not a few damaged records.
+// maxMisfits limits the misfits of a rule: with more of them, the file is not damaged but made in another
+// way.
 const maxMisfits = 4096
 
 // usual reports whether most break the rule, so that it need not be tested further.
@@ -58,7 +57,7 @@ func (m *misfits) add(err error) {
 	}
 }
 
-// minority tells the misfits if at least four times as many kept the rule.
+// minority reports the misfits if at least four times as many records or values kept the rule.
 func (m *misfits) minority(c *checker) {
 	if m.kept < 4*len(m.found) {
 		return
@@ -73,7 +72,7 @@ func (p *plausible) add(r *Record, i int) {
 	if raw, ok := p.r.dec.(*rawReader); ok {
 		variant = raw.cur.variant // a file may hold profiles of several kinds
 	}
-	if variant.Has(IRLevel) && !variant.Has(SingleByte) && hashOfIR(r.Hash) { // others are told elsewhere
+	if variant.Has(IRLevel) && !variant.Has(SingleByte) && hashOfIR(r.Hash) { // checker reports other hashes
 		p.hash(r, i, variant)
 	}
 	if !variant.Has(SingleByte) && r.Pseudo() == 0 {
@@ -105,7 +104,7 @@ func (p *plausible) add(r *Record, i int) {
 	}
 }
 
-// end tells what only the whole profile shows.
+// end reports what only the whole profile shows.
 func (p *plausible) end() {
 	p.hashes.minority(p.checker)
 	p.sizes.minority(p.checker)
@@ -119,21 +118,20 @@ func (p *plausible) end() {
 	}
 }
 
-// sizeOfMemOP says whether runtimes record such a size: up to 8 as it is, and up to 512
-// a power of two as it is and all sizes between two as the first of them. All larger
-// sizes are 513. LLVM up to 11 had 9 for all sizes between 8 and 8192, and 8192 for
-// larger ones (InstrProfGetRangeRepValue, -memop-size-large).
+// sizeOfMemOP reports whether runtimes record a size. They record sizes up to 8 unchanged. Up to 512 they
+// record a power of two unchanged, and all sizes between two powers as the first of these sizes. All
+// larger sizes are 513. LLVM up to 11 recorded 9 for all sizes between 8 and 8192, and 8192 for larger
+// sizes (InstrProfGetRangeRepValue, -memop-size-large).
 func sizeOfMemOP(size uint64) bool {
 	return size <= 9 || size <= 513 && (size&(size-1) == 0 || (size-1)&(size-2) == 0) || size == 8192
 }
 
-// siteSlack is how many times as often as the greatest counter of the file a site may
-// have seen values. The counters of its own function do not limit it: those of a loop
-// are written after the loop, which a call of exit in it never reaches. Of counters
-// that several threads increment some increments are lost, too.
+// siteSlack is how many times the greatest counter of the file a site's total may be. The counters of
+// the site's own function are no limit: the counter of a loop is written after the loop, which a call
+// of exit in the loop never reaches. Counters also lose increments if several threads increment them.
 const siteSlack, siteSlackFew = 64, 1024
 
-// siteSums keeps the sites that saw more values than all others.
+// siteSums keeps the sites with more values than all others.
 func (p *plausible) siteSums(r *Record, i int) {
 	for kind, sites := range r.Values {
 		for _, site := range sites {
@@ -148,7 +146,7 @@ func (p *plausible) siteSums(r *Record, i int) {
 	}
 }
 
-// sums tells the sites that saw more values than the counters allow.
+// sums reports the sites with more values than the counters allow.
 func (p *plausible) sums() {
 	for _, s := range p.busy {
 		if s.total/siteSlack > p.top.value {
@@ -168,15 +166,15 @@ func (p *plausible) counters(r *Record, i int) {
 	}
 }
 
-// lonely is from where a counter far above all others is told: a loop takes half a
-// minute for it.
+// lonely is the smallest counter that is remarked on if it is far above all others: a loop takes half a
+// minute to count so far.
 const lonely = 1 << 36
 
 // lonelier is from where it is a finding: a loop takes a quarter of an hour for it. Merges warn of
 // inputs with such total counts (flippedBit of internal/command/merging).
 const lonelier = 1 << 40
 
-// alone looks for a counter that is a power of two more than what the others have.
+// alone looks for a counter that exceeds the counters of others by a power of two.
 func (p *plausible) alone() {
 	c := p.top.value
 	if c < lonely || c>>16 <= p.maxOther {
@@ -202,7 +200,7 @@ func (p *plausible) references(r *indexedReader) {
 		}
 	}
 	if len(unknown) == 0 || len(unknown) > fewUnknown(len(p.targets)) {
-		return // or the profile is a part of another
+		return // the profile may be a part of another profile
 	}
 	known := r.symbols()
 	slices.Sort(unknown)

@@ -22,7 +22,7 @@ func (c *checker) raw(r *rawReader) {
 		limit := uint64(len(p.counters.data))
 		e := extent{start: r.counterStart(i, b), record: i}
 		e.end = e.start + size*uint64(p.u32(b, p.layout.numCounters))
-		if e.start < limit && e.end <= limit && e.start < e.end { // else the reader has told
+		if e.start < limit && e.end <= limit && e.start < e.end { // otherwise the reader has reported it
 			counters = append(counters, e)
 			// In COFF programs the section begins one byte after an aligned marker, so
 			// all offsets are 7 above a multiple of 8.
@@ -57,8 +57,7 @@ func (c *checker) raw(r *rawReader) {
 // largest page that a runtime maps.
 const maxTrailingZeros = 64 << 10
 
-// trailingZeros checks what follows a profile that ends at an offset in the file, and
-// what readers skip.
+// trailingZeros checks the bytes after a profile that ends at an offset in the file, which readers skip.
 func (c *checker) trailingZeros(end int64, rest []byte) {
 	if len(rest) > maxTrailingZeros && onlyZeros(rest) {
 		c.remark(flaw.At("", end).Field("data after the profile").Gotf("%d bytes of zeros", len(rest)).
@@ -66,8 +65,8 @@ func (c *checker) trailingZeros(end int64, rest []byte) {
 	}
 }
 
-// variant checks the variant at an offset in the file: marks of IR instrumentation need
-// that of the level.
+// variant checks the variant at an offset in the file: marks of IR instrumentation need the mark of the
+// level.
 func (c *checker) variant(v Variant, at int64) {
 	if v&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !v.Has(IRLevel) {
 		c.note(flaw.At("header", at).Field("profile variant").Got(v.String()).
@@ -81,7 +80,7 @@ type extent struct {
 	record     int
 }
 
-// tiles checks that records fill a section and share nothing of it.
+// tiles checks that records fill a section without overlap.
 func (c *checker) tiles(section string, s rawSection, extents []extent) {
 	slices.SortStableFunc(extents, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
 	end, phase := uint64(0), uint64(0)
@@ -99,7 +98,7 @@ func (c *checker) tiles(section string, s rawSection, extents []extent) {
 		err := flaw.At(section, s.off+int64(end)).Field(section+" of no function").Gotf("%d bytes", to-end).
 			Want("none").Corrupt()
 		if zeros {
-			c.remark(err) // a linker may leave room between object files
+			c.remark(err) // a linker may leave gaps between object files
 		} else {
 			c.note(err)
 		}
@@ -137,9 +136,9 @@ func (c *checker) padding(file []byte, p *rawProfile) {
 // farAway is more than a program's code reaches in the usual code models.
 const farAway = 1 << 32
 
-// addresses looks for functions that one bit keeps from being where the others are, and
-// then at the targets. Functions may be far away without damage: a program and its
-// libraries share some of C++.
+// addresses looks for functions whose address is one bit away from the range of the other functions, and
+// then checks the targets. Functions may be far away without damage: a program and its libraries share
+// some C++ functions.
 func (c *checker) addresses(r *rawReader) {
 	p := r.cur
 	if p.layout.funcPtr < 0 || p.ptr != 8 {
@@ -178,8 +177,8 @@ func (c *checker) addresses(r *rawReader) {
 	c.targets(r, near)
 }
 
-// outside is how far from a program's instrumented functions others of its functions
-// may be; those of libraries are farther away.
+// outside is how far from its instrumented functions a program may have other functions. Functions of
+// libraries are farther away.
 const outside = 1 << 20
 
 // leastCode is less than the bytes of any instrumented function.
@@ -204,7 +203,7 @@ func (c *checker) targets(r *rawReader, functions []uint64) {
 		cur := cursor.New("value data", off, r.data[off:], p.order)
 		var v valueSites
 		if values.readValueData(cur, &v); cur.Err() != nil {
-			return // the reader has told
+			return // the reader has reported it
 		}
 		for _, site := range v[IndirectCallTarget] {
 			for _, t := range site {
@@ -259,7 +258,7 @@ func (c *checker) binaryIDs(ids [][]byte) {
 	}
 }
 
-// stamps checks the moments of first calls, which a program counts from 1.
+// stamps checks the time stamps of first calls, which a program counts from 1.
 func (c *checker) stamps(r *rawReader) {
 	for _, s := range r.stamps {
 		if s.when > uint64(r.cur.numRecords()) && r.about.Profiles == 1 {

@@ -78,9 +78,9 @@ func heapSites(p *memprof.Profile) iter.Seq[*memprof.AllocSite] {
 	}
 }
 
-// siteFields returns all fields that some context knows, and for each site those of its
-// context; nil if these are the same. A section has one schema, and 0 in the fields that a
-// context does not know, which no longer are 0 when others are added.
+// siteFields returns the fields that any context knows, and for each site the fields of its context; nil
+// if all are the same. A section has one schema: a field that a context does not know is 0 in the
+// section, and no longer 0 once other contexts are added.
 func siteFields(p *memprof.Profile) (all memprof.Schema, fields []uint64) {
 	common := memprof.FullSchema
 	for site := range heapSites(p) {

@@ -39,10 +39,9 @@ const (
 // Has reports whether all bits of b are set.
 func (v Variant) Has(b Variant) bool { return v&b == b }
 
-// Conflicts reports whether profiles of variants v and o must not be added up:
-// the level, and whether counters count at all, must agree, and profiles with
-// one counter per function do not go with those that instrument further blocks
-// on purpose.
+// Conflicts reports whether profiles of variants v and o must not be added up. They conflict if one has
+// another level, or counters that do not count, or if one has one counter per function and the other
+// instruments further blocks on purpose.
 func (v Variant) Conflicts(o Variant) bool {
 	return (v^o)&(IRLevel|SingleByte) != 0 || v.entryOnlyConflict(o)
 }
@@ -189,10 +188,9 @@ type Profile struct {
 	// VTableNames is filled only when merging was asked to keep them.
 	VTableNames []string
 	Traces      []Trace
-	// TraceStreamSize is the number of traces seen, of which Traces is a
-	// sample.
+	// TraceStreamSize is the number of traces seen; Traces is a sample of them.
 	TraceStreamSize uint64
-	// Symbols knows names beyond those of Functions, to print value targets.
+	// Symbols has further names beside the names of Functions, to print value targets.
 	Symbols *Symtab
 	// MemProf is the heap profile that an indexed file carries beside the
 	// functions; nil if there is none.

@@ -187,9 +187,8 @@ func (r *rawReader) readNames() error {
 	})
 }
 
-// nameOf returns the name with the given reference, "" if it is unknown. A
-// compiler lists names in the order of the records, of which a linker may drop
-// some: most names are found where the last one was.
+// nameOf returns the name with the given reference, "" if it is unknown. A compiler lists names in the
+// order of the records, and a linker drops some records, so most names follow the last name found.
 func (r *rawReader) nameOf(ref uint64) string {
 	const ahead, lists = 16, 4
 	for i := range lists {

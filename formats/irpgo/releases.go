@@ -43,8 +43,7 @@ var llvmReleases = []llvmRelease{
 	{"23", 11, 13, variant12 | DebugInfo},
 }
 
-// rawMemProfVersions are those of raw MemProf profiles, by release; older
-// releases write none.
+// rawMemProfVersions are the versions of raw MemProf profiles, by release. Older releases write none.
 var rawMemProfVersions = map[string]uint32{
 	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
 }
@@ -69,10 +68,9 @@ func (i *Info) writers() (oldest, newest *llvmRelease) {
 	return oldest, newest
 }
 
-// Releases names the LLVM releases that can have written the profile, "LLVM 19 to 22", if
-// only the runtimes of compilers write such; of an indexed profile, which any tool can have
-// written, it names those that read it, "LLVM 19 and newer". Both are "" when the format does
-// not tell.
+// Releases names the LLVM releases that may have written a raw profile, "LLVM 19 to 22", or the releases
+// that read an indexed profile, which any tool may have written, "LLVM 19 and newer". A result is "" if
+// the format does not tell.
 func (i *Info) Releases() (writtenBy, readableBy string) {
 	oldest, newest := i.writers()
 	switch {

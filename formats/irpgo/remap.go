@@ -8,14 +8,13 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// ParseRemapping reads a remapping file and returns what renames functions by it
-// (LLVM's SymbolRemapper): profiles of a program whose functions were renamed keep
-// their use. Functions that the file does not name keep their names.
+// ParseRemapping reads a remapping file and returns a function that renames functions by the file
+// (LLVM's SymbolRemapper), so that a profile stays useful after functions were renamed. Functions that
+// the file does not name keep their names.
 //
-// The file has a line for each name, "OLD NEW" with one space between. Blank lines
-// and those that begin with "#" do not count; of two lines for one name the first
-// does. Names are PGO names, of whatever language: mangled, and with the file
-// prefix of local ones.
+// The file has a line for each name, "OLD NEW" with one space between. Blank lines and lines that begin
+// with "#" are skipped; if two lines have one name, the first counts. Names are PGO names of any
+// language: mangled, and with the file prefix for local functions.
 func ParseRemapping(file string, data []byte) (rename func(name string) string, err error) {
 	names := make(map[string]string)
 	number := 0

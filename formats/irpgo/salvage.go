@@ -66,8 +66,8 @@ func (s *Siblings) Add(r *Reader) error {
 	return nil
 }
 
-// fits reports whether a function can be of the program. Names beyond those of
-// functions with counters say nothing.
+// fits reports whether a function can belong to the program. Names of functions without counters tell
+// nothing.
 func (s *Siblings) fits(ref, hash uint64, counters int) bool {
 	known := s.shapes[ref]
 	return len(known) == 0 || slices.Contains(known, siblingShape{hash, counters})
@@ -311,9 +311,8 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 	return known, false, err
 }
 
-// NameRefs calls yield for the name references of the functions that a profile
-// counts, as far as it can be read: damaged and truncated ones, too. Those of
-// functions that are damaged themselves may be wrong.
+// NameRefs calls yield for the name references of the functions in a profile, also in a damaged or
+// truncated profile, as far as it can be read. The reference of a damaged function may be wrong.
 func NameRefs(name string, data []byte, yield func(ref uint64) bool) {
 	if p, _, err := parsePartial(data); err == nil {
 		for i := range p.numRecords() {

@@ -15,8 +15,8 @@ import (
 
 // TextOptions adjust [WriteText]. The zero value is right for most uses.
 type TextOptions struct {
-	// Sparse leaves out the functions that never ran: those of whose records
-	// every counter and bitmap byte is zero.
+	// Sparse leaves out the functions that never ran: every counter and bitmap byte of their records is
+	// zero.
 	Sparse bool
 	// LLVMCompat writes what llvm-profdata 22 writes even where that loses
 	// names or cannot be read back: targets get their names only from the
@@ -27,8 +27,8 @@ type TextOptions struct {
 	Warn func(profile.Warning)
 }
 
-// WriteText writes p in the text format: the bytes are those of "llvm-profdata
-// merge --text" of LLVM 22, except for what [TextOptions] says of LLVMCompat.
+// WriteText writes p in the text format, with the bytes of "llvm-profdata merge --text" of LLVM 22 except
+// as [TextOptions] says about LLVMCompat.
 // Functions are ordered by name, then hash.
 //
 // The format has no place for binary ids, for the function-entry-only flag,

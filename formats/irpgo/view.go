@@ -266,7 +266,7 @@ func (v *view) heapName() func(guid uint64) string {
 	return func(guid uint64) string { return names()[guid] }
 }
 
-// Stacks are those of the heap profile alone: counters know no callers.
+// Stacks returns the stacks of the heap profile. Counters know no callers.
 func (v *view) Stacks() []profile.StackSet { return v.stacks }
 
 var edgeKinds = [NumValueKinds]profile.EdgeKind{

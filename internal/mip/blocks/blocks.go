@@ -2,7 +2,7 @@
 // probes follows from the coverage of other blocks, and applies it to profiles.
 //
 // The map records of a program list only the blocks with probes, so every reader
-// of MIP profiles sees correct coverage, but only of those blocks. To see all
+// of MIP profiles sees correct coverage, but only of the blocks with probes. To see all
 // blocks, call [Read] on the section's contents, then [Table.Expand] on a profile.
 //
 // Package instrument emits the section, which is not loaded on ELF. Damaged or
