@@ -39,7 +39,10 @@ func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 	t.Helper()
 	for _, compat := range []bool{false, true} {
 		p, err := ReadRaw("hostile", data, RawOptions{LLVMCompat: compat})
-		if errors.Is(err, profile.ErrEmpty) && len(data) == 0 {
+		if errors.Is(err, profile.ErrEmpty) && len(data) == 0 { // without an offset
+			if hostile.CheckType(t, "hostile", err); llvmerr.HeapMessage(err) == "" {
+				t.Errorf("error %#v", err)
+			}
 			continue
 		}
 		if fe := hostile.Check(t, "hostile", data, err); fe != nil {
