@@ -79,7 +79,7 @@ race:
 		./internal/command/family/memprofcmd ./internal/command/merging ./internal/program/covmap ./inputs ./merge ./internal/files/atomicfile ./internal/files/filelock ./formats/mip ./internal/watch && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|CatalogsMixed|Trace' ./formats/irpgo && \
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'ServedTwice|Progress' ./profile/report && \
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./memprof; fi
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m -run 'Merge|Binaries|Symboliz' ./formats/memprof; fi
 
 # Takes minutes the first time, when it compiles and runs programs.
 bench:
