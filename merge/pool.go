@@ -206,7 +206,7 @@ func (w *worker) read(input int) {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Number: seen - 1, Place: place}
+		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Number: seen - 1, Index: place}
 		_, p.BuildID = d.Packed()
 		place += w.places(p.Data)
 		members++

@@ -69,7 +69,7 @@ func TestOrdered(t *testing.T) {
 		adders := slices.Repeat([]Adder{func(p *Profile) (*Contribution, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			places[p.Place] = p.Name
+			places[p.Index] = p.Name
 			return nil, nil
 		}}, workers)
 		err := Run(t.Context(), ins, adders, Options{

@@ -17,7 +17,7 @@ type Profile struct {
 	Input   int    // index of its input
 	Member  int    // index among the selected members of the input
 	Number  int    // index among all members of the input
-	Place   int    // index among all profiles, with Options.Ordered
+	Index   int    // index among all profiles, with Options.Ordered
 
 	account Account
 	ended   bool // its account has been delivered

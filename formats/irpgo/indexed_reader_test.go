@@ -77,7 +77,7 @@ func TestIndexedErrors(t *testing.T) {
 		got := *fe
 		got.Err = nil
 		want := profile.FormatError{
-			Place: flaw.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
+			Position: flaw.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", c.name, got, want)

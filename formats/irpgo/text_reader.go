@@ -430,6 +430,6 @@ func (d *textReader) fail(err error) {
 }
 
 // at returns the place of an error. It counts lines, so that reading need not.
-func (d *textReader) at(off int) flaw.Place {
+func (d *textReader) at(off int) flaw.Position {
 	return flaw.At("text", int64(off)).InRecord(d.record).OnLine(1 + bytes.Count(d.data[:off], []byte{'\n'}))
 }

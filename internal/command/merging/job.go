@@ -141,7 +141,7 @@ func (j *Job) loss() merge.Loss {
 // Watching does not know the positions; there it is the order of arrival.
 func (j *Job) ID(p *merge.Profile) uint64 {
 	if j.Watched() {
-		return uint64(p.Place)
+		return uint64(p.Index)
 	}
 	return uint64(p.Number)<<32 | uint64(j.position(p.Input))
 }

@@ -234,7 +234,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	var kind irpgo.Variant
 	counts := false
 	// Other workers wait for the decision, so it must come in any case.
-	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
+	defer func() { w.gate.settle(p.Index, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
 		memlimit.Profile(len(p.Data))
@@ -247,7 +247,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		return nil, merging.WrongFormat(p.Name, p.Data, "an IRPGO profile")
 	}
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
-		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Place, warning, warning.File) },
+		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Index, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
 		Rescue:    w.rescueMode.Value != rescueOff, Clamp: w.rescueMode.Value == rescueClamp,
 		Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
@@ -261,7 +261,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if err != nil {
 		return nil, err
 	}
-	added, err := w.merger.AddAt(p.Place, w.job.ID(p), r, p.Weight)
+	added, err := w.merger.AddAt(p.Index, w.job.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		return contributed, err
 	}
 	counts = kind != 0 || added.Records > 0
-	w.job.addKind(p.Place, r.Info)
+	w.job.addKind(p.Index, r.Info)
 	if w.job.Quiet {
 		return contributed, nil
 	}
@@ -281,17 +281,17 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
-	w.job.programs.addProfile(mergedProfile{p.Place, p.Name, r.Info.BinaryIDs, added.Layout, refs})
+	w.job.programs.addProfile(mergedProfile{p.Index, p.Name, r.Info.BinaryIDs, added.Layout, refs})
 	return contributed, nil
 }
 
 // addHeap adds a raw heap profile or one in YAML.
 func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 	info, err := w.heapReader.Add(w.merger, p, format, func(warning profile.Warning) {
-		w.job.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
+		w.job.WarnOf("memprof", p.Index, profile.Warning{Err: warning.Err})
 	})
 	if err == nil && info != nil {
-		w.job.addKind(p.Place, info)
+		w.job.addKind(p.Index, info)
 	}
 	return err
 }
@@ -299,7 +299,7 @@ func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 // checkKind returns an error if the profile's kind conflicts with the profiles before it.
 func (w *worker) checkKind(p *merge.Profile, r *irpgo.Reader) error {
 	v := r.Info.Variant
-	have, ok := w.gate.admits(p.Place, v&kindBits)
+	have, ok := w.gate.admits(p.Index, v&kindBits)
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil
 	}
