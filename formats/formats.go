@@ -6,16 +6,14 @@
 //		…
 //	}
 //
-// Profiles of one family can be merged with each other and are read by one
-// package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by
-// sampleprof.
-// An indexed IRPGO profile may contain a MemProf profile.
+// Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
+// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof. An indexed IRPGO profile may contain a MemProf
+// profile.
 //
-// [View] reads a file of any format and returns its format-neutral view, the input of
-// reports, exports and comparisons. The package that reads a format decides which
-// versions are supported, what hostile input may cost, and which errors, *[profile.FormatError], it
-// returns; errors of opening programs are the system's. The package does not decompress files or open
-// archives, see package inputs.
+// [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
+// comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
+// and which errors, *[profile.FormatError], it returns; errors of opening programs are the system's. The package
+// does not decompress files or open archives, see package inputs.
 package formats
 
 import (
@@ -48,8 +46,7 @@ const (
 	MIPMap                         // .mipmap, the functions of a linked binary
 	MIPProfile                     // .mip, merged
 	MIPYAML                        // merged, as YAML
-	// Binary is an ELF or Mach-O file that may contain a MIP map; mip.FindMap
-	// finds it.
+	// Binary is an ELF or Mach-O file that may contain a MIP map; mip.FindMap finds it.
 	Binary
 	IprofProfile // .iprof, of a GraalVM native image
 	SampleText
@@ -140,8 +137,7 @@ func init() {
 	}
 }
 
-// byFormat returns a function that detects the formats of a package, under the names that they
-// have here.
+// byFormat returns a function that detects the formats of a package, under the names that they have here.
 func byFormat[F comparable](detect func(data []byte) (F, bool), names map[F]Format) func(data []byte) (Format, bool) {
 	return func(data []byte) (Format, bool) {
 		f, ok := detect(data)
@@ -182,8 +178,7 @@ func (f Format) Word() string {
 	return formats[f].word
 }
 
-// IsText reports whether files of the format are text, which is several times larger than the
-// other forms.
+// IsText reports whether files of the format are text, which is several times larger than the other forms.
 func (f Format) IsText() bool { return f >= IRPGORaw && int(f) < len(formats) && formats[f].text }
 
 // Family returns the family of the format; "" for an unknown one.
@@ -220,8 +215,7 @@ func Detect(data []byte) (Format, bool) {
 	return 0, false
 }
 
-// BySuffix returns the usual format of files with the suffix of name, in upper or lower
-// case.
+// BySuffix returns the usual format of files with the suffix of name, in upper or lower case.
 func BySuffix(name string) (Format, bool) {
 	base := strings.ToLower(filepath.Base(name))
 	for _, f := range All() {

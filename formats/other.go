@@ -18,9 +18,8 @@ import (
 // otherHead is how many bytes at the beginning of a file [identify] looks at.
 const otherHead = 1 << 16
 
-// WrongFormat returns the error that a file is not what the caller wants, such as "a profile". The
-// error says what the file is, judged by its first bytes and its name, and what its owner may have
-// meant.
+// WrongFormat returns the error that a file is not what the caller wants, such as "a profile". The error says what
+// the file is, judged by its first bytes and its name, and what its owner may have meant.
 func WrongFormat(name string, data []byte, want string) error {
 	at := flaw.File(name)
 	f, ok := Detect(data)
@@ -208,8 +207,7 @@ func unknownBytes(name string, head []byte) other {
 	return o
 }
 
-// isText reports whether head is text in UTF-8, or in a code that extends ASCII and begins
-// with it.
+// isText reports whether head is text in UTF-8, or in a code that extends ASCII and begins with it.
 func isText(head []byte) bool {
 	other := func(r rune) bool { return r < ' ' && r != '\x1b' && (r < '\t' || r > '\r') }
 	ascii := bytes.IndexFunc(head[:min(len(head), 8)], func(r rune) bool { return r >= utf8.RuneSelf }) < 0

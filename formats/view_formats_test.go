@@ -77,8 +77,7 @@ func TestViewFormats(t *testing.T) {
 	})
 }
 
-// TestViewDamaged: half a file of a binary format, or of JSON, is an error that
-// names the file and has a class.
+// TestViewDamaged: half a file of a binary format, or of JSON, is an error that names the file and has a class.
 func TestViewDamaged(t *testing.T) {
 	viewedFiles(t, func(t *testing.T, file string, opt formats.ViewOptions) {
 		data := oracle.ReadFile(t, file)

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestReadAhead: files are read ahead as long as reading is slow, more and more of them, and
-// none if it is not.
+// TestReadAhead: files are read ahead as long as reading is slow, more and more of them, and none if it is not.
 func TestReadAhead(t *testing.T) {
 	dir := t.TempDir()
 	var names []string

@@ -52,8 +52,7 @@ func tarOf(files ...string) []byte {
 	return out.Bytes()
 }
 
-// list returns what an input of these bytes yields, as "name=contents", the
-// name without its path.
+// list returns what an input of these bytes yields, as "name=contents", the name without its path.
 func list(t testing.TB, contents []byte, opts Options) ([]string, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in")
@@ -264,8 +263,7 @@ func TestDamagedContainers(t *testing.T) {
 	}
 }
 
-// TestTruncatedEverywhere cuts an archive at every byte: never a panic, never
-// a member that is not whole.
+// TestTruncatedEverywhere cuts an archive at every byte: never a panic, never a member that is not whole.
 func TestTruncatedEverywhere(t *testing.T) {
 	whole := []string{"!a=" + strings.Repeat("1", 700), "!b.gz=22", "!c="}
 	files := tarOf("a", strings.Repeat("1", 700), "b.gz", string(gzipOf([]byte("22"))), "c", "")

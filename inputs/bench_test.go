@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// BenchmarkEach reads files of several sizes, summing their words: with a
-// Reader and without.
+// BenchmarkEach reads files of several sizes, summing their words: with a Reader and without.
 func BenchmarkEach(b *testing.B) {
 	for _, c := range []struct{ files, size int }{
 		{5000, 0}, {5000, 4 << 10}, {2000, 64 << 10}, {500, 256 << 10}, {100, 1 << 20}, {100, 2 << 20}, {50, 4 << 20}, {8, 32 << 20},

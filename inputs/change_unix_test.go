@@ -134,8 +134,7 @@ func TestRestlessWriter(t *testing.T) {
 	}
 }
 
-// TestTick: a file that was just written is not read before its time tells of the next
-// write.
+// TestTick: a file that was just written is not read before its time tells of the next write.
 func TestTick(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, "1")

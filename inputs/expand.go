@@ -12,14 +12,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// Options modify [Expand] and what its inputs do. The zero value is what
-// profuse's own commands use.
+// Options modify [Expand] and what its inputs do. The zero value is what profuse's own commands use.
 type Options struct {
 	// Stdin is read for "-"; nil means [os.Stdin].
 	Stdin io.Reader
 
-	// NoGlob takes every argument literally, as LLVM's tools do on unix, and looks
-	// for no checksums.
+	// NoGlob takes every argument literally, as LLVM's tools do on unix, and looks for no checksums.
 	NoGlob bool
 
 	// MaxSize is the largest size in bytes, uncompressed, of a file that is
@@ -63,8 +61,7 @@ const (
 	archiveLink  = "link inside an archive"
 )
 
-// An Input is one place that profiles come from: a file, an archive of files,
-// or standard input.
+// An Input is one place that profiles come from: a file, an archive of files, or standard input.
 type Input struct {
 	// Name is the path, or "-", for messages.
 	Name string
@@ -109,12 +106,10 @@ const Stdin = "-"
 
 // Expand turns command line arguments into inputs of weight 1.
 //
-// "-" is standard input; its first reader reads it to the end. A folder stands for
-// the regular files in it and below it, ordered bytewise by path. An argument that
-// names no file and contains any of *?[ is a pattern of [filepath.Match]; it stands
-// for the files that match, in the same order, and folders among them are walked.
-// Everything else is taken in the order given, as often as it is given: a profile
-// named twice counts twice.
+// "-" is standard input; its first reader reads it to the end. A folder stands for the regular files in it and
+// below it, ordered bytewise by path. An argument that names no file and contains any of *?[ is a pattern of
+// [filepath.Match]; it stands for the files that match, in the same order, and folders among them are walked.
+// Everything else is taken in the order given, as often as it is given: a profile named twice counts twice.
 //
 // Expand skips the temporary files of unfinished runs, and checksums (.sha256), in
 // folders, patterns and archives, and files and folders whose name begins with a dot in folders and
@@ -155,8 +150,7 @@ func (o *Options) skip(name string, why string) {
 	}
 }
 
-// hidden reports whether Expand skips a file or folder of this base name in folders
-// and archives, and why.
+// hidden reports whether Expand skips a file or folder of this base name in folders and archives, and why.
 func hidden(base string) (why string, yes bool) {
 	switch {
 	case atomicfile.IsTemp(base):

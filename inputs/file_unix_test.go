@@ -63,8 +63,7 @@ func TestFIFOAndDevices(t *testing.T) {
 	}
 }
 
-// TestDescriptorsAreClosed opens everything that can be opened, in every way
-// that can fail, and counts.
+// TestDescriptorsAreClosed opens everything that can be opened, in every way that can fail, and counts.
 func TestDescriptorsAreClosed(t *testing.T) {
 	count := func() int {
 		entries, err := os.ReadDir("/dev/fd")

@@ -14,9 +14,8 @@ const (
 	maxUnpacked = 1 << 20
 )
 
-// Heads calls fn with the first 4 KiB of the file. If unpack is set and the file is
-// compressed or an archive, it calls fn for each file in the first MiB of it, until fn
-// returns false. Errors end it without a word.
+// Heads calls fn with the first 4 KiB of the file. If unpack is set and the file is compressed or an archive, it
+// calls fn for each file in the first MiB of it, until fn returns false. Errors end it without a word.
 func (in Input) Heads(unpack bool, fn func(head []byte) (more bool)) {
 	local, release, err := in.local()
 	if err != nil {

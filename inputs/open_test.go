@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// random returns n bytes that no container begins with and that do not
-// compress.
+// random returns n bytes that no container begins with and that do not compress.
 func random(n int) []byte {
 	b := make([]byte, n)
 	chacha := rand.NewChaCha8([32]byte{1})
@@ -253,8 +252,7 @@ func TestWorkers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestRecognize: what begins like no known format is not read further, and does not end
-// an archive.
+// TestRecognize: what begins like no known format is not read further, and does not end an archive.
 func TestRecognize(t *testing.T) {
 	known := append([]byte("known"), make([]byte, 2*headLen)...)
 	unknown := make([]byte, 2*headLen)

@@ -9,30 +9,24 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// Options configures [Run]. The zero value suits sums that do not depend on the
-// order of the profiles.
+// Options configures [Run]. The zero value suits sums that do not depend on the order of the profiles.
 type Options struct {
-	// Ordered sets Profile.Place to the profile's index in the order of the
-	// inputs, whatever the number of workers.
+	// Ordered sets Profile.Place to the profile's index in the order of the inputs, whatever the number of workers.
 	Ordered bool
-	// Places returns how many places a profile takes, which is the sum of several; nil
-	// means that each takes one.
+	// Places returns how many places a profile takes, which is the sum of several; nil means that each takes one.
 	Places func(data []byte) int
-	// Only selects the members of the inputs to add; nil selects all. A plain
-	// file has one member, 0.
+	// Only selects the members of the inputs to add; nil selects all. A plain file has one member, 0.
 	Only func(input, member int) bool
-	// Ended, if not nil, receives the account of each profile. Several
-	// goroutines call it, in no particular order.
+	// Ended, if not nil, receives the account of each profile. Several goroutines call it, in no particular order.
 	Ended func(*Account)
 	// InputEnded, if not nil, receives the number of profiles in an input,
 	// after all of them have ended or been handed to a worker.
 	InputEnded func(input, profiles int)
 }
 
-// Run adds up the profiles of all inputs, with one worker for each adder. After
-// an error there is no sum to use: ctx is done, or an input changed while an
-// adder read it. Once ctx is done Run returns even if a worker is blocked on an
-// input that never arrives.
+// Run adds up the profiles of all inputs, with one worker for each adder. After an error there is no sum to use:
+// ctx is done, or an input changed while an adder read it. Once ctx is done Run returns even if a worker is blocked
+// on an input that never arrives.
 func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) error {
 	p := &pool{
 		inputs: ins, Options: opt,
@@ -65,12 +59,10 @@ func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) e
 
 // A pool is the state of one [Run].
 //
-// Workers take the inputs in order. When no input is left, a worker takes
-// members of an archive that another worker is reading. With Options.Ordered
-// every profile needs its index among all profiles. A file holds one profile, but
-// the profiles of an archive are known only when it has been read to its end.
-// Each input therefore passes the index of the next input's first profile on,
-// and a worker that waits for an index takes members meanwhile.
+// Workers take the inputs in order. When no input is left, a worker takes members of an archive that another worker
+// is reading. With Options.Ordered every profile needs its index among all profiles. A file holds one profile, but
+// the profiles of an archive are known only when it has been read to its end. Each input therefore passes the index
+// of the next input's first profile on, and a worker that waits for an index takes members meanwhile.
 type pool struct {
 	Options
 	ctx    context.Context
@@ -165,8 +157,7 @@ func (w *worker) run() {
 	}
 }
 
-// await waits for the place of an input's first profile. Meanwhile the worker
-// takes members of an earlier archive.
+// await waits for the place of an input's first profile. Meanwhile the worker takes members of an earlier archive.
 func (w *worker) await(input int) (int, error) {
 	if !w.Ordered {
 		return 0, nil

@@ -57,8 +57,7 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 	return ins, names
 }
 
-// Every profile gets its place in the order of all, with any number of workers,
-// and an account.
+// Every profile gets its place in the order of all, with any number of workers, and an account.
 func TestOrdered(t *testing.T) {
 	ins, want := folder(t, 60)
 	for _, workers := range []int{1, 2, 7, 40} {

@@ -2,10 +2,9 @@ package merge
 
 import "github.com/profuse-pgo/profuse/profile"
 
-// An Adder adds a profile to the sum of one worker, or fails and leaves the sum
-// unchanged. It returns what the profile contributed, or nil if it does not know.
-// If it returns both a contribution and an error, part of the profile is in the
-// sum, and the run ends.
+// An Adder adds a profile to the sum of one worker, or fails and leaves the sum unchanged. It returns what the
+// profile contributed, or nil if it does not know. If it returns both a contribution and an error, part of the
+// profile is in the sum, and the run ends.
 type Adder func(p *Profile) (*Contribution, error)
 
 // A Profile is a file, or a member of an archive, for an [Adder] to add.
@@ -43,8 +42,7 @@ type Contribution struct {
 	BinaryIDs  []string // build ids of the binaries that ran
 }
 
-// An Account records what a merge did with one profile, or with an input that it
-// could not read.
+// An Account records what a merge did with one profile, or with an input that it could not read.
 type Account struct {
 	Input, Member int
 	File          string

@@ -13,10 +13,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// A Quarantine is a folder that keeps the profiles left out of a merge. Each
-// keeps its path below the folder, and a file beside it states the reason. A
-// profile in a regular file is linked; any other, such as a member of an archive,
-// is copied.
+// A Quarantine is a folder that keeps the profiles left out of a merge. Each keeps its path below the folder, and a
+// file beside it states the reason. A profile in a regular file is linked; any other, such as a member of an
+// archive, is copied.
 type Quarantine struct {
 	// Move moves files instead of linking them once the result is written.
 	Move bool
@@ -128,8 +127,7 @@ func (q *Quarantine) Finish(written bool) error {
 	return q.err
 }
 
-// linkFile makes to a hard link to from, or a copy where the file system has no
-// hard links.
+// linkFile makes to a hard link to from, or a copy where the file system has no hard links.
 func linkFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {

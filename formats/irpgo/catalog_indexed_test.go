@@ -107,8 +107,7 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 	}
 }
 
-// rawAndForked adds raw and text profiles that share functions, and deals all
-// to workers.
+// rawAndForked adds raw and text profiles that share functions, and deals all to workers.
 func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 	t.Helper()
 	p, err := Read("in", inputs[0].data, ReaderOptions{})

@@ -43,9 +43,8 @@ const (
 	known                     // added; another profile of the catalog was added before
 )
 
-// addProfile adds a profile that has a catalog. The first profile of a catalog enters its
-// records into the table. If the catalog is kept, later profiles add to the sums of these
-// records without a search.
+// addProfile adds a profile that has a catalog. The first profile of a catalog enters its records into the table.
+// If the catalog is kept, later profiles add to the sums of these records without a search.
 func (a *accumulator) addProfile(n *numbers, x *addition) (Added, acceptance) {
 	c, got := n.catalog, known
 	s := a.located[c]
@@ -107,8 +106,7 @@ func (a *accumulator) enterCatalog(c *catalog, seq uint64) *catalogSums {
 	return s
 }
 
-// enterProfile adds a profile record by record. If the catalog is kept, it locates the
-// sums for later profiles.
+// enterProfile adds a profile record by record. If the catalog is kept, it locates the sums for later profiles.
 func (a *accumulator) enterProfile(n *numbers, x *addition, got acceptance) (Added, acceptance) {
 	c, counts := n.catalog, &a.scratch
 	counts.reset(c)

@@ -55,8 +55,7 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 	return out
 }
 
-// randomRawSite holds addresses, some of them of no function, so that a value
-// can stand at a site several times.
+// randomRawSite holds addresses, some of them of no function, so that a value can stand at a site several times.
 func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) []ValueData {
 	var s []ValueData
 	for range rng.IntN(6) {
@@ -84,9 +83,8 @@ type weightedInput struct {
 	weight uint64
 }
 
-// mergeShapes merges in order and returns the indexed file, what was added and
-// the warnings, and how many inputs were added by a catalog; byRecord makes no
-// use of catalogs.
+// mergeShapes merges in order and returns the indexed file, what was added and the warnings, and how many inputs
+// were added by a catalog; byRecord makes no use of catalogs.
 func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weightedInput) (file []byte, added []Added, warnings []string, fromCatalogs int) {
 	t.Helper()
 	opt.KeepVTableNames = true
@@ -154,9 +152,8 @@ func TestCatalogsEqualRecords(t *testing.T) {
 							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
 						}
 					}
-					// Before version 8 counter pointers are absolute: no catalog is kept,
-					// and LLVM's rules need one that is. Inputs that might saturate are
-					// added record by record.
+					// Before version 8 counter pointers are absolute: no catalog is kept, and LLVM's rules need one
+					// that is. Inputs that might saturate are added record by record.
 					if round != 4 && fast < 6 && (b.version >= 8 || b.version >= 3 && !opt.LLVMCompat) {
 						t.Errorf("%+v, round %d: %d of 6 inputs were added by a catalog", opt, round, fast)
 					}
@@ -234,10 +231,9 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 	return file
 }
 
-// TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules
-// and in several contexts, by catalogs and record by record, which is what the rules
-// define: that a profile's catalog is known changes nothing, whatever weights,
-// repeated values, more than 255 values of a site, other forms and saturation do.
+// TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules and in several contexts,
+// by catalogs and record by record, which is what the rules define: that a profile's catalog is known changes
+// nothing, whatever weights, repeated values, more than 255 values of a site, other forms and saturation do.
 func TestContextsEqualRecords(t *testing.T) {
 	again := 0
 	for seed := range uint64(60 / oracle.Step(4)) {
@@ -290,8 +286,7 @@ func TestContextsEqualRecords(t *testing.T) {
 	}
 }
 
-// turningHashes returns n hashes that LLVM's map of the records of one name does not keep
-// in order.
+// turningHashes returns n hashes that LLVM's map of the records of one name does not keep in order.
 func turningHashes(rng *rand.Rand, n int) []uint64 {
 	for {
 		hashes := make([]uint64, n)
@@ -304,8 +299,7 @@ func turningHashes(rng *rand.Rand, n int) []uint64 {
 	}
 }
 
-// manySizes is a text profile with a function that the raw ones have, and one of whose
-// sites has hundreds of sizes.
+// manySizes is a text profile with a function that the raw ones have, and one of whose sites has hundreds of sizes.
 func manySizes(rng *rand.Rand) []byte {
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	p, err := Read("in", b.build(), ReaderOptions{})

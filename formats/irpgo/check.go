@@ -199,10 +199,9 @@ func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 // summaries compares the stored summaries with the records: sum has summed up the plain records, cs the
 // context-sensitive ones.
 //
-// The hash of a front-end function may have the bit of context-sensitive records by
-// chance. LLVM 9 and later (indexed versions 5 and later) leave such a record out of
-// the summary; LLVM up to 8 (versions 4 and 5) do not know context-sensitive
-// records.
+// The hash of a front-end function may have the bit of context-sensitive records by chance. LLVM 9 and later
+// (indexed versions 5 and later) leave such a record out of the summary; LLVM up to 8 (versions 4 and 5) do not
+// know context-sensitive records.
 func (c *checker) summaries(r *Reader, sum, cs *SummaryBuilder) {
 	version := r.Info.Version
 	findings := compareSummary(r.Info.Summary, sum, "summary")

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// TestCheckIndexedContents: what an indexed profile holds although its functions
-// and its layout do not allow it.
+// TestCheckIndexedContents: what an indexed profile holds although its functions and its layout do not allow it.
 func TestCheckIndexedContents(t *testing.T) {
 	f := func(name string) Function {
 		return Function{Name: name, Records: []*Record{{Name: name, Hash: 7, Counts: []uint64{1, 2}}}}
@@ -76,8 +75,7 @@ func edited(b []byte, edit func(b []byte)) []byte {
 	return b
 }
 
-// twiceInBucket returns a profile that has a function "a" twice, in the one
-// bucket where it can be.
+// twiceInBucket returns a profile that has a function "a" twice, in the one bucket where it can be.
 func twiceInBucket(t *testing.T, write func(*Profile, IndexedOptions) []byte) []byte {
 	for other := byte('b'); other <= 'z'; other++ {
 		p := &Profile{Variant: IRLevel}

@@ -9,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// plausible looks for numbers that the format allows but that no compiler or run produces. It makes only
-// remarks. If many records of a file break a rule, the file was made in another way, and the rule is
-// not applied.
+// plausible looks for numbers that the format allows but that no compiler or run produces. It makes only remarks.
+// If many records of a file break a rule, the file was made in another way, and the rule is not applied.
 type plausible struct {
 	*checker
 	r    *Reader
@@ -44,8 +43,7 @@ type misfits struct {
 	found []error // at most maxMisfits
 }
 
-// maxMisfits limits the misfits of a rule: with more of them, the file is not damaged but made in another
-// way.
+// maxMisfits limits the misfits of a rule: with more of them, the file is not damaged but made in another way.
 const maxMisfits = 4096
 
 // usual reports whether most break the rule, so that it need not be tested further.

@@ -65,8 +65,7 @@ func (c *checker) trailingZeros(end int64, rest []byte) {
 	}
 }
 
-// variant checks the variant at an offset in the file: marks of IR instrumentation need the mark of the
-// level.
+// variant checks the variant at an offset in the file: marks of IR instrumentation need the mark of the level.
 func (c *checker) variant(v Variant, at int64) {
 	if v&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !v.Has(IRLevel) {
 		c.note(flaw.At("header", at).Field("profile variant").Got(v.String()).
@@ -184,9 +183,8 @@ const outside = 1 << 20
 // leastCode is less than the bytes of any instrumented function.
 const leastCode = 8
 
-// targets looks for targets of indirect calls that no function has and that are one bit
-// away from an instrumented function, or within its first instruction. functions are the
-// addresses of the instrumented functions, ascending.
+// targets looks for targets of indirect calls that no function has and that are one bit away from an instrumented
+// function, or within its first instruction. functions are the addresses of the instrumented functions, ascending.
 func (c *checker) targets(r *rawReader, functions []uint64) {
 	p := r.cur
 	low, high := functions[0], functions[len(functions)-1]

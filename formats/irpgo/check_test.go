@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestCheckFixtures: what the real tools wrote has no findings, but for known
-// ones; what they refuse has.
+// TestCheckFixtures: what the real tools wrote has no findings, but for known ones; what they refuse has.
 func TestCheckFixtures(t *testing.T) {
 	for _, f := range oracle.Fixtures(t) {
 		rep := Check(f.Path, f.Bytes(t))
@@ -116,8 +115,7 @@ func findings(rep CheckReport) string {
 	return strings.Join(out, "; ")
 }
 
-// TestCheckTrailingZeros: zeros after a raw profile are skipped up to a page, and told
-// from there.
+// TestCheckTrailingZeros: zeros after a raw profile are skipped up to a page, and told from there.
 func TestCheckTrailingZeros(t *testing.T) {
 	b := newRawBuild(10, 8, le, IRLevel)
 	b.ids = nil
@@ -132,8 +130,7 @@ func TestCheckTrailingZeros(t *testing.T) {
 	}
 }
 
-// TestCheckRaw: what contradicts itself in a raw profile, beyond what a reader
-// has to notice, is found.
+// TestCheckRaw: what contradicts itself in a raw profile, beyond what a reader has to notice, is found.
 func TestCheckRaw(t *testing.T) {
 	layout := newRecordLayout(10, 8, 3)
 	const records = 128 + 32 // after the header and one binary id

@@ -63,8 +63,7 @@ func TestCompilersAccept(t *testing.T) {
 	}
 }
 
-// mergeForCompiler merges raw fixtures into an indexed file of the version
-// that chooseVersion finds.
+// mergeForCompiler merges raw fixtures into an indexed file of the version that chooseVersion finds.
 func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})

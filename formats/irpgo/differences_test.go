@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// The tests of this file hold lines of docs/differences.md that other tests do
-// not come by.
+// The tests of this file hold lines of docs/differences.md that other tests do not come by.
 
 // TestFoldedFunctions: of several functions at one address that with the
 // smallest name reference is the target of calls, wherever it stands.
@@ -74,8 +73,7 @@ func TestKeyHash(t *testing.T) {
 	}
 }
 
-// TestTotalOfSummary: counters that do not add up to what the summary says are
-// told of when they are merged.
+// TestTotalOfSummary: counters that do not add up to what the summary says are told of when they are merged.
 func TestTotalOfSummary(t *testing.T) {
 	file := mergeBytes(t, 13, newRawBuild(10, 8, binary.LittleEndian, IRLevel).build())
 	const totalCount = 9*8 + 16 + 5*8 // header, counts of the summary, fields before

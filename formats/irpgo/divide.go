@@ -6,11 +6,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// Divide divides all counts, and rounds halves up. Sums of profiles with fractional weights are
-// made so: of the weights times a common denominator, and divided by that. Counters stay, values that
-// come to 0 are dropped. What ran in a coverage profile stays so, and so do the verdicts of
-// [Record.Pseudo]. It does not divide the heap profile, nor the weights of traces, which only compare
-// them with each other.
+// Divide divides all counts, and rounds halves up. Sums of profiles with fractional weights are made so: of the
+// weights times a common denominator, and divided by that. Counters stay, values that come to 0 are dropped. What
+// ran in a coverage profile stays so, and so do the verdicts of [Record.Pseudo]. It does not divide the heap
+// profile, nor the weights of traces, which only compare them with each other.
 func (p *Profile) Divide(by uint64) {
 	if by <= 1 {
 		return

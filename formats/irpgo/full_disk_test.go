@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
 
-// TestFullDiskLarge: of a file whose every section is larger than what is
-// written at a time, each can be the one that finds no room, while others are
-// still being encoded.
+// TestFullDiskLarge: of a file whose every section is larger than what is written at a time, each can be the one
+// that finds no room, while others are still being encoded.
 func TestFullDiskLarge(t *testing.T) {
 	p := &Profile{Variant: IRLevel | HasTemporal, MemProf: largeHeap(t), TraceStreamSize: 1}
 	trace := Trace{Weight: 1}
@@ -70,8 +69,7 @@ func largeHeap(t *testing.T) *memprof.Profile {
 	return p
 }
 
-// TestUnwritableHeap: what no file can hold is refused before anything is
-// written.
+// TestUnwritableHeap: what no file can hold is refused before anything is written.
 func TestUnwritableHeap(t *testing.T) {
 	heap := largeHeap(t)
 	heap.Records = append(heap.Records, heap.Records[0]) // a function twice
@@ -82,8 +80,7 @@ func TestUnwritableHeap(t *testing.T) {
 	}
 }
 
-// TestLLVMMessages: failures that are not in LLVM's words get those of the
-// nearest kind that it has.
+// TestLLVMMessages: failures that are not in LLVM's words get those of the nearest kind that it has.
 func TestLLVMMessages(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// hostileSeeds are small files of every kind: built ones of every version and
-// the smallest fixtures.
+// hostileSeeds are small files of every kind: built ones of every version and the smallest fixtures.
 func hostileSeeds(t testing.TB) map[string][]byte {
 	seeds := make(map[string][]byte)
 	for _, b := range rawVersions() {
@@ -56,8 +55,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// readHostile reads data and demands a typed error or a profile. It reports
-// whether reading succeeded.
+// readHostile reads data and demands a typed error or a profile. It reports whether reading succeeded.
 func readHostile(t *testing.T, meter *hostile.Meter, data []byte) bool {
 	t.Helper()
 	meter.Read(t, len(data))
@@ -72,9 +70,8 @@ func readHostile(t *testing.T, meter *hostile.Meter, data []byte) bool {
 // newMeter returns a meter that allows what inflating needs at least.
 func newMeter() *hostile.Meter { return &hostile.Meter{PerRead: 128 << 10} }
 
-// TestTruncation cuts every seed at every byte. Text ends anywhere between records;
-// binary files nowhere, but for padding at the end and a file of several profiles
-// cut between them.
+// TestTruncation cuts every seed at every byte. Text ends anywhere between records; binary files nowhere, but for
+// padding at the end and a file of several profiles cut between them.
 func TestTruncation(t *testing.T) {
 	meter := newMeter() // of all seeds: many have fewer reads than a batch
 	for name, data := range hostileSeeds(t) {

@@ -161,8 +161,7 @@ func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 	}
 }
 
-// appendBuckets appends the buckets from one up to before another. It may be
-// called by several goroutines.
+// appendBuckets appends the buckets from one up to before another. It may be called by several goroutines.
 func (t *indexedTable) appendBuckets(dst []byte, from, to int) []byte {
 	i := sort.Search(len(t.order), func(i int) bool { return t.bucket(t.order[i]) >= from })
 	var memory keyRecords

@@ -15,18 +15,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest
-// version.
+// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest version.
 type IndexedOptions struct {
-	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means
-	// the newest.
+	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means the newest.
 	Version uint32
 	// Sparse leaves out functions that never ran.
 	Sparse bool
-	// LLVMRelease is the LLVM major release whose order of records to
-	// reproduce; 0 means the release that introduced Version. With 22 and
-	// version 11 the file is what `llvm-profdata --write-prev-version` of
-	// LLVM 22 writes.
+	// LLVMRelease is the LLVM major release whose order of records to reproduce; 0 means the release that
+	// introduced Version. With 22 and version 11 the file is what `llvm-profdata --write-prev-version` of LLVM 22
+	// writes.
 	LLVMRelease int
 	// MemProf adjusts the memprof section, if the profile has one. As long as
 	// it asks for no version, that is chosen to be read wherever Version is.
@@ -35,8 +32,7 @@ type IndexedOptions struct {
 	Warn func(profile.Warning)
 }
 
-// versionTraits says which release introduced an indexed version and what it
-// can hold.
+// versionTraits says which release introduced an indexed version and what it can hold.
 type versionTraits struct {
 	llvm    int     // first LLVM release that writes it
 	variant Variant // variant bits that its readers know
@@ -83,9 +79,8 @@ type indexedWriter struct {
 	buf []byte
 }
 
-// WriteIndexed writes p as an indexed profile: to the byte what llvm-profdata
-// of the version's release writes for the same content, except for the
-// compressed bytes of vtable names.
+// WriteIndexed writes p as an indexed profile: to the byte what llvm-profdata of the version's release writes for
+// the same content, except for the compressed bytes of vtable names.
 func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 	x, err := newIndexedWriter(p, opt)
 	if err != nil {
@@ -189,8 +184,7 @@ func (x *indexedWriter) warnLost(what string) {
 	}
 }
 
-// ran reports whether any counter or bitmap bit of f is set. All records of a
-// name are kept or dropped together.
+// ran reports whether any counter or bitmap bit of f is set. All records of a name are kept or dropped together.
 func (f *Function) ran() bool { return slices.ContainsFunc(f.Records, (*Record).ran) }
 
 func (r *Record) ran() bool {
@@ -408,8 +402,7 @@ func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
 	}
 }
 
-// cut returns after which bucket the chunk ends that begins with the given
-// one, and the size of the chunk in bytes.
+// cut returns after which bucket the chunk ends that begins with the given one, and the size of the chunk in bytes.
 func (pl *placement) cut(from int) (to, size int) {
 	start := uint64(0)
 	for to = from; to < len(pl.buckets); to++ {

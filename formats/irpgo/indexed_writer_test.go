@@ -23,9 +23,8 @@ var llvmIndexed = []struct {
 	values  int // value kinds known
 }{{14, 7, 2}, {16, 9, 2}, {19, 12, 3}, {22, 13, 3}}
 
-// TestIndexedBytesRandom has every llvm-profdata turn random text profiles
-// into indexed ones and compares the bytes: table sizes around each growth
-// step, many hashes under one name, context-sensitive records, sparse files.
+// TestIndexedBytesRandom has every llvm-profdata turn random text profiles into indexed ones and compares the
+// bytes: table sizes around each growth step, many hashes under one name, context-sensitive records, sparse files.
 func TestIndexedBytesRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, llvm := range llvmIndexed {
@@ -74,8 +73,7 @@ func TestIndexedBytesRandom(t *testing.T) {
 	}
 }
 
-// TestWritePrevVersion: version 11 in the order of LLVM 22 is what
-// --write-prev-version gives.
+// TestWritePrevVersion: version 11 in the order of LLVM 22 is what --write-prev-version gives.
 func TestWritePrevVersion(t *testing.T) {
 	tool := oracle.LLVM(t, 22)
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -94,9 +94,8 @@ var (
 	}
 )
 
-// rawHeaderFields gives the header of a version, after magic and version word;
-// nil for versions that no release wrote or that are unknown. Version 6
-// existed for some weeks between LLVM 12 and 13 with the binary ids elsewhere.
+// rawHeaderFields gives the header of a version, after magic and version word; nil for versions that no release
+// wrote or that are unknown. Version 6 existed for some weeks between LLVM 12 and 13 with the binary ids elsewhere.
 func rawHeaderFields(version uint32) []rawField {
 	switch version {
 	case 1:
@@ -119,9 +118,8 @@ func rawHeaderFields(version uint32) []rawField {
 	return nil
 }
 
-// recordLayout holds the offsets of a raw data record's fields
-// (__llvm_profile_data), -1 where a version has no such field. Fields are
-// aligned as in C and the record is padded to a multiple of eight bytes.
+// recordLayout holds the offsets of a raw data record's fields (__llvm_profile_data), -1 where a version has no
+// such field. Fields are aligned as in C and the record is padded to a multiple of eight bytes.
 //
 //	v1     u32 NameSize | u32 NumCounters | u64 FuncHash | ptr NamePtr | ptr CounterPtr
 //	v2     v1 | ptr FunctionPointer | ptr Values | u16 NumValueSites[K]
@@ -216,11 +214,9 @@ const (
 	indexedMagic = 0xff | 'l'<<8 | 'p'<<16 | 'r'<<24 | 'o'<<32 | 'f'<<40 | 'i'<<48 | 0x81<<56
 
 	indexedVersionMin = 1
-	// IndexedVersionMax is the newest indexed version read and written
-	// (LLVM 22).
+	// IndexedVersionMax is the newest indexed version read and written (LLVM 22).
 	IndexedVersionMax = 13
-	// IndexedVersionMinWritten is the oldest indexed version written (LLVM
-	// 3.9 to 5).
+	// IndexedVersionMinWritten is the oldest indexed version written (LLVM 3.9 to 5).
 	IndexedVersionMinWritten = 4
 
 	hashTypeMD5 = 0
@@ -245,8 +241,7 @@ func hasIndexedMagic(data []byte) bool {
 	return len(data) >= 8 && binary.LittleEndian.Uint64(data) == indexedMagic
 }
 
-// rawMagic recognises a raw profile and returns its pointer width and byte
-// order.
+// rawMagic recognises a raw profile and returns its pointer width and byte order.
 func rawMagic(data []byte) (ptr int, order binary.ByteOrder, ok bool) {
 	if len(data) < 8 {
 		return 0, nil, false

@@ -178,8 +178,7 @@ func contextsIn(t *testing.T, said []string) (ids []uint64, kinds map[string]boo
 	return slices.Compact(ids), kinds
 }
 
-// TestCombinedProfile: counters and heap profile in one file, which compilers
-// use for both, as they use LLVM's.
+// TestCombinedProfile: counters and heap profile in one file, which compilers use for both, as they use LLVM's.
 func TestCombinedProfile(t *testing.T) {
 	for _, release := range []int{19, 22} {
 		t.Run(fmt.Sprint("clang", release), func(t *testing.T) {
@@ -249,8 +248,7 @@ func TestCombinedProfile(t *testing.T) {
 	}
 }
 
-// fullStackID returns the id by which clang's diagnostics name a context
-// (memprof::computeFullStackId).
+// fullStackID returns the id by which clang's diagnostics name a context (memprof::computeFullStackId).
 func fullStackID(s *memprof.Stacks, i memprof.StackIndex) uint64 {
 	var b []byte
 	for f := range s.Walk(i) {

@@ -47,8 +47,7 @@ func heapYAML(t *testing.T, p *memprof.Profile) string {
 	return b.String()
 }
 
-// heapFile is an indexed profile with one function, unless empty, and a heap
-// profile.
+// heapFile is an indexed profile with one function, unless empty, and a heap profile.
 func heapFile(t *testing.T, heap *memprof.Profile, opt IndexedOptions, functions ...*Record) []byte {
 	t.Helper()
 	p := profileOf(0, functions...)
@@ -134,8 +133,7 @@ func TestOldVersionsLoseMemProf(t *testing.T) {
 	}
 }
 
-// TestMergeMemProf: heap profiles of indexed and other inputs add up, whatever
-// else the files hold.
+// TestMergeMemProf: heap profiles of indexed and other inputs add up, whatever else the files hold.
 func TestMergeMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	with := heapFile(t, heapProfile(t, 3, 2), IndexedOptions{}, main)
@@ -237,8 +235,7 @@ func TestDamagedMemProf(t *testing.T) {
 	}
 }
 
-// TestLLVMReadsMemProf: llvm-profdata of each release shows our combined files
-// with both parts.
+// TestLLVMReadsMemProf: llvm-profdata of each release shows our combined files with both parts.
 func TestLLVMReadsMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	heap := heapProfile(t, 3, 2)

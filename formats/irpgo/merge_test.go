@@ -46,8 +46,7 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 	return b.String(), warnings
 }
 
-// llvmMerge runs the tool on the same inputs with one thread. Rejected inputs
-// do not stop it.
+// llvmMerge runs the tool on the same inputs with one thread. Rejected inputs do not stop it.
 func llvmMerge(t testing.TB, tool string, inputs []mergeInput, flags ...string) (text string, warnings []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,9 +77,8 @@ func rec(name string, hash uint64, lines ...string) string {
 	return fmt.Sprintf("%s\n%d\n%s\n\n", name, hash, strings.Join(lines, "\n"))
 }
 
-// mergeRules is one case for each rule of merging: what stands in the text
-// output and what is warned of. Every case is checked against llvm-profdata
-// 22; where exact merging differs on purpose, exact says why.
+// mergeRules is one case for each rule of merging: what stands in the text output and what is warned of. Every case
+// is checked against llvm-profdata 22; where exact merging differs on purpose, exact says why.
 var mergeRules = []struct {
 	name   string
 	inputs []mergeInput
@@ -275,8 +273,7 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 	return out
 }
 
-// TestMergeOrder: without temporal traces and mismatches the order of inputs
-// does not matter either.
+// TestMergeOrder: without temporal traces and mismatches the order of inputs does not matter either.
 func TestMergeOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	opt := randomOptions{functions: 40, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel}

@@ -12,17 +12,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Merged is what a [Merger] has added up. It can be written, counted and viewed
-// without being built as a [Profile] first, which would take more time and
-// memory.
+// Merged is what a [Merger] has added up. It can be written, counted and viewed without being built as a [Profile]
+// first, which would take more time and memory.
 type Merged struct {
 	sums  *accumulator
 	cache *catalogCache
 	warn  warner
 	// Head is the merged profile, perhaps without its functions. Do not change it.
 	Head *Profile
-	// MayRepeat says that a value site of the profile may list a value twice, as some of the
-	// inputs did.
+	// MayRepeat says that a value site of the profile may list a value twice, as some of the inputs did.
 	MayRepeat bool
 
 	built bool     // the profile has its functions
@@ -73,8 +71,7 @@ func (r *Merged) byName() *sumKeys {
 	return r.keys
 }
 
-// Profile returns the merged profile, always the same. What is changed in it is
-// written.
+// Profile returns the merged profile, always the same. What is changed in it is written.
 func (r *Merged) Profile() *Profile {
 	if !r.built {
 		r.Head.Functions, r.built = r.byName().functions(), true
@@ -96,8 +93,7 @@ func (r *Merged) View(name string, info *Info) profile.View {
 	return newView(&head, keys.reusedFunctions, name, info)
 }
 
-// ReusedFunctions yields the functions by name, each in the memory of the one
-// before.
+// ReusedFunctions yields the functions by name, each in the memory of the one before.
 func (r *Merged) ReusedFunctions() iter.Seq[*Function] { return r.byName().reusedFunctions }
 
 // WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.
@@ -118,11 +114,10 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	return x.writeTo(w)
 }
 
-// ChooseVersion returns the indexed version to write the profile in, the merge of
-// the inputs: the newest one that every LLVM release able to have written the
-// inputs can read, since the compiler that made a raw profile is the one that
-// will read the result. It is raised where the profile's variant needs a newer
-// version. The reason is a phrase that completes "indexed version N, …".
+// ChooseVersion returns the indexed version to write the profile in, the merge of the inputs: the newest one that
+// every LLVM release able to have written the inputs can read, since the compiler that made a raw profile is the
+// one that will read the result. It is raised where the profile's variant needs a newer version. The reason is a
+// phrase that completes "indexed version N, …".
 //
 // For front-end profiles the version also selects the function hash that clang
 // computes when it looks functions up; see [frontEndHash].
@@ -153,9 +148,8 @@ func (r *Merged) entries() (*sums, []entry) {
 	return r.byName().sums, r.byName().entries
 }
 
-// WriteCatalogs writes a line for each profile layout that the Merger kept for later
-// inputs, with the number of inputs that had it. It helps to find out why a merge is
-// slow.
+// WriteCatalogs writes a line for each profile layout that the Merger kept for later inputs, with the number of
+// inputs that had it. It helps to find out why a merge is slow.
 func (r *Merged) WriteCatalogs(w io.Writer) {
 	var lines []string
 	for _, c := range r.cache.kept {

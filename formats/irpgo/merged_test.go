@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// finished merges indexed profiles and reports whether they are one sum that
-// has not been built.
+// finished merges indexed profiles and reports whether they are one sum that has not been built.
 func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
@@ -108,8 +107,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 	}
 }
 
-// TestMergedDamagedTable: tables that a reader takes but no writer makes are
-// merged and written as ever.
+// TestMergedDamagedTable: tables that a reader takes but no writer makes are merged and written as ever.
 func TestMergedDamagedTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	base := randomProfile(rng, randomOptions{functions: 400, maxHashes: 2, values: 2, variant: IRLevel})

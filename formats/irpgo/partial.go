@@ -57,10 +57,9 @@ func NumInputs(data []byte) int {
 
 func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMagic)) }
 
-// WritePartial writes the sums of m without loss: the sum of partials is the sum of all
-// their inputs, however the inputs are grouped. inputs describes the inputs as for
-// [Merged.ChooseVersion]. Nothing may be added to m afterwards; it may be finished. Only
-// exact merging has partials.
+// WritePartial writes the sums of m without loss: the sum of partials is the sum of all their inputs, however the
+// inputs are grouped. inputs describes the inputs as for [Merged.ChooseVersion]. Nothing may be added to m
+// afterwards; it may be finished. Only exact merging has partials.
 //
 // A partial is added like any other profile. The index of [Merger.AddAt] is added to the
 // indexes of its inputs: it is 0 if the inputs were indexed as parts of one whole, and the
@@ -398,8 +397,7 @@ func (r *partialRecord) site(kind int) {
 	r.merged = append(r.merged, head&1 != 0)
 }
 
-// ranking returns the traces of a partial that is added with a weight. index is added to the
-// indexes of its inputs.
+// ranking returns the traces of a partial that is added with a weight. index is added to the indexes of its inputs.
 func (p *partialReader) ranking(index int, weight uint64) *ranking {
 	s := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
 	for i := range s.traces {

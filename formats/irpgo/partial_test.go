@@ -257,8 +257,7 @@ func TestPartialDamage(t *testing.T) {
 	}
 }
 
-// FuzzReadPartial: whatever follows the magic, there is an error, or a partial that is
-// written as it was read.
+// FuzzReadPartial: whatever follows the magic, there is an error, or a partial that is written as it was read.
 func FuzzReadPartial(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := &partialTree{t: f, rng: rng, inputs: relatedInputs(f, rng, 3, true)}

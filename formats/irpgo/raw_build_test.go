@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// rawBuild makes raw profiles of every version from the documented layout,
-// field by field and apart from the reader's tables, so that the two check
-// each other. Where an installed llvm-profdata reads the version, a test has
+// rawBuild makes raw profiles of every version from the documented layout, field by field and apart from the
+// reader's tables, so that the two check each other. Where an installed llvm-profdata reads the version, a test has
 // it read what rawBuild makes.
 type rawBuild struct {
 	version  uint32

@@ -15,8 +15,7 @@ import (
 // le is the byte order of indexed profiles.
 var le = binary.LittleEndian
 
-// rawSection is one section of a raw profile: its bytes and where they begin
-// in the file.
+// rawSection is one section of a raw profile: its bytes and where they begin in the file.
 type rawSection struct {
 	data []byte
 	off  int64
@@ -134,9 +133,8 @@ func headerTooShort(start int64, size int) error {
 		Want("a whole one").Because(&llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrTruncated})
 }
 
-// setVersion splits the version word. LLVM up to 17 took the low 56 bits as
-// the version; no version ever needed more than 32, and LLVM ignores unknown
-// bits above them.
+// setVersion splits the version word. LLVM up to 17 took the low 56 bits as the version; no version ever needed
+// more than 32, and LLVM ignores unknown bits above them.
 func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	p.version = uint32(p.word)
 	p.variant = Variant(p.word) & variantBits
@@ -169,8 +167,7 @@ type sectionCutter struct {
 	file []byte
 	pos  uint64 // may run past the end; checked by take
 	err  error
-	// partial cuts what there is of sections that do not fit, and counts the
-	// bytes that are missing.
+	// partial cuts what there is of sections that do not fit, and counts the bytes that are missing.
 	partial bool
 	missing uint64
 }

@@ -33,8 +33,7 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	rescuer  rescuer
-	// ended, unless nil, is called after the records of a profile with the
-	// offset behind its value data.
+	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
 }
 
@@ -66,8 +65,7 @@ func (r *rawReader) vtableNames() []string {
 	return r.about.VTableNames
 }
 
-// traces returns the one trace of the file: all functions that ran, over all
-// profiles in it, by first call.
+// traces returns the one trace of the file: all functions that ran, over all profiles in it, by first call.
 func (r *rawReader) traces() ([]Trace, uint64) {
 	if len(r.stamps) == 0 {
 		return nil, 0
@@ -127,8 +125,7 @@ func (r *rawReader) correlate() error {
 		}
 	}
 	p.correlation = c
-	// Errors about these records give places in what the program would have
-	// written.
+	// Errors about these records give places in what the program would have written.
 	p.records.data = c.appendRecords(nil, p)
 	return nil
 }
@@ -156,8 +153,7 @@ func (r *rawReader) warn(function string, err error) {
 	}
 }
 
-// readNames fills the symbol table. Before version 3 the names are plain
-// bytes that the records point into.
+// readNames fills the symbol table. Before version 3 the names are plain bytes that the records point into.
 func (r *rawReader) readNames() error {
 	p := r.cur
 	if p.version < 3 {
@@ -258,8 +254,7 @@ func (r *rawReader) openNext(next int64) error {
 	return r.open(next)
 }
 
-// profileRecords yields the records of the current profile and returns the
-// offset after its value data.
+// profileRecords yields the records of the current profile and returns the offset after its value data.
 func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64, ok bool) {
 	p := r.cur
 	next = p.valueData
@@ -293,9 +288,8 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	return next, true
 }
 
-// readRecord fills r.rec from data record i, whose value data, if it has any,
-// begins at file offset off, and returns the offset after that. known is false
-// for a record that has no name and is left out.
+// readRecord fills r.rec from data record i, whose value data, if it has any, begins at file offset off, and
+// returns the offset after that. known is false for a record that has no name and is left out.
 func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err error) {
 	known, err = r.decodeRecord(i)
 	if err == nil && r.cur.hasValueSites(r.cur.record(i)) {

@@ -189,8 +189,7 @@ func TestNamesWithNUL(t *testing.T) {
 	}
 }
 
-// TestCheckRawBuilds: check has nothing to say about what the runtimes of all
-// versions write.
+// TestCheckRawBuilds: check has nothing to say about what the runtimes of all versions write.
 func TestCheckRawBuilds(t *testing.T) {
 	for _, b := range rawVersions() {
 		b.ids = b.ids[:min(len(b.ids), 1)] // the second is as short as no linker's own
@@ -200,9 +199,8 @@ func TestCheckRawBuilds(t *testing.T) {
 	}
 }
 
-// TestRawBuildAgainstLLVM has the real tool read what rawBuild makes, for the
-// versions it can read, in every word size, byte order and variant, and
-// compares the indexed bytes.
+// TestRawBuildAgainstLLVM has the real tool read what rawBuild makes, for the versions it can read, in every word
+// size, byte order and variant, and compares the indexed bytes.
 func TestRawBuildAgainstLLVM(t *testing.T) {
 	for _, llvm := range []struct {
 		release      int
@@ -214,8 +212,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				continue
 			}
 			if llvm.release < 17 && b.order == binary.AppendByteOrder(binary.BigEndian) {
-				// These releases look callees up before swapping the bytes
-				// and lose every target.
+				// These releases look callees up before swapping the bytes and lose every target.
 				b.funcs[0].values = valueSites{}
 			}
 			t.Run(fmt.Sprintf("llvm%d/%s", llvm.release, b), func(t *testing.T) {
@@ -317,8 +314,7 @@ func TestRawRelativeV7(t *testing.T) {
 	}
 }
 
-// TestRawWin64 covers COFF, whose label differences are 32 bits wide in
-// 64-bit files too.
+// TestRawWin64 covers COFF, whose label differences are 32 bits wide in 64-bit files too.
 func TestRawWin64(t *testing.T) {
 	b := newRawBuild(8, 8, binary.LittleEndian, IRLevel)
 	data := b.build()

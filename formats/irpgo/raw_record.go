@@ -122,9 +122,8 @@ func (p *rawProfile) addrMask() uint64 {
 	return 1<<64 - 1
 }
 
-// looksRelative recognises the v7 profiles that compilers between the bumps
-// to 7 and 8 made: relative pointers under the older number. Record 0 has the
-// same offset under both rules, record 1 decides.
+// looksRelative recognises the v7 profiles that compilers between the bumps to 7 and 8 made: relative pointers
+// under the older number. Record 0 has the same offset under both rules, record 1 decides.
 func (r *rawReader) looksRelative() bool {
 	p := r.cur
 	if p.numRecords() < 2 {
@@ -137,10 +136,9 @@ func (r *rawReader) looksRelative() bool {
 	return absolute >= size && relative < size
 }
 
-// sectionOffset turns record i's pointer into an offset in its section.
-// Versions before 8 store addresses; since 8 both pointer and delta are
-// distances, the pointer's from its own record. All arithmetic is modulo the
-// pointer width: 32-bit files hold negative distances zero-extended.
+// sectionOffset turns record i's pointer into an offset in its section. Versions before 8 store addresses; since 8
+// both pointer and delta are distances, the pointer's from its own record. All arithmetic is modulo the pointer
+// width: 32-bit files hold negative distances zero-extended.
 func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
 	p := r.cur
 	off := ptr - delta
@@ -157,8 +155,7 @@ func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
 	return off
 }
 
-// counterStart returns where in their section the counters of record i begin,
-// as it says.
+// counterStart returns where in their section the counters of record i begin, as it says.
 func (r *rawReader) counterStart(i int, b []byte) uint64 {
 	p := r.cur
 	return r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], uint64(len(p.counters.data)))

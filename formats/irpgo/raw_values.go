@@ -42,9 +42,8 @@ func (r *rawReader) mapAddresses() {
 	if !sites {
 		m.callees = m.callees[:0]
 	}
-	// Of several functions at one address (identical code folding) LLVM takes
-	// an unspecified one; the smallest reference is as good and always the
-	// same.
+	// Of several functions at one address (identical code folding) LLVM takes an unspecified one; the smallest
+	// reference is as good and always the same.
 	byAddress := func(a, b addressRef) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.nameRef, b.nameRef))
 	}
@@ -89,8 +88,7 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	return off + int64(c.Pos()), nil
 }
 
-// valueAt returns what a value that is an address stands for. A nil map leaves
-// values as they are.
+// valueAt returns what a value that is an address stands for. A nil map leaves values as they are.
 func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
 	switch {
 	case m == nil:
@@ -111,8 +109,7 @@ func (m *addressMap) resolve(kind ValueKind, values []ValueData) {
 	}
 }
 
-// callee returns the name reference of the function at addr, 0 if none is
-// known to begin there.
+// callee returns the name reference of the function at addr, 0 if none is known to begin there.
 func (m *addressMap) callee(addr uint64) uint64 {
 	i := sort.Search(len(m.callees), func(i int) bool { return m.callees[i].addr >= addr })
 	if i < len(m.callees) && m.callees[i].addr == addr {
@@ -121,8 +118,7 @@ func (m *addressMap) callee(addr uint64) uint64 {
 	return 0
 }
 
-// vtable returns the name reference of the vtable that covers addr, 0 if none
-// does.
+// vtable returns the name reference of the vtable that covers addr, 0 if none does.
 func (m *addressMap) vtable(addr uint64) uint64 {
 	i := sort.Search(len(m.vtables), func(i int) bool { return m.vtables[i].start > addr })
 	if i > 0 && addr < m.vtables[i-1].end {

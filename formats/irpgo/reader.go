@@ -51,9 +51,8 @@ type Info struct {
 	Summary     *Summary // indexed, from version 4
 	CSSummary   *Summary // indexed: of the context-sensitive records, if the variant has them
 	Of          []*Info  // partial: the formats, versions and variants of what it is the sum of
-	// NameRefs yields what the function of this name yields of the file, without reading it
-	// again. A [Merger] sets it, and it ends when that adds the next profile; nil if the
-	// Merger did not need the names.
+	// NameRefs yields what the function of this name yields of the file, without reading it again. A [Merger] sets
+	// it, and it ends when that adds the next profile; nil if the Merger did not need the names.
 	NameRefs iter.Seq[uint64]
 }
 
@@ -74,21 +73,18 @@ func sources(infos []*Info) []*Info {
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(profile.Warning)
-	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not
-	// in the file (they get the empty name), unknown variant bits, value kinds
-	// that the header does not announce, hash tables that no lookup would find
-	// its way through, raw profiles without function data (nothing is read).
+	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not in the file (they get the empty
+	// name), unknown variant bits, value kinds that the header does not announce, hash tables that no lookup would
+	// find its way through, raw profiles without function data (nothing is read).
 	Lenient bool
-	// Correlate returns what completes a raw profile that was written without
-	// data records and names, by the ids of the binaries that it names, often
-	// none; nil if nothing does. With Lenient it is asked for every raw
-	// profile, and what it returns must be needed.
+	// Correlate returns what completes a raw profile that was written without data records and names, by the ids of
+	// the binaries that it names, often none; nil if nothing does. With Lenient it is asked for every raw profile,
+	// and what it returns must be needed.
 	Correlate func(binaryIDs [][]byte) (*Correlation, error)
-	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with
-	// absurd counters: above 2^56 in a raw profile, which is of one run. If more than one in
-	// twenty functions is damaged, at least two, reading fails all the same. Without Rescue the
-	// first damaged function ends the reading, and absurd counters are only warned of, as LLVM
-	// does. Text is never rescued.
+	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with absurd counters:
+	// above 2^56 in a raw profile, which is of one run. If more than one in twenty functions is damaged, at least
+	// two, reading fails all the same. Without Rescue the first damaged function ends the reading, and absurd
+	// counters are only warned of, as LLVM does. Text is never rescued.
 	Rescue bool
 	// Clamp replaces absurd counters under Rescue and keeps their functions. A counter less
 	// than 2^32 below 2^64 becomes 0: lost updates of several threads leave such small negative
@@ -100,17 +96,15 @@ type ReaderOptions struct {
 	rescueAll bool // however many there are
 }
 
-// decoder is one format's reader. records yields a reused record, stops after
-// an error, and may be called again; warnings are given on the first walk
-// only.
+// decoder is one format's reader. records yields a reused record, stops after an error, and may be called again;
+// warnings are given on the first walk only.
 type decoder interface {
 	info() *Info
 	records(yield func(*Record, error) bool)
 	symbols() *Symtab
 	vtableNames() []string
 	traces() ([]Trace, uint64)
-	// nameRef is the reference of the current record's name, 0 if it is not
-	// certain.
+	// nameRef is the reference of the current record's name, 0 if it is not certain.
 	nameRef() uint64
 }
 
@@ -144,8 +138,7 @@ func Detect(data []byte) (Format, bool) {
 	return f, ok
 }
 
-// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has
-// read it.
+// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has read it.
 func detectLeniently(data []byte) (Format, bool) {
 	switch {
 	case len(data) == 0:
@@ -172,9 +165,8 @@ func looksLikeText(data []byte) bool {
 	return true
 }
 
-// NewReader begins to read a profile held in data, which must stay unchanged
-// while the reader is used. name is used in errors and warnings. Headers and
-// sections are checked here, names and records when they are read.
+// NewReader begins to read a profile held in data, which must stay unchanged while the reader is used. name is used
+// in errors and warnings. Headers and sections are checked here, names and records when they are read.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
@@ -238,13 +230,11 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 // virtual tables. For text profiles it is complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
 
-// Traces returns the temporal profile traces, a sample, and the number of traces that it was
-// chosen from. Call it after the records were read. Traces of raw
-// profiles have weight 1.
+// Traces returns the temporal profile traces, a sample, and the number of traces that it was chosen from. Call it
+// after the records were read. Traces of raw profiles have weight 1.
 func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
 
-// Read reads a whole profile into memory: its records merged as by [Merger]
-// with weight 1.
+// Read reads a whole profile into memory: its records merged as by [Merger] with weight 1.
 func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	r, err := NewReader(name, data, opt)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestRecordsStayValid: records are not overwritten while the walk goes on, and
-// those that are reused are the same.
+// TestRecordsStayValid: records are not overwritten while the walk goes on, and those that are reused are the same.
 func TestRecordsStayValid(t *testing.T) {
 	for _, file := range []string{"clang22/ir-run1.profraw", "llvm22/merged.profdata", "text/llvm22-vtable.proftext"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "irpgo", file))

@@ -5,16 +5,14 @@ import (
 	"iter"
 )
 
-// llvmRelease says which versions an LLVM release writes and which variants
-// of profiles it can have made.
+// llvmRelease says which versions an LLVM release writes and which variants of profiles it can have made.
 type llvmRelease struct {
 	name         string
 	raw, indexed uint32
 	variant      Variant
 }
 
-// llvmReleases in order of age. LLVM 23's indexed version is not known; it
-// reads 13.
+// llvmReleases in order of age. LLVM 23's indexed version is not known; it reads 13.
 var llvmReleases = []llvmRelease{
 	{"3.5", 1, 1, 0},
 	{"3.6", 1, 2, 0},
@@ -48,9 +46,8 @@ var rawMemProfVersions = map[string]uint32{
 	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
 }
 
-// writers returns the oldest and the newest release that can have written a
-// profile, nil for text, which every release writes alike, and for files that
-// no known release can have made.
+// writers returns the oldest and the newest release that can have written a profile, nil for text, which every
+// release writes alike, and for files that no known release can have made.
 func (i *Info) writers() (oldest, newest *llvmRelease) {
 	for k := range llvmReleases {
 		r := &llvmReleases[k]
@@ -92,15 +89,13 @@ func (i *Info) Releases() (writtenBy, readableBy string) {
 // formatRawMemProf marks the Info of [RawMemProfInfo].
 const formatRawMemProf Format = -1
 
-// RawMemProfInfo returns what stands for raw MemProf profiles of a version among
-// the inputs of [Merged.ChooseVersion]: it says which releases write them, and
-// no more.
+// RawMemProfInfo returns what stands for raw MemProf profiles of a version among the inputs of
+// [Merged.ChooseVersion]: it says which releases write them, and no more.
 func RawMemProfInfo(version int) *Info {
 	return &Info{Format: formatRawMemProf, Version: uint32(version)}
 }
 
-// versionChoice is an indexed version and the reason for it, a phrase that
-// completes "indexed version N, …".
+// versionChoice is an indexed version and the reason for it, a phrase that completes "indexed version N, …".
 type versionChoice struct {
 	version uint32
 	reason  string
@@ -117,8 +112,7 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 	}
 }
 
-// chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given
-// hashes.
+// chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given hashes.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionChoice {
 	c := versionChoice{IndexedVersionMax, "the newest"}
 	for _, in := range sources(inputs) {
@@ -157,11 +151,10 @@ func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionC
 // frontEndHash is which of clang's front-end hash algorithms made the function
 // hashes of a profile (PGOHashVersion of clang's llvmerr.GenPGO).
 //
-// clang picks the algorithm by the indexed version that it reads: the third
-// one up to version 12, the fourth from 13 on (LLVM 22), which clears the top
-// four bits. A function whose hash does not match loses its profile with a
-// warning at most, so version and hashes must fit. Short functions have no
-// MD5 in their hash and look the same under both.
+// clang picks the algorithm by the indexed version that it reads: the third one up to version 12, the fourth from
+// 13 on (LLVM 22), which clears the top four bits. A function whose hash does not match loses its profile with a
+// warning at most, so version and hashes must fit. Short functions have no MD5 in their hash and look the same
+// under both.
 type frontEndHash int
 
 const (

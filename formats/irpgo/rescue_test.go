@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// rescueBuild is a profile of n functions f0, f1, … of two counters, each 10
-// and 20, with a value site.
+// rescueBuild is a profile of n functions f0, f1, … of two counters, each 10 and 20, with a value site.
 func rescueBuild(n int) *rawBuild {
 	b := newRawBuild(10, 8, le, IRLevel)
 	b.funcs = nil
@@ -31,8 +30,7 @@ var (
 	rescueClamp = ReaderOptions{Rescue: true, Clamp: true}
 )
 
-// readRescued reads a profile and lists its functions with their counts, and what was
-// rescued.
+// readRescued reads a profile and lists its functions with their counts, and what was rescued.
 func readRescued(t *testing.T, data []byte, how ReaderOptions) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()
 	how.Rescued = func(r profile.Rescued) { rescued = append(rescued, describeRescued(r)) }

@@ -42,9 +42,8 @@ func siblingsOf(t *testing.T, data []byte) *Siblings {
 	return s
 }
 
-// TestSalvage cuts profiles of all versions at every byte: what is salvaged is
-// what the whole profile has, and with the names of a sibling no function is
-// lost whose counters are there.
+// TestSalvage cuts profiles of all versions at every byte: what is salvaged is what the whole profile has, and with
+// the names of a sibling no function is lost whose counters are there.
 func TestSalvage(t *testing.T) {
 	for _, b := range rawVersions() {
 		data := b.build()

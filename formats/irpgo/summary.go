@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Summary describes how the counts of a profile are spread. Compilers decide
-// from it what is hot and what is cold.
+// Summary describes how the counts of a profile are spread. Compilers decide from it what is hot and what is cold.
 type Summary struct {
 	NumFunctions     uint64 // records with counts; pseudo counts are left out
 	NumCounts        uint64 // counters of all of them; LLVM says blocks
@@ -20,9 +19,8 @@ type Summary struct {
 	Cutoffs          profile.Cutoffs // LLVM's detailed summary
 }
 
-// SummaryBuilder computes a [Summary] from counters given in any order. The
-// zero value is empty. Parts of a profile may be added to builders of their
-// own and merged. Memory grows with the number of distinct counts.
+// SummaryBuilder computes a [Summary] from counters given in any order. The zero value is empty. Parts of a profile
+// may be added to builders of their own and merged. Memory grows with the number of distinct counts.
 type SummaryBuilder struct {
 	functions   uint64
 	maxFirst    uint64
@@ -98,9 +96,8 @@ func summarySize(cutoffs int) int {
 	return summaryHeaderSize + 8*summaryFields + cutoffEntrySize*cutoffs
 }
 
-// readSummary honours the numbers of fields and cutoffs in the file: early
-// LLVM versions wrote others. Fields it does not know are skipped, missing
-// ones are zero.
+// readSummary honours the numbers of fields and cutoffs in the file: early LLVM versions wrote others. Fields it
+// does not know are skipped, missing ones are zero.
 func readSummary(c *cursor.Cursor) (*Summary, error) {
 	numFields := c.U64("number of summary fields")
 	numCutoffs := c.U64("number of summary cutoffs")

@@ -58,8 +58,7 @@ func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
 	return s
 }
 
-// randomCounts draws the counters of n records: zeros, numbers of all sizes,
-// repeated ones, and pseudo counts.
+// randomCounts draws the counters of n records: zeros, numbers of all sizes, repeated ones, and pseudo counts.
 func randomCounts(rng *rand.Rand, n int) [][]uint64 {
 	records := make([][]uint64, n)
 	for i := range records {
@@ -149,8 +148,7 @@ func TestSummaryBuilderGoesOn(t *testing.T) {
 	}
 }
 
-// The summary that show prints is the one we compute, also where the total
-// does not fit into 64 bits.
+// The summary that show prints is the one we compute, also where the total does not fit into 64 bits.
 func TestSummaryAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	for _, tt := range []struct {

@@ -247,8 +247,7 @@ func TestTextHugeNumbers(t *testing.T) {
 	}
 }
 
-// Reading allocates names, and nothing for lines and records once the slices
-// have their size.
+// Reading allocates names, and nothing for lines and records once the slices have their size.
 func TestTextAllocations(t *testing.T) {
 	const records = 1000
 	var b bytes.Buffer

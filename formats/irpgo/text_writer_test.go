@@ -133,8 +133,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 	}
 }
 
-// Names of targets come from wherever the profile knows them, for LLVM only
-// from the functions written.
+// Names of targets come from wherever the profile knows them, for LLVM only from the functions written.
 func TestWriteTextTargets(t *testing.T) {
 	var symtab Symtab
 	p := profileOf(0,
@@ -190,8 +189,7 @@ func TestWriteTextTargets(t *testing.T) {
 	}
 }
 
-// The names that value data and traces of a text profile mention survive
-// without records of their own.
+// The names that value data and traces of a text profile mention survive without records of their own.
 func TestTextKeepsNamesWithoutRecords(t *testing.T) {
 	const in = ":temporal_prof_traces\n1\n1\n1\nelsewhere,foo\n" + one + "2\n0\n1\n1\ncallee:3\n2\n1\n1\nvtable:2\n"
 	out := writeText(t, collect(t, []byte(in)), TextOptions{Warn: failOnWarning(t)})

@@ -24,9 +24,8 @@ type valueBuffer struct {
 	data  []ValueData
 }
 
-// readValueData decodes the blob at the cursor into v, whose sites alias b
-// until the next call. The cursor must stand at the blob and hold nothing
-// that may not be read.
+// readValueData decodes the blob at the cursor into v, whose sites alias b until the next call. The cursor must
+// stand at the blob and hold nothing that may not be read.
 func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
 	*v = valueSites{}
 	start, startPos := c.Offset(), c.Pos()
@@ -85,8 +84,7 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
 		}
 		v[kind] = b.sites[firstSite:len(b.sites):len(b.sites)]
 	}
-	// LLVM walks on by TotalSize; a blob with bytes left over would let the
-	// sum of its parts disagree with it.
+	// LLVM walks on by TotalSize; a blob with bytes left over would let the sum of its parts disagree with it.
 	if left() != 0 {
 		c.Fail(c.At(start).Field("value data size").Got(total).
 			Wantf("%d, what its parts add up to", c.Pos()-startPos).
@@ -173,9 +171,8 @@ func valueDataSize(v *valueSites) int {
 	return n
 }
 
-// valuesOfKind splits valid value data, which begins with the header of a kind
-// that has the given number of sites: the numbers of values per site, the pairs
-// of value and count, and what follows.
+// valuesOfKind splits valid value data, which begins with the header of a kind that has the given number of sites:
+// the numbers of values per site, the pairs of value and count, and what follows.
 func valuesOfKind(data []byte, sites int) (lengths, pairs, rest []byte) {
 	lengths = data[valueKindHeader : valueKindHeader+sites]
 	data = data[valueKindHeader+(sites+7)&^7:]
@@ -201,9 +198,8 @@ func (s *siteCounts) split(v *valueSites, sites [][]ValueData) {
 	}
 }
 
-// read sets s to what the value data at the start of b says and returns the size
-// of the data in bytes. It returns 0 if the data is not laid out as LLVM lays it
-// out: the kinds that have sites, in ascending order.
+// read sets s to what the value data at the start of b says and returns the size of the data in bytes. It returns 0
+// if the data is not laid out as LLVM lays it out: the kinds that have sites, in ascending order.
 func (s *siteCounts) read(bigEndian bool, b []byte) (size int) {
 	*s = siteCounts{}
 	if len(b) < valueDataHeader {

@@ -25,8 +25,7 @@ func readView(data []byte) (*Profile, *Info, error) {
 	return m.Finish().Profile(), r.Info, nil
 }
 
-// TestViewFixtures: of every fixture the view has each record, value and
-// trace, and its summary is LLVM's.
+// TestViewFixtures: of every fixture the view has each record, value and trace, and its summary is LLVM's.
 func TestViewFixtures(t *testing.T) {
 	checked := 0
 	for _, f := range oracle.Fixtures(t) {
