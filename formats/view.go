@@ -94,7 +94,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	}
 	merged := m.Finish()
 	p := merged.Head
-	if p.MemProf.Empty() || merged.Contents().Functions > 0 {
+	if p.MemProf.Empty() || hasFunctions(merged) {
 		return ViewMerged(name, merged, r.Info, opt)
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
@@ -111,7 +111,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOptions) (profile.View, error) {
 	p := merged.Head
 	// Counters at the level of IR have no coverage mapping.
-	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && merged.Contents().Functions > 0 {
+	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && hasFunctions(merged) {
 		return opt.viewCoverage(merged.Profile(), name, info)
 	}
 	if !p.MemProf.Empty() {
@@ -120,6 +120,11 @@ func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOpt
 		}
 	}
 	return merged.View(name, info), nil
+}
+
+func hasFunctions(m *irpgo.Merged) bool {
+	functions, _, _ := m.Contents()
+	return functions > 0
 }
 
 // nameFunctions adds names to a heap profile that identifies functions by hash.

@@ -169,7 +169,7 @@ func TestPacked(t *testing.T) {
 		oracle.WriteFile(t, name, b.Bytes())
 		got := ""
 		err := File(name, Options{}).Each(new(Reader), func(d *Data) error {
-			program, id := d.Packed()
+			program, id := d.Program, d.BuildID
 			got = program + " " + id
 			return nil
 		})
@@ -212,7 +212,7 @@ func TestArchiveMembers(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	wantSkipped := []string{
-		"!dir/.profuse-x.tmp: " + temporary,
+		"!dir/.profuse-x.tmp: temporary file of an unfinished run",
 		"!hard: " + archiveLink, "!soft: " + archiveLink,
 		"!fifo: " + notRegular, "!device: " + notRegular,
 	}

@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/profuse-pgo/profuse/internal/files/packing"
 )
 
 // Data is the uncompressed contents of one file or archive member.
 type Data struct {
-	name   string
-	bytes  []byte // a buffer of the Reader
-	origin packing.Origin
+	// Program identifies the program of the profile, and BuildID is its build id in hexadecimal, as a pack says; ""
+	// where it does not say.
+	Program, BuildID string
+
+	name  string
+	bytes []byte // a buffer of the Reader
 }
 
 // Name returns the path of the file; for a member of an archive "archive.tar!member".
@@ -24,10 +25,6 @@ func (d *Data) Name() string { return d.name }
 // Bytes returns the contents, which may be empty. They must not be written to,
 // and are valid until the function that got the Data returns.
 func (d *Data) Bytes() []byte { return d.bytes }
-
-// Packed returns what a pack says about a profile in it: what identifies its program, and
-// the build id in hexadecimal; "" where it does not say.
-func (d *Data) Packed() (program, buildID string) { return d.origin.Program, d.origin.BuildID }
 
 // A Reader holds buffers and decompressors that one goroutine reuses from input to input. The zero value is ready.
 type Reader struct {

@@ -139,7 +139,7 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 		"d/dangling: " + danglingLink,
 		"d/ldir: " + linkedFolder,
 		"d/loop: " + linkedFolder,
-		"d/sub/.profuse-x.tmp: " + temporary,
+		"d/sub/.profuse-x.tmp: temporary file of an unfinished run",
 	}
 	var got []string
 	opts := Options{Skipped: func(name string, why string) {

@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"io"
 	"os"
+
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 const (
@@ -70,7 +72,7 @@ func (h *heads) stream(src io.Reader, depth int) (more bool) {
 		if err != nil {
 			return false
 		}
-		if _, hidden := IsHidden(member.Name); hidden || member.Typeflag != tar.TypeReg {
+		if _, hidden := atomicfile.IsHidden(member.Name); hidden || member.Typeflag != tar.TypeReg {
 			continue
 		}
 		if !h.stream(t, depth+1) {

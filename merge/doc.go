@@ -12,8 +12,7 @@
 //	}
 //
 // [Run] opens the inputs, archives and compressed files included, and hands their profiles to the adders, one for
-// each worker. Run leaves out a profile that its adder refuses and goes on with the others. A [Quarantine] keeps
-// the profiles that were left out.
+// each worker. Run leaves out a profile that its adder refuses and goes on with the others.
 //
 // # Order
 //

@@ -57,18 +57,18 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 	return ins, names
 }
 
-// Every profile gets its place in the order of all, with any number of workers, and an account.
+// Every profile gets its index among all, with any number of workers, and an account.
 func TestOrdered(t *testing.T) {
 	ins, want := folder(t, 60)
 	for _, workers := range []int{1, 2, 7, 40} {
 		var mu sync.Mutex
-		places := make([]string, len(want))
+		names := make([]string, len(want))
 		accounts := make(map[string]int)
 		ended := 0
 		adders := slices.Repeat([]Adder{func(p *Profile) (*Contribution, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			places[p.Index] = p.Name
+			names[p.Index] = p.Name
 			return nil, nil
 		}}, workers)
 		err := Run(t.Context(), ins, adders, Options{
@@ -87,8 +87,8 @@ func TestOrdered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(places, want) {
-			t.Errorf("%d workers: places %q", workers, places)
+		if !slices.Equal(names, want) {
+			t.Errorf("%d workers: names %q", workers, names)
 		}
 		if len(accounts) != len(want) || ended != len(want) {
 			t.Errorf("%d workers: %d accounts, %d profiles of inputs, want %d", workers, len(accounts), ended, len(want))
@@ -213,39 +213,5 @@ func TestJudge(t *testing.T) {
 	b.NoInput = true
 	if err := b.Judge(none); err != nil {
 		t.Error(err)
-	}
-}
-
-// A quarantine links or moves files, copies members, and says why.
-func TestQuarantine(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, move := range []bool{false, true} {
-		if err := os.WriteFile("bad", []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		q, err := OpenQuarantine("odd")
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Move, q.Reason = move, func(a *Account) []byte { return []byte(a.Err.Error()) }
-		q.Add(&Account{File: "good"})
-		q.Add(&Account{File: "bad", Err: errors.New("why")})
-		q.Add(&Account{File: "../a.tar!m", Data: []byte("m"), Err: errors.New("also")})
-		if err := q.Finish(true); err != nil {
-			t.Fatal(err)
-		}
-		for name, want := range map[string]string{
-			"odd/bad": "x", "odd/bad" + ReasonSuffix: "why", "odd/_up/a.tar!m": "m", "odd/_up/a.tar!m" + ReasonSuffix: "also",
-		} {
-			if got, err := os.ReadFile(name); err != nil || string(got) != want {
-				t.Errorf("move %v: %s: %q, %v", move, name, got, err)
-			}
-		}
-		if _, err := os.Stat("bad"); (err != nil) != move {
-			t.Errorf("move %v: %v", move, err)
-		}
-		if !q.Holds("odd/x/y") || q.Holds("bad") {
-			t.Error("what is in it and what is not")
-		}
 	}
 }

@@ -105,7 +105,7 @@ func allDiffer(n int, number func(i int) uint64) bool {
 }
 
 // addresses returns the map that resolves values of a kind, or nil if values of that kind are not addresses.
-func (c *catalog) addresses(kind ValueKind) *addressMap {
+func (c *catalog) addresses(kind int) *addressMap {
 	if c.raw == nil || kind == MemOPSize {
 		return nil
 	}

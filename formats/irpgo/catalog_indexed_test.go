@@ -34,7 +34,7 @@ func otherRun(rng *rand.Rand, p *Profile, most uint64) *Profile {
 			}
 			for k := range c.Values {
 				for i := range c.Values[k] {
-					c.Values[k][i] = randomSite(rng, ValueKind(k), names)
+					c.Values[k][i] = randomSite(rng, k, names)
 				}
 			}
 			g.Records = append(g.Records, &c)

@@ -182,7 +182,7 @@ func (w *profileWalk) addBitmap(dst []byte) {
 }
 
 // eachSite yields the values of the next entry's sites, undecoded.
-func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind ValueKind, pairs []byte)) {
+func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind int, pairs []byte)) {
 	if !counts.any() {
 		return
 	}
@@ -195,7 +195,7 @@ func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind ValueKind, pa
 		lengths, pairs, rest := valuesOfKind(data, int(count))
 		data = rest
 		for _, l := range lengths {
-			yield(ValueKind(k), pairs[:int(l)*valueDataPair])
+			yield(k, pairs[:int(l)*valueDataPair])
 			pairs = pairs[int(l)*valueDataPair:]
 		}
 	}
@@ -211,7 +211,7 @@ func (w *profileWalk) decodePairs(values []ValueData, pairs []byte, address bool
 
 // addSites adds the values of the next entry to its sites.
 func (w *profileWalk) addSites(sites []siteSum, counts *siteCounts, weight uint64) (overflow bool) {
-	w.eachSite(counts, func(kind ValueKind, pairs []byte) {
+	w.eachSite(counts, func(kind int, pairs []byte) {
 		t, from := &sites[0], w.catalog.addresses(kind)
 		sites = sites[1:]
 		resolve := from != nil && w.only == nil
@@ -259,7 +259,7 @@ func (w *profileWalk) decode(r *Record, e *extra) {
 		w.addBitmap(r.Bitmap)
 	}
 	w.decoded, w.values = w.decoded[:0], w.values[:0]
-	w.eachSite(&e.sites, func(kind ValueKind, pairs []byte) {
+	w.eachSite(&e.sites, func(kind int, pairs []byte) {
 		from, start := w.catalog.addresses(kind), len(w.decoded)
 		w.decoded = w.decodePairs(w.decoded, pairs, from != nil)
 		site := w.decoded[start:len(w.decoded):len(w.decoded)]

@@ -46,7 +46,7 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 			for k := range f.values {
 				f.values[k] = slices.Clone(f.values[k])
 				for s := range f.values[k] {
-					f.values[k][s] = randomRawSite(rng, ValueKind(k), base)
+					f.values[k][s] = randomRawSite(rng, k, base)
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 }
 
 // randomRawSite holds addresses, some of them of no function, so that a value can stand at a site several times.
-func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) []ValueData {
+func randomRawSite(rng *rand.Rand, k int, b *rawBuild) []ValueData {
 	var s []ValueData
 	for range rng.IntN(6) {
 		v := uint64(rng.IntN(9))

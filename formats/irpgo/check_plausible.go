@@ -27,7 +27,7 @@ type plausible struct {
 type siteTotal struct {
 	record int
 	name   string
-	kind   ValueKind
+	kind   int
 	total  uint64
 }
 
@@ -89,7 +89,7 @@ func (p *plausible) add(r *Record, i int) {
 			}
 		}
 	}
-	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.Values[kind] {
 			for _, v := range site {
 				if v.Value != 0 {
@@ -133,7 +133,7 @@ const siteSlack, siteSlackFew = 64, 1024
 func (p *plausible) siteSums(r *Record, i int) {
 	for kind, sites := range r.Values {
 		for _, site := range sites {
-			s := siteTotal{record: i, name: r.Name, kind: ValueKind(kind)}
+			s := siteTotal{record: i, name: r.Name, kind: kind}
 			for _, v := range site {
 				s.total = saturate.Add(s.total, v.Count)
 			}
@@ -148,7 +148,7 @@ func (p *plausible) siteSums(r *Record, i int) {
 func (p *plausible) sums() {
 	for _, s := range p.busy {
 		if s.total/siteSlack > p.top.value {
-			p.remark(flaw.In("records").InRecord(s.record).Field("values that a site of kind "+s.kind.String()+" of "+s.name+" saw").
+			p.remark(flaw.In("records").InRecord(s.record).Field("values that a site of kind "+valueKindNames[s.kind]+" of "+s.name+" saw").
 				Got(s.total).Wantf("not more than %d times the greatest counter, %d", siteSlack, p.top.value).Corrupt())
 		}
 	}

@@ -18,7 +18,7 @@ func TestCheckPlausible(t *testing.T) {
 	}
 	const raw, indexed, text = "clang22/ir-run1.profraw", "llvm22/dispatch-indexed.profdata", "text/llvm22-ir.proftext"
 	// pair returns where the first target or size of a profile is, followed by its count.
-	pair := func(data []byte, kind ValueKind) int {
+	pair := func(data []byte, kind int) int {
 		p, err := Read("f", data, ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)

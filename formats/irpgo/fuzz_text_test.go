@@ -37,7 +37,7 @@ func FuzzText(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if format, _ := detectLeniently(data); format != FormatText {
+		if detectLeniently(data) != FormatText {
 			return
 		}
 		recs, _, err := readRecords(data)

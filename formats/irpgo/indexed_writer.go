@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -72,7 +73,7 @@ type indexedWriter struct {
 	table   *indexedTable
 	kinds   int  // value kinds that the version can hold
 	native  bool // as the release that introduced the version
-	sum, cs SummaryBuilder
+	sum, cs summary.Builder
 	summed  sync.WaitGroup   // until they are complete
 	memprof *memprof.Section // nil without a memprof section
 
@@ -318,10 +319,10 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 	if x.opt.Version == 4 { // LLVM up to 5, which knows no context-sensitive records
 		x.sum.Merge(&x.cs)
 	}
-	sum := x.sum.Summary(profile.DefaultCutoffs())
+	sum := Summary(x.sum.Summary(profile.DefaultCutoffs()))
 	x.buf = appendSummary(x.buf, &sum)
 	if x.variant.Has(ContextSens) {
-		cs := x.cs.Summary(profile.DefaultCutoffs())
+		cs := Summary(x.cs.Summary(profile.DefaultCutoffs()))
 		x.buf = appendSummary(x.buf, &cs)
 	}
 	if _, err := w.Write(x.buf); err != nil {

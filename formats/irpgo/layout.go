@@ -57,7 +57,7 @@ const (
 	fNamesDelta                      // address of the names
 	fNumVTables                      // records
 	fVNamesSize                      // bytes
-	fValueKindLast                   // highest ValueKind the writer knows (IPVK_Last)
+	fValueKindLast                   // highest int the writer knows (IPVK_Last)
 	fValueDataSize                   // bytes of value data; v2, v3 only
 	fValueDataDelta                  // address of the value data; v2, v3 only
 	numRawFields

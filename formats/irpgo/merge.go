@@ -29,7 +29,7 @@ type MergeOptions struct {
 	TraceReservoir int
 	// MaxTraceLength is the number of functions kept of a trace; 0 means 10000, negative drops all traces.
 	MaxTraceLength int
-	// Rename gives functions other names before they meet, see [ParseRemapping]; nil leaves them theirs. The
+	// Rename gives functions other names before they meet; nil leaves them theirs. The
 	// targets of calls and the functions of traces keep their names.
 	Rename func(name string) string
 	// Like is a Merger that has read, or is reading, profiles of the same

@@ -195,7 +195,7 @@ func relatedInputs(t testing.TB, rng *rand.Rand, n int, weighted bool) []mergeIn
 				}
 				for k := range c.Values {
 					for i := range c.Values[k] {
-						c.Values[k][i] = randomSite(rng, ValueKind(k), names)
+						c.Values[k][i] = randomSite(rng, k, names)
 					}
 				}
 				switch rng.IntN(25) {
@@ -343,5 +343,13 @@ func TestTraceReservoir(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%+v (-llvm +profuse):\n%s", tc, diff)
 		}
+	}
+}
+
+func TestMergeRename(t *testing.T) {
+	rename := func(name string) string { return strings.Replace(name, "old", "new", 1) }
+	p := finished(t, MergeOptions{Rename: rename}, [][]byte{[]byte(rec("old", 1, "1", "5")), []byte(rec("new", 1, "1", "7"))}).Profile()
+	if len(p.Functions) != 1 || p.Functions[0].Name != "new" || p.Functions[0].Records[0].Counts[0] != 5+2*7 {
+		t.Errorf("%+v", p.Functions)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
@@ -22,16 +21,12 @@ type Merged struct {
 	Head *Profile
 	// MayRepeat says that a value site of the profile may list a value twice, as some of the inputs did.
 	MayRepeat bool
+	// Catalogs has a line for each profile layout that the Merger kept for later inputs, with the number of inputs that
+	// had the layout. It helps to find out why a merge is slow.
+	Catalogs []string
 
 	built bool     // the profile has its functions
 	keys  *sumKeys // in the order of names; nil until they are needed
-}
-
-// Contents says how much a merged profile holds.
-type Contents struct {
-	Functions int    // names
-	Counters  int    // of all records
-	Total     uint64 // sum of the counters but for pseudo counts, saturating
 }
 
 // Finish ends the merging: nothing may be added afterwards.
@@ -42,6 +37,7 @@ func (m *Merger) Finish() *Merged {
 		warn:      m.warner(""),
 		Head:      &Profile{Variant: m.variant},
 		MayRepeat: m.sums.repeats,
+		Catalogs:  m.catalogs.catalogLines(),
 	}
 	p := r.Head
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
@@ -148,37 +144,33 @@ func (r *Merged) entries() (*sums, []entry) {
 	return r.byName().sums, r.byName().entries
 }
 
-// WriteCatalogs writes a line for each profile layout that the Merger kept for later inputs, with the number of
-// inputs that had it. It helps to find out why a merge is slow.
-func (r *Merged) WriteCatalogs(w io.Writer) {
-	var lines []string
-	for _, c := range r.cache.kept {
+// catalogLines returns the lines of [Merged].Catalogs.
+func (c *catalogCache) catalogLines() (lines []string) {
+	if c == nil {
+		return nil
+	}
+	for _, k := range c.kept {
 		lines = append(lines, fmt.Sprintf("catalog: %s, %d records, %d counters, %d value sites: %d profiles\n",
-			c.key.format, len(c.entries), c.counters, c.sites, c.uses.Load()))
+			k.key.format, len(k.entries), k.counters, k.sites, k.uses.Load()))
 	}
 	slices.Sort(lines) // workers keep them in any order
-	io.WriteString(w, strings.Join(lines, ""))
+	return lines
 }
 
-// Contents counts what the profile holds.
-func (r *Merged) Contents() (c Contents) {
+// Contents counts the functions (names) and the counters of all records. total is the sum of the counters but for
+// pseudo counts, saturating.
+func (r *Merged) Contents() (functions, counters int, total uint64) {
 	s, entries := r.entries()
 	for i := range entries {
 		if i == 0 || entries[i].name != entries[i-1].name {
-			c.Functions++
+			functions++
 		}
 		counts := s.countsOf(&entries[i])
-		if c.Counters += len(counts); pseudoKind(counts) == 0 {
+		if counters += len(counts); pseudoKind(counts) == 0 {
 			for _, n := range counts {
-				c.Total = saturate.Add(c.Total, n)
+				total = saturate.Add(total, n)
 			}
 		}
 	}
-	return c
-}
-
-// Info describes the merged profile as an indexed profile of a version, for a view that needs
-// no file. It has the binary ids even if the version has no room for them.
-func (r *Merged) Info(version uint32) *Info {
-	return &Info{Format: FormatIndexed, Version: version, Variant: r.Head.Variant, BinaryIDs: r.Head.BinaryIDs}
+	return functions, counters, total
 }

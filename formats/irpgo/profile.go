@@ -86,28 +86,16 @@ func (v Variant) String() string {
 	return "front-end"
 }
 
-// ValueKind says what a value site profiles (InstrProfValueKind, IPVK_*).
-type ValueKind uint32
-
+// The kinds of value sites, the indexes of [Record].Values (InstrProfValueKind, IPVK_*).
 const (
-	IndirectCallTarget ValueKind = iota // value: NameRef of the callee, 0 if unknown
-	MemOPSize                           // value: size in bytes, or the runtime's range for it
-	VTableTarget                        // value: NameRef of the vtable, 0 if unknown
-	NumValueKinds      = 3              // how many kinds there are
+	IndirectCallTarget = iota // value: NameRef of the callee, 0 if unknown
+	MemOPSize                 // value: size in bytes, or the runtime's range for it
+	VTableTarget              // value: NameRef of the vtable, 0 if unknown
+	NumValueKinds             // how many kinds there are
 )
 
-// String returns LLVM's name of the kind, as the text format prints it.
-func (k ValueKind) String() string {
-	switch k {
-	case IndirectCallTarget:
-		return "IPVK_IndirectCallTarget"
-	case MemOPSize:
-		return "IPVK_MemOPSize"
-	case VTableTarget:
-		return "IPVK_VTableTarget"
-	}
-	return "unknown value kind"
-}
+// valueKindNames are LLVM's names of the kinds, as the text format prints them.
+var valueKindNames = [NumValueKinds]string{"IPVK_IndirectCallTarget", "IPVK_MemOPSize", "IPVK_VTableTarget"}
 
 // ValueData is one profiled value of a site and how often it was seen.
 type ValueData struct {

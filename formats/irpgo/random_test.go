@@ -78,13 +78,13 @@ func randomRecord(rng *rand.Rand, name string, names []string, opt randomOptions
 	}
 	for k := range opt.values {
 		for range rng.IntN(3) {
-			r.Values[k] = append(r.Values[k], randomSite(rng, ValueKind(k), names))
+			r.Values[k] = append(r.Values[k], randomSite(rng, k, names))
 		}
 	}
 	return r
 }
 
-func randomSite(rng *rand.Rand, k ValueKind, names []string) []ValueData {
+func randomSite(rng *rand.Rand, k int, names []string) []ValueData {
 	var s []ValueData
 	count, seen := uint64(1<<30), map[uint64]bool{}
 	for range rng.IntN(6) {

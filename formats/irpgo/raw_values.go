@@ -76,11 +76,11 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 		sites := p.sites(b, k)
 		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
 			return 0, flaw.At("value data", off).InRecord(i).
-				Field("number of value sites of "+ValueKind(k).String()).Got(got).
+				Field("number of value sites of "+valueKindNames[k]).Got(got).
 				Wantf("%d, as the data record says", sites).Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		}
 	}
-	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.rec.Values[kind] {
 			r.addrs.resolve(kind, site)
 		}
@@ -89,7 +89,7 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 }
 
 // valueAt returns what a value that is an address stands for. A nil map leaves values as they are.
-func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
+func (m *addressMap) valueAt(kind int, addr uint64) uint64 {
 	switch {
 	case m == nil:
 		return addr
@@ -100,7 +100,7 @@ func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
 }
 
 // resolve replaces values that are addresses by what they stand for.
-func (m *addressMap) resolve(kind ValueKind, values []ValueData) {
+func (m *addressMap) resolve(kind int, values []ValueData) {
 	if m == nil {
 		return
 	}

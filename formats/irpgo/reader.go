@@ -9,32 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Format is one of the three encodings of an instrumentation profile.
-type Format int
+// Format is one of the encodings of an instrumentation profile, in a word.
+type Format string
 
 const (
-	FormatRaw     Format = iota + 1 // .profraw, as an instrumented process writes it
-	FormatIndexed                   // .profdata, as a compiler reads it
-	FormatText                      // .proftext
-	FormatPartial                   // .profpart, of [Merger.WritePartial]
+	FormatRaw     Format = "raw"     // .profraw, as an instrumented process writes it
+	FormatIndexed Format = "indexed" // .profdata, as a compiler reads it
+	FormatText    Format = "text"    // .proftext
+	FormatPartial Format = "partial" // .profpart, of [Merger.WritePartial]
 )
-
-// String returns "raw", "indexed", "text" or "partial".
-func (f Format) String() string {
-	switch f {
-	case FormatRaw:
-		return "raw"
-	case FormatIndexed:
-		return "indexed"
-	case FormatText:
-		return "text"
-	case FormatPartial:
-		return "partial"
-	case formatRawMemProf:
-		return "raw MemProf"
-	}
-	return "unknown"
-}
 
 // Info is what a profile says of itself before its records.
 type Info struct {
@@ -128,31 +111,31 @@ type Reader struct {
 	dec  decoder
 }
 
-// Detect says which format data begins with. A text is a profile if LLVM may read it:
-// if it begins with a directive, with a name and a hash, or holds nothing but comments.
+// Detect says which format data begins with. A text is a profile if LLVM may read it: if it begins with a directive,
+// with a name and a hash, or holds nothing but comments.
 func Detect(data []byte) (Format, bool) {
-	f, ok := detectLeniently(data)
+	f := detectLeniently(data)
 	if f == FormatText && !beginsAsText(data) {
-		return 0, false
+		f = ""
 	}
-	return f, ok
+	return f, f != ""
 }
 
-// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has read it.
-func detectLeniently(data []byte) (Format, bool) {
+// detectLeniently detects as LLVM does, for whom any text is a profile until it has read it. It returns "" for no profile.
+func detectLeniently(data []byte) Format {
 	switch {
 	case len(data) == 0:
-		return 0, false
+		return ""
 	case hasIndexedMagic(data):
-		return FormatIndexed, true
+		return FormatIndexed
 	case hasRawMagic(data):
-		return FormatRaw, true
+		return FormatRaw
 	case isPartial(data):
-		return FormatPartial, true
+		return FormatPartial
 	case looksLikeText(data):
-		return FormatText, true
+		return FormatText
 	}
-	return 0, false
+	return ""
 }
 
 // looksLikeText: the first eight bytes are printable ASCII or white space.
@@ -172,15 +155,12 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	f, ok := detectLeniently(data)
-	if !ok || f == FormatPartial && opt.Lenient {
-		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
-			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)
+	f := detectLeniently(data)
+	if f == FormatPartial && opt.Lenient {
+		f = ""
 	}
-	var (
-		dec decoder
-		err error
-	)
+	var dec decoder
+	var err error
 	switch f {
 	case FormatIndexed:
 		dec, err = newIndexedReader(name, data, opt)
@@ -190,6 +170,9 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		dec, err = newTextReader(name, data, opt)
 	case FormatPartial:
 		dec, err = newPartialReader(name, data, opt)
+	default:
+		err = flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat})
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)

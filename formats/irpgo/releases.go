@@ -87,7 +87,7 @@ func (i *Info) Releases() (writtenBy, readableBy string) {
 }
 
 // formatRawMemProf marks the Info of [RawMemProfInfo].
-const formatRawMemProf Format = -1
+const formatRawMemProf Format = "raw MemProf"
 
 // RawMemProfInfo returns what stands for raw MemProf profiles of a version among the inputs of
 // [Merged.ChooseVersion]: it says which releases write them, and no more.

@@ -37,7 +37,7 @@ const (
 // siteValues are values to be added to a site.
 type siteValues struct {
 	list []ValueData // may be overwritten
-	kind ValueKind
+	kind int
 	// from resolves the values if they are addresses and is nil otherwise. All addresses
 	// of a site are resolved by one map.
 	from *addressMap

@@ -79,9 +79,9 @@ func TestMergedInfo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := sum.Info(version), r.Info
-		if got.Format != want.Format || got.Version != want.Version || got.Variant != want.Variant {
-			t.Errorf("version %d: %+v, want %+v", version, got, want)
+		got, want := sum.Head, r.Info
+		if want.Format != FormatIndexed || want.Version != version || got.Variant != want.Variant {
+			t.Errorf("version %d: %v, want %+v", version, got.Variant, want)
 		}
 		if version >= 9 && !slices.EqualFunc(got.BinaryIDs, want.BinaryIDs, bytes.Equal) {
 			t.Errorf("version %d: binary ids %x, want %x", version, got.BinaryIDs, want.BinaryIDs)

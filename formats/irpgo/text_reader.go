@@ -283,13 +283,13 @@ func (d *textReader) readKind() {
 		n := d.number(10, math.MaxUint32, llvmerr.Truncated, "number of values", "")
 		first := len(d.values)
 		for ; n > 0 && d.err == nil; n-- {
-			d.readValue(ValueKind(k))
+			d.readValue(int(k))
 		}
 		d.sites[k] = append(d.sites[k], d.values[first:len(d.values):len(d.values)])
 	}
 }
 
-func (d *textReader) readValue(k ValueKind) {
+func (d *textReader) readValue(k int) {
 	if !d.need(llvmerr.Truncated, "value") {
 		return
 	}

@@ -408,14 +408,14 @@ func dumpText(t *testing.T, data []byte) string {
 				fmt.Fprintf(&b, " %d:", k)
 			}
 			for _, site := range sites {
-				b.WriteString(dumpSite(ValueKind(k), site, r.Symbols()))
+				b.WriteString(dumpSite(k, site, r.Symbols()))
 			}
 		}
 	}
 	return b.String()
 }
 
-func dumpSite(k ValueKind, site []ValueData, symtab *Symtab) string {
+func dumpSite(k int, site []ValueData, symtab *Symtab) string {
 	var values []string
 	for _, v := range site {
 		switch {

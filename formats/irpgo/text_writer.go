@@ -167,7 +167,7 @@ func (t *textWriter) resolve() {
 func (t *textWriter) references() (targets, entries map[uint64]string) {
 	targets, entries = make(map[uint64]string), make(map[uint64]string)
 	for _, rec := range t.recs {
-		for _, k := range []ValueKind{IndirectCallTarget, VTableTarget} {
+		for _, k := range []int{IndirectCallTarget, VTableTarget} {
 			for _, site := range rec.Values[k] {
 				for _, v := range site {
 					if v.Value != 0 {
@@ -334,7 +334,7 @@ func appendTextValues(dst []byte, values *valueSites, symtab *Symtab) []byte {
 			continue
 		}
 		dst = append(dst, "# ValueKind = "...)
-		dst = append(dst, ValueKind(k).String()...)
+		dst = append(dst, valueKindNames[k]...)
 		dst = append(dst, ":\n"...)
 		dst = appendNumber(dst, uint64(k))
 		dst = append(dst, "# NumValueSites:\n"...)
@@ -342,7 +342,7 @@ func appendTextValues(dst []byte, values *valueSites, symtab *Symtab) []byte {
 		for _, site := range sites {
 			dst = appendNumber(dst, uint64(len(site)))
 			for _, v := range site {
-				if ValueKind(k) == MemOPSize {
+				if k == MemOPSize {
 					dst = strconv.AppendUint(dst, v.Value, 10)
 				} else if name := symtab.Name(v.Value); name != "" {
 					dst = append(dst, name...)

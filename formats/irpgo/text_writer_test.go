@@ -441,7 +441,7 @@ func randomValues(b *bytes.Buffer, rng *rand.Rand, name func() string) {
 	fmt.Fprintf(b, "# Num Value Kinds:\n%d\n", len(kinds))
 	for _, k := range kinds {
 		sites := 1 + rng.IntN(4)
-		fmt.Fprintf(b, "# ValueKind = %v:\n%d\n# NumValueSites:\n%d\n", ValueKind(k), k, sites)
+		fmt.Fprintf(b, "# ValueKind = %v:\n%d\n# NumValueSites:\n%d\n", valueKindNames[k], k, sites)
 		for range sites {
 			values := rng.IntN(4)
 			fmt.Fprintln(b, values)

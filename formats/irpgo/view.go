@@ -46,7 +46,7 @@ func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profi
 		v.identity.Variant = []string{p.Variant.String()}
 	}
 	if info != nil {
-		v.identity.Format = info.Format.String()
+		v.identity.Format = string(info.Format)
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprint(info.Version)
 		}
@@ -286,7 +286,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 						for _, d := range values {
 							e := newEdge()
 							*e = profile.Edge{Kind: edgeKinds[kind], Caller: caller, Hash: r.Hash, Site: int32(site), Count: d.Count}
-							if ValueKind(kind) == MemOPSize {
+							if kind == MemOPSize {
 								e.Size = d.Value
 							} else if d.Value != 0 {
 								e.Target = symbol(d.Value)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -42,7 +43,7 @@ func TestViewFixtures(t *testing.T) {
 }
 
 func checkView(t *testing.T, p *Profile, v profile.View) {
-	var want SummaryBuilder
+	var want summary.Builder
 	var records, values []string
 	for i := range p.Functions {
 		for _, r := range p.Functions[i].Records {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -45,7 +46,7 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 		if !merged.Head.MemProf.Empty() {
 			return nil, cli.Usagef("option --decay and fractions in --weighted-input do not apply to heap profiles")
 		}
-		merged.Profile().Divide(j.Unit)
+		divide(merged.Profile(), j.Unit)
 	}
 	sum := c.sum(j, merged)
 	// A heap profile loses fields when it is written, and its view shows what is written.
@@ -53,7 +54,9 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 		sum.View = func(name string, opt formats.ViewOptions) (profile.View, error) {
 			// Unlike a file of an old version, the Info has the build ids, by which programs are found.
 			version, _ := merged.ChooseVersion(j.kinds())
-			info := merged.Info(version)
+			info := &irpgo.Info{
+				Format: irpgo.FormatIndexed, Version: version, Variant: merged.Head.Variant, BinaryIDs: merged.Head.BinaryIDs,
+			}
 			return formats.ViewMerged(name, merged, info, opt)
 		}
 	}
@@ -67,7 +70,7 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
 			notes(w)
-			merged.WriteCatalogs(w)
+			io.WriteString(w, strings.Join(merged.Catalogs, ""))
 		}
 	}
 	return sum, nil
@@ -120,12 +123,12 @@ func (c *adder) partialSum(j *job, merger *irpgo.Merger) *merging.Sum {
 // wholeSum returns the sum if no option looks at single functions: it is written without a
 // profile in memory.
 func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
-	found := merged.Contents()
-	j.Accounts.Found(found.Functions, nil)
+	functions, counters, total := merged.Contents()
+	j.Accounts.Found(functions, nil)
 	return &merging.Sum{
-		Empty: emptiness(found.Functions, merged.Head),
+		Empty: emptiness(functions, merged.Head),
 		Contents: func() string {
-			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head)
+			return contentsLine(uint64(functions), 0, uint64(counters), total, merged.Head)
 		},
 		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
