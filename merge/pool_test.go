@@ -18,7 +18,15 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // folder lays out files, and archives of three files after every third.
 func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
@@ -26,9 +34,7 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, data)
 		ins = append(ins, inputs.File(path, inputs.Options{}))
 		return path
 	}
@@ -41,14 +47,10 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 		w := tar.NewWriter(&b)
 		members := []string{"a", "b", "c"}
 		for _, m := range members {
-			if err := w.WriteHeader(&tar.Header{Name: m, Mode: 0o644, Size: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.WriteHeader(&tar.Header{Name: m, Mode: 0o644, Size: 1}))
 			io.WriteString(w, m)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		path := write(fmt.Sprintf("%03d.tar", i), b.Bytes())
 		for _, m := range members {
 			names = append(names, path+"!"+m)
@@ -84,9 +86,7 @@ func TestOrdered(t *testing.T) {
 				ended += profiles
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !slices.Equal(names, want) {
 			t.Errorf("%d workers: names %q", workers, names)
 		}
@@ -110,9 +110,7 @@ func TestLeftOut(t *testing.T) {
 			}
 			return &Contribution{Functions: 1}, nil
 		}
-		if err := Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}))
 		l := accounts.Loss()
 		if l.Inputs != 19 || l.Used != 15 || l.Partly != 15 || l.Lost != 4 || l.LeftOut[profile.ErrCorrupt] != 3 || l.LeftOut[profile.Unreadable] != 1 {
 			t.Errorf("ordered %v: %+v", ordered, l)
@@ -134,9 +132,7 @@ func TestPartlyAdded(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
 	want := bytes.Repeat([]byte{1}, 4<<20)
-	if err := os.WriteFile(path, want, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, want)
 	var accounts Accounts
 	err := Run(t.Context(), []inputs.Input{inputs.File(path, inputs.Options{})}, []Adder{func(p *Profile) (*Contribution, error) {
 		if err := os.Truncate(path, 100); err != nil {
@@ -157,9 +153,7 @@ func TestCancelled(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ins, err := inputs.Expand([]string{"-"}, inputs.Options{Stdin: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	adder := func(*Profile) (*Contribution, error) { return nil, nil }
@@ -194,9 +188,7 @@ func TestJudge(t *testing.T) {
 		{"5%", "20%", "1 of 10 inputs cannot be merged, and 5% is allowed; 1 of 4 functions would be missing, and 20% is allowed"},
 	} {
 		var b Budget
-		if err := errors.Join(b.Inputs.Set(c.inputs), b.Functions.Set(c.functions)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(b.Inputs.Set(c.inputs), b.Functions.Set(c.functions)))
 		err := b.Judge(accounts.Loss())
 		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want {
 			t.Errorf("%s, %s: %v", c.inputs, c.functions, err)

@@ -25,9 +25,7 @@ func TestSlowReading(t *testing.T) {
 	var names []string
 	for i := range workers * rounds {
 		names = append(names, filepath.Join(dir, fmt.Sprint(i)))
-		if err := unix.Mkfifo(names[i], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mkfifo(names[i], 0o600))
 		ins = append(ins, inputs.File(names[i], inputs.Options{}))
 	}
 	for group := range slices.Chunk(names, workers) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -94,10 +93,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		m.catalogs = nil
 	}
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
 		a, err := m.Add(r, in.weight)
 		if err != nil {
 			warnings = append(warnings, err.Error())
@@ -113,9 +109,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		added = append(added, a)
 	}
 	file, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file, added, warnings, fromCatalogs
 }
 
@@ -213,21 +207,14 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 	root := NewMerger(MergeOptions{KeepVTableNames: true})
 	forks := []*Merger{root.Fork(), root.Fork(), root.Fork()}
 	for i, in := range inputs {
-		r, err := NewReader("in", in.data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, "in", in.data, ReaderOptions{})
 		_, _ = forks[rng.IntN(len(forks))].AddAt(i, uint64(i), r, in.weight) // a damaged input adds nothing
 	}
 	for _, f := range forks {
-		if err := root.Merge(f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Merge(f))
 	}
 	file, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file
 }
 
@@ -342,14 +329,9 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
 		added, err := contexts[i%n].Add(r, in.weight)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if layouts[i%n][added.Layout] && len(layouts[i%n]) > 1 {
 			known++
 		}
@@ -358,14 +340,10 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i := n - 1; i > 0; i-- {
-		if err := contexts[i/2].Merge(contexts[i]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, contexts[i/2].Merge(contexts[i]))
 	}
 	file, err := appendIndexed(nil, contexts[0].Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file, warnings, known
 }
 
@@ -414,13 +392,7 @@ func BenchmarkMergeRuns(b *testing.B) {
 				m.catalogs = nil
 			}
 			for i := 0; b.Loop(); i++ {
-				r, err := NewReader("in", runs[i%len(runs)], ReaderOptions{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := m.Add(r, 1); err != nil {
-					b.Fatal(err)
-				}
+				addTo(b, m, openReader(b, "in", runs[i%len(runs)], ReaderOptions{}), 1)
 			}
 		})
 	}
@@ -429,32 +401,19 @@ func BenchmarkMergeRuns(b *testing.B) {
 // TestIdleFork: workers that got no input change nothing of what is written.
 func TestIdleFork(t *testing.T) {
 	name := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run1.profraw")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	add := func(m *Merger) {
-		r, err := NewReader(name, data, ReaderOptions{})
-		if err == nil {
-			_, err = m.Add(r, 1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, name, data, ReaderOptions{}), 1)
 	}
 	m, alone := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 	busy, idle := m.Fork(), m.Fork()
 	add(busy)
 	add(alone)
 	for _, o := range []*Merger{idle, busy, m.Fork()} {
-		if err := m.Merge(o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Merge(o))
 	}
 	var got, want bytes.Buffer
-	if err := errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("files differ at byte %d", firstDifference(got.Bytes(), want.Bytes()))
 	}
@@ -463,9 +422,7 @@ func TestIdleFork(t *testing.T) {
 // TestNothingBesideText: profiles without functions take nothing away from a sum in the table.
 func TestNothingBesideText(t *testing.T) {
 	var empty bytes.Buffer
-	if err := WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
 	some := []byte(":ir\nmain\n1\n1\n7\n")
 	for at := range 4 {
 		m := NewMerger(MergeOptions{})
@@ -474,13 +431,7 @@ func TestNothingBesideText(t *testing.T) {
 			if i == at {
 				data = some
 			}
-			r, err := NewReader("a", data, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := m.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, m, openReader(t, "a", data, ReaderOptions{}), 1)
 		}
 		if p := m.Finish().Profile(); len(p.Functions) != 1 || p.Functions[0].Records[0].Counts[0] != 7 {
 			t.Errorf("text as input %d of 4: the sum is %+v", at, p.Functions)

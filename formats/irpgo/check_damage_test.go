@@ -18,9 +18,7 @@ func TestCheckIndexedContents(t *testing.T) {
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
 		b, err := appendIndexed(nil, p, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return b
 	}
 	sound := write(&Profile{Variant: IRLevel, Functions: []Function{f("f")}}, IndexedOptions{})

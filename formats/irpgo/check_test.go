@@ -59,9 +59,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 	}}
 	write := func(version uint32) []byte {
 		data, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return data
 	}
 	as := func(version byte, data []byte) []byte { // versions 4 to 7 have one layout
@@ -88,10 +86,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 		if !tc.healthy {
 			continue
 		}
-		r, err := NewReader("in", tc.data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, "in", tc.data, ReaderOptions{})
 		m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("%s: merging warns: %s", tc.name, w) }})
 		if _, err := m.Add(r, 1); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
@@ -181,9 +176,7 @@ func TestCheckRaw(t *testing.T) {
 		}
 		d := b.build()
 		p, err := parseRawProfile(d, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		test.damage(d, p)
 		got := findings(Check("f", d))
 		if got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {

@@ -71,24 +71,15 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	for _, in := range inputs {
 		name := filepath.Join(dir, in+".profraw")
 		data := oracle.ReadFile(t, name)
-		r, err := NewReader(name, data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, name, data, ReaderOptions{})
+		addTo(t, m, r, 1)
 		infos = append(infos, r.Info)
 	}
 	p := m.Finish().Profile()
 	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := filepath.Join(t.TempDir(), "out.profdata")
-	if err := os.WriteFile(out, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, out, file)
 	return out
 }
 

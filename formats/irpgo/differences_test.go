@@ -81,13 +81,7 @@ func TestTotalOfSummary(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		var warnings []string
 		m := NewMerger(MergeOptions{LLVMCompat: compat, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
-		r, err := NewReader("f", file, ReaderOptions{Lenient: compat})
-		if err == nil {
-			_, err = m.Add(r, 1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, "f", file, ReaderOptions{Lenient: compat}), 1)
 		if said := len(warnings) == 1 && strings.Contains(warnings[0], "f: summary: total count is "); said == compat || compat && len(warnings) > 0 {
 			t.Errorf("compat %t: warnings %q", compat, warnings)
 		}
@@ -99,9 +93,7 @@ func TestTotalOfSummary(t *testing.T) {
 func TestIndexedVersion3(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), randomOptions{functions: 40, maxHashes: 3, values: 1})
 	file, err := appendIndexed(nil, p, IndexedOptions{Version: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const header = 40
 	removed := uint64(summarySize(len(profile.DefaultCutoffs())))
 	old := append(bytes.Clone(file[:header]), file[header+removed:]...)
@@ -113,10 +105,7 @@ func TestIndexedVersion3(t *testing.T) {
 			le.PutUint64(old[at:], bucket-removed)
 		}
 	}
-	got, err := Read("old", old, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readProfile(t, "old", old, ReaderOptions{})
 	if diff := cmp.Diff(contents(p), contents(got)); diff != "" {
 		t.Errorf("-written +read:\n%s", diff)
 	}

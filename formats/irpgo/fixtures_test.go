@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -70,10 +69,7 @@ func TestFixtureBytes(t *testing.T) {
 				if warned := stderr != ""; warned != slices.Contains(f.WarnedBy, llvm.release) {
 					t.Errorf("warned is %t, listed as warned by %v\n%s", warned, f.WarnedBy, stderr)
 				}
-				want, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := oracle.ReadFile(t, out)
 				for _, compat := range []bool{false, true} {
 					got, err := indexFixture(f.Bytes(t), llvm.version, llvm.release, compat)
 					same := err == nil && bytes.Equal(got, want)

@@ -30,13 +30,8 @@ func TestFullDiskLarge(t *testing.T) {
 	write := func(w io.Writer) error { return WriteIndexed(w, p, IndexedOptions{}) }
 	var all fulldisk.Writer
 	all.Room = 1 << 30
-	if err := write(&all); err != nil {
-		t.Fatal(err)
-	}
-	info, err := NewReader("f", all.Bytes(), ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(&all))
+	info := openReader(t, "f", all.Bytes(), ReaderOptions{})
 	h := &info.dec.(*indexedReader).header
 	rooms := []int{0, 1, 1 << 16, int(h.hashOffset) - 1, int(h.memProf) - 1, int(h.binaryIDs) - 1, int(h.traces), all.Len() - 1}
 	if !slices.IsSorted(rooms) || h.binaryIDs-h.memProf < 1<<16 {
@@ -63,9 +58,7 @@ func largeHeap(t *testing.T) *memprof.Profile {
 `, i, i)
 	}
 	p, err := memprof.ReadYAML("doc", doc.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 

@@ -42,9 +42,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 			p.VTableNames = []string{"_ZTV1A"}
 		}
 		file, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		seeds["indexed version "+string(rune('0'+version/10))+string(rune('0'+version%10))] = file
 	}
 	for _, f := range oracle.Fixtures(t) {
@@ -123,9 +121,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 		t.Fatalf("content changed (-read +reread):\n%s", diff)
 	}
 	again, err := appendIndexed(nil, q, IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(again) != len(file) {
 		t.Fatalf("written again: %d bytes, before %d", len(again), len(file))
 	}

@@ -22,9 +22,7 @@ func TestIndexedErrors(t *testing.T) {
 		TraceStreamSize: 1,
 	}
 	file, err := appendIndexed(nil, p, IndexedOptions{Version: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	word := func(at int) uint64 { return le.Uint64(file[at:]) }
 	const binaryIDsAt, tracesAt, vtablesAt = 48, 56, 64 // in the header
 	item := 8*indexedHeaderWords(12) + summarySize(len(profile.DefaultCutoffs())) + 2

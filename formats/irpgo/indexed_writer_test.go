@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,22 +47,15 @@ func TestIndexedBytesRandom(t *testing.T) {
 					text := textOf(t, randomProfile(rng, opt))
 					dir := t.TempDir()
 					in, out := filepath.Join(dir, "in.proftext"), filepath.Join(dir, "out.profdata")
-					if err := os.WriteFile(in, text, 0o666); err != nil {
-						t.Fatal(err)
-					}
+					oracle.WriteFile(t, in, text)
 					_, stderr, code := oracle.Run(t, tool, "merge", fmt.Sprintf("-sparse=%v", sparse), "-o", out, in)
 					if code != 0 || stderr != "" {
 						t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
 					}
 					want := oracle.ReadFile(t, out)
-					p, err := Read(in, text, ReaderOptions{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := readProfile(t, in, text, ReaderOptions{})
 					got, err := appendIndexed(nil, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if !bytes.Equal(got, want) {
 						t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 					}
@@ -80,21 +72,14 @@ func TestWritePrevVersion(t *testing.T) {
 	text := textOf(t, randomProfile(rng, randomOptions{functions: 60, maxHashes: 9, values: 3, bitmaps: true, variant: IRLevel}))
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.proftext"), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, text)
 	if _, stderr, code := oracle.Run(t, tool, "merge", "--write-prev-version", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}
 	want := oracle.ReadFile(t, out)
-	p, err := Read(in, text, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, in, text, ReaderOptions{})
 	got, err := appendIndexed(nil, p, IndexedOptions{Version: 11, LLVMRelease: 22})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 	}
@@ -126,13 +111,8 @@ func TestIndexedRoundTrip(t *testing.T) {
 			}
 			text := textOf(t, p)
 			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := NewReader("file", file, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			r := openReader(t, "file", file, ReaderOptions{})
 			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
 			}
@@ -140,9 +120,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 				t.Error(diff)
 			}
 			m := NewMerger(MergeOptions{KeepVTableNames: true})
-			if _, err := m.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, m, r, 1)
 			back := m.Finish().Profile()
 			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
 				t.Errorf("text after the round trip (-want +got):\n%s", diff)
@@ -152,9 +130,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 			}
 			tool := oracle.LLVM(t, 22)
 			in := filepath.Join(t.TempDir(), "in.profdata")
-			if err := os.WriteFile(in, file, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, file)
 			out, stderr, code := oracle.Run(t, tool, "merge", "--text", "-o", "-", in)
 			if code != 0 || out != string(text) {
 				t.Errorf("llvm-profdata exits %d, %s: text (-profuse +llvm):\n%s", code, stderr, cmp.Diff(string(text), out))
@@ -178,9 +154,7 @@ func TestIndexedLosses(t *testing.T) {
 		}
 		lost = append(lost, fe.Field)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := strings.Join(lost, ", "), "entry-first+loop-entries+temporal mark, binary ids, bitmaps, vtable values"; got != want {
 		t.Errorf("lost %q, want %q", got, want)
 	}

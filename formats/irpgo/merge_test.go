@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,18 +30,13 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.Function+": "+llvmerr.Message(w.Err)) }
 	m := NewMerger(opt)
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})
 		if _, err := m.Add(r, in.weight); err != nil {
 			warnings = append(warnings, llvmerr.Message(err))
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
 	return b.String(), warnings
 }
 
@@ -53,9 +47,7 @@ func llvmMerge(t testing.TB, tool string, inputs []mergeInput, flags ...string) 
 	args := append([]string{"merge", "--text", "-j", "1", "--failure-mode=warn", "-o", "-"}, flags...)
 	for i, in := range inputs {
 		name := filepath.Join(dir, fmt.Sprint("in", i))
-		if err := os.WriteFile(name, []byte(in.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, []byte(in.text))
 		args = append(args, fmt.Sprintf("--weighted-input=%d,%s", in.weight, name))
 	}
 	text, stderr, _ := oracle.Run(t, tool, args...)
@@ -252,24 +244,17 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 			if deal[i] != w {
 				continue
 			}
-			r, err := NewReader(strconv.Itoa(i), []byte(in.text), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := openReader(t, strconv.Itoa(i), []byte(in.text), ReaderOptions{})
 			if _, err := forks[w].AddAt(i, uint64(i), r, in.weight); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, f := range forks {
-		if err := root.Merge(f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Merge(f))
 	}
 	out, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -305,11 +290,8 @@ func TestMergeBrokenInput(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		m := NewMerger(MergeOptions{LLVMCompat: compat})
 		for i, text := range []string{good, bad} {
-			r, err := NewReader("in", []byte(text), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err = m.Add(r, 1); (err != nil) != (i == 1) {
+			r := openReader(t, "in", []byte(text), ReaderOptions{})
+			if _, err := m.Add(r, 1); (err != nil) != (i == 1) {
 				t.Fatalf("input %d: %v", i, err)
 			}
 		}

@@ -14,13 +14,7 @@ func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range inputs {
-		r, err := NewReader("in", data, ReaderOptions{Lenient: opt.LLVMCompat})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, uint64(1+i%3)); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, "in", data, ReaderOptions{Lenient: opt.LLVMCompat}), uint64(1+i%3))
 	}
 	return m.Finish()
 }
@@ -28,9 +22,7 @@ func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.WriteIndexed(&b, opt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.WriteIndexed(&b, opt))
 	return b.Bytes()
 }
 
@@ -69,16 +61,12 @@ func TestMergedEqualsProfile(t *testing.T) {
 						run = otherRun(rng, base, 1<<(4+8*seed))
 					}
 					data, err := appendIndexed(nil, run, IndexedOptions{Version: tc.from})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					inputs = append(inputs, data)
 				}
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
 					want, err := appendIndexed(nil, finished(t, opt, inputs).Profile(), tc.to)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					m := finished(t, opt, inputs)
 					functions, counters, total := m.Contents()
 					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
@@ -112,9 +100,7 @@ func TestMergedDamagedTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	base := randomProfile(rng, randomOptions{functions: 400, maxHashes: 2, values: 2, variant: IRLevel})
 	data, err := appendIndexed(nil, base, IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	alone := 0
 	for range 800 / oracle.Step(5) {
 		changed := bytes.Clone(data)

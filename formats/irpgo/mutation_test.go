@@ -34,10 +34,7 @@ type mutationSeed struct {
 }
 
 func newMutationSeed(t *testing.T, name string, data []byte) *mutationSeed {
-	p, err := Read(name, data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, name, data, ReaderOptions{})
 	return &mutationSeed{name, data, contents(p), p.Variant, regions(t, data)}
 }
 
@@ -50,10 +47,7 @@ func regions(t *testing.T, data []byte) func(off int) string {
 			marks[i] = what
 		}
 	}
-	r, err := NewReader("seed", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "seed", data, ReaderOptions{})
 	switch d := r.dec.(type) {
 	case *rawReader:
 		p := d.cur

@@ -161,13 +161,7 @@ func TestPartials(t *testing.T) {
 		for _, half := range [][]int{all[:4], all[4:]} {
 			m := p.merger()
 			p.add(m, half)
-			r, err := NewReader("half", p.result(m), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := halves.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, halves, openReader(t, "half", p.result(m), ReaderOptions{}), 1)
 		}
 		if !bytes.Equal(p.result(halves), want) {
 			lossy++
@@ -219,14 +213,9 @@ func TestPartialFixtures(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		part, err := NewReader(name, p.write(leaf), ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := openReader(t, name, p.write(leaf), ReaderOptions{})
 		sum := p.merger()
-		if _, err := sum.Add(part, 3); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, sum, part, 3)
 		if got, want := p.result(sum), p.result(flat); !bytes.Equal(got, want) {
 			t.Errorf("%s: files differ at byte %d of %d", name, firstDifference(got, want), len(want))
 		}

@@ -108,8 +108,6 @@ func randomSite(rng *rand.Rand, k int, names []string) []ValueData {
 func textOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, p, TextOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, p, TextOptions{}))
 	return b.Bytes()
 }

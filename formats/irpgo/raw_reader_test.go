@@ -95,15 +95,10 @@ func newRawBuild(version uint32, ptr int, order binary.AppendByteOrder, variant 
 
 func readAll(t *testing.T, data []byte, opt ReaderOptions) ([]Record, *Reader) {
 	t.Helper()
-	r, err := NewReader("test.profraw", data, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "test.profraw", data, opt)
 	var out []Record
 	for rec, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, *rec)
 	}
 	return out, r
@@ -138,9 +133,7 @@ func TestRawVersions(t *testing.T) {
 			// A second walk gives the same.
 			n := 0
 			for _, err := range r.ReusedRecords() {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				n++
 			}
 			if n != len(got) {
@@ -223,9 +216,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				data := b.build()
 				dir := t.TempDir()
 				in, out := filepath.Join(dir, "in.profraw"), filepath.Join(dir, "out.profdata")
-				if err := os.WriteFile(in, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, in, data)
 				_, stderr, code := oracle.Run(t, tool, "merge", "-o", out, in)
 				if code != 0 || stderr != "" {
 					t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
@@ -245,18 +236,10 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, data := range inputs {
-		r, err := NewReader(fmt.Sprint("input ", i), data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, fmt.Sprint("input ", i), data, ReaderOptions{}), 1)
 	}
 	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{Version: version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -292,9 +275,7 @@ func TestRawConcatenated(t *testing.T) {
 	}
 	again := 0
 	for _, err := range r.ReusedRecords() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again++
 	}
 	if again != len(want) || r.Info.Profiles != 4 || len(r.Info.BinaryIDs) != 7 {
@@ -460,9 +441,7 @@ func checkLLVMWords(t *testing.T, data []byte, want, differs string) {
 	t.Helper()
 	tool := oracle.LLVM(t, 22)
 	in := filepath.Join(t.TempDir(), "in.profraw")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, data)
 	_, stderr, _ := oracle.Run(t, tool, "merge", "-o", os.DevNull, in)
 	if strings.Contains(stderr, "\nStack dump:") {
 		// LLVM looks at what a length leads to before it checks the length:

@@ -50,9 +50,7 @@ func TestRescueRaw(t *testing.T) {
 	layout := newRecordLayout(10, 8, 3)
 	sound := rescueBuild(3).build()
 	p, err := parseRawProfile(sound, 0, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	record := func(i, off int) int { return int(p.records.off) + i*layout.size + off }
 	counter := func(i int) int { return int(p.counters.off) + 8*i }
 	tests := []struct {
@@ -107,9 +105,7 @@ func TestRescueLimit(t *testing.T) {
 	} {
 		data := rescueBuild(test.functions).build()
 		p, err := parseRawProfile(data, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range test.damaged {
 			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -33,9 +32,7 @@ func TestSummaryAgainstLLVM(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := filepath.Join(t.TempDir(), textFile)
-			if err := os.WriteFile(in, tt.data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, tt.data)
 			cutoffs := strings.Trim(strings.ReplaceAll(fmt.Sprint(tt.cutoffs), " ", ","), "[]")
 			stdout, stderr, _ := oracle.Run(t, llvm, "show", "--detailed-summary", "--detailed-summary-cutoffs="+cutoffs, in)
 			_, want, ok := strings.Cut(stdout, "\nTotal functions:")
@@ -73,9 +70,7 @@ func TestAppendSummaryAgainstLLVM(t *testing.T) {
 	data := randomText(rand.New(rand.NewPCG(6, 1)), 500)
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, textFile), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, data)
 	if _, stderr, code := oracle.Run(t, llvm, "merge", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}

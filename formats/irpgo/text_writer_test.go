@@ -172,9 +172,7 @@ func TestWriteTextTargets(t *testing.T) {
 			t.Errorf("%+v: warnings %v, want one of %q", tt.opt, warnings, tt.lost)
 		}
 		recs, r, err := readRecords(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, sites := range recs[0].Values {
 			for _, site := range sites {
@@ -357,9 +355,7 @@ func BenchmarkWriteText(b *testing.B) {
 	b.SetBytes(int64(len(writeText(b, p, TextOptions{}))))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := WriteText(io.Discard, p, TextOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, WriteText(io.Discard, p, TextOptions{}))
 	}
 }
 
@@ -392,9 +388,7 @@ func flatten(p *Profile) []*Record {
 func writeText(t testing.TB, p *Profile, opt TextOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, p, opt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, p, opt))
 	return b.Bytes()
 }
 

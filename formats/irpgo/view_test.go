@@ -161,9 +161,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, info, err := readView([]byte(tc.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			v := p.View("x.proftext", info)
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {
