@@ -68,7 +68,7 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 				version := []uint32{13, 12, 11, 10, 9, 8, 7, 4}[seed%8]
 				var inputs []weightedInput
 				for range 5 {
-					data, err := appendIndexed(nil, otherRun(rng, base, tc.most), IndexedOptions{Version: version})
+					data, err := encodeIndexed(otherRun(rng, base, tc.most), IndexedOptions{Version: version})
 					if err != nil && version < 8 {
 						t.Skip("not for old versions:", err) // of those that follow
 					}
@@ -131,7 +131,7 @@ func TestIndexedCatalogNotTrusted(t *testing.T) {
 	var runs [3][]byte
 	for i := range runs {
 		var err error
-		if runs[i], err = appendIndexed(nil, otherRun(rng, base, 1000), IndexedOptions{}); err != nil {
+		if runs[i], err = encodeIndexed(otherRun(rng, base, 1000), IndexedOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,8 +164,7 @@ func TestCatalogIsSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	b := newRawBuild(10, 8, le, IRLevel)
 	p := randomProfile(rng, randomOptions{functions: 5, maxHashes: 2, values: 3, bitmaps: true, variant: IRLevel})
-	indexed, err := appendIndexed(nil, p, IndexedOptions{})
-	must(t, err)
+	indexed := indexedBytes(t, p, IndexedOptions{})
 	files := [][]byte{b.build(), indexed}
 	for _, v := range rawVersions() {
 		if v.version >= 3 {

@@ -108,8 +108,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		a.Layout = 0 // only a catalog has one
 		added = append(added, a)
 	}
-	file, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{})
-	must(t, err)
+	file = indexedBytes(t, m.Finish().Profile(), IndexedOptions{})
 	return file, added, warnings, fromCatalogs
 }
 
@@ -213,8 +212,7 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 	for _, f := range forks {
 		must(t, root.Merge(f))
 	}
-	file, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	must(t, err)
+	file := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 	return file
 }
 
@@ -342,8 +340,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 	for i := n - 1; i > 0; i-- {
 		must(t, contexts[i/2].Merge(contexts[i]))
 	}
-	file, err := appendIndexed(nil, contexts[0].Finish().Profile(), IndexedOptions{})
-	must(t, err)
+	file = indexedBytes(t, contexts[0].Finish().Profile(), IndexedOptions{})
 	return file, warnings, known
 }
 

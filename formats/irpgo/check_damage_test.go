@@ -17,8 +17,7 @@ func TestCheckIndexedContents(t *testing.T) {
 	}
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
-		b, err := appendIndexed(nil, p, opt)
-		must(t, err)
+		b := indexedBytes(t, p, opt)
 		return b
 	}
 	sound := write(&Profile{Variant: IRLevel, Functions: []Function{f("f")}}, IndexedOptions{})

@@ -100,8 +100,7 @@ func TestCheckHashes(t *testing.T) {
 		p := &Profile{Variant: IRLevel | ContextSens, Functions: []Function{{Name: "f", Records: []*Record{
 			{Name: "f", Hash: hash, Counts: []uint64{1, 2}}, {Name: "f", Hash: other, Counts: []uint64{1, 2}},
 		}}}}
-		data, err := appendIndexed(nil, p, IndexedOptions{})
-		must(t, err)
+		data := indexedBytes(t, p, IndexedOptions{})
 		if got := strings.Count(findings(Check("f", data)), "differs in more than a bit"); got != want {
 			t.Errorf("%#x: %d remarks, want %d", other, got, want)
 		}

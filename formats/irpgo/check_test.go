@@ -58,8 +58,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 		{Name: "bit60", Records: []*Record{{Name: "bit60", Hash: csHashBit | 9, Counts: []uint64{100}}}},
 	}}
 	write := func(version uint32) []byte {
-		data, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		must(t, err)
+		data := indexedBytes(t, p, IndexedOptions{Version: version})
 		return data
 	}
 	as := func(version byte, data []byte) []byte { // versions 4 to 7 have one layout

@@ -76,8 +76,7 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 		infos = append(infos, r.Info)
 	}
 	p := m.Finish().Profile()
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
-	must(t, err)
+	file := indexedBytes(t, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
 	out := filepath.Join(t.TempDir(), "out.profdata")
 	oracle.WriteFile(t, out, file)
 	return out

@@ -92,8 +92,7 @@ func TestTotalOfSummary(t *testing.T) {
 // profile: no file of version 3 is to be had.
 func TestIndexedVersion3(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), randomOptions{functions: 40, maxHashes: 3, values: 1})
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 4})
-	must(t, err)
+	file := indexedBytes(t, p, IndexedOptions{Version: 4})
 	const header = 40
 	removed := uint64(summarySize(len(profile.DefaultCutoffs())))
 	old := append(bytes.Clone(file[:header]), file[header+removed:]...)

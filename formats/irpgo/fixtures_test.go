@@ -3,6 +3,7 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,7 @@ func indexFixture(data []byte, version uint32, release int, compat bool) ([]byte
 	if compat {
 		opt.LLVMRelease = release
 	}
-	return appendIndexed(nil, m.Finish().Profile(), opt)
+	return encodeIndexed(m.Finish().Profile(), opt)
 }
 
 // TestSamples reads the real profiles of old versions that do not ship with
@@ -145,9 +146,14 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// appendIndexed returns the bytes that [WriteIndexed] writes.
-func appendIndexed(dst []byte, p *Profile, opt IndexedOptions) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	err := WriteIndexed(b, p, opt)
-	return b.Bytes(), err
+// encodeIndexed returns the bytes that [WriteIndexed] writes.
+func encodeIndexed(p *Profile, opt IndexedOptions) ([]byte, error) {
+	return oracle.Written(func(w io.Writer) error { return WriteIndexed(w, p, opt) })
+}
+
+func indexedBytes(t testing.TB, p *Profile, opt IndexedOptions) []byte {
+	t.Helper()
+	b, err := encodeIndexed(p, opt)
+	must(t, err)
+	return b
 }

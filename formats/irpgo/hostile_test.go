@@ -41,8 +41,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 		if version >= 12 {
 			p.VTableNames = []string{"_ZTV1A"}
 		}
-		file, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		must(t, err)
+		file := indexedBytes(t, p, IndexedOptions{Version: version})
 		seeds["indexed version "+string(rune('0'+version/10))+string(rune('0'+version%10))] = file
 	}
 	for _, f := range oracle.Fixtures(t) {
@@ -109,7 +108,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 	if hostile.Check(t, "fuzz", data, err) != nil {
 		return
 	}
-	file, err := appendIndexed(nil, p, IndexedOptions{})
+	file, err := encodeIndexed(p, IndexedOptions{})
 	if err != nil {
 		t.Fatalf("writing: %v", err)
 	}
@@ -120,8 +119,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 	if diff := cmp.Diff(contents(p), contents(q)); diff != "" {
 		t.Fatalf("content changed (-read +reread):\n%s", diff)
 	}
-	again, err := appendIndexed(nil, q, IndexedOptions{})
-	must(t, err)
+	again := indexedBytes(t, q, IndexedOptions{})
 	if len(again) != len(file) {
 		t.Fatalf("written again: %d bytes, before %d", len(again), len(file))
 	}

@@ -21,8 +21,7 @@ func TestIndexedErrors(t *testing.T) {
 		Traces:          []Trace{{Weight: 1, NameRefs: []uint64{NameRef("f")}}},
 		TraceStreamSize: 1,
 	}
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 12})
-	must(t, err)
+	file := indexedBytes(t, p, IndexedOptions{Version: 12})
 	word := func(at int) uint64 { return le.Uint64(file[at:]) }
 	const binaryIDsAt, tracesAt, vtablesAt = 48, 56, 64 // in the header
 	item := 8*indexedHeaderWords(12) + summarySize(len(profile.DefaultCutoffs())) + 2

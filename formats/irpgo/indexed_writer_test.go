@@ -54,8 +54,7 @@ func TestIndexedBytesRandom(t *testing.T) {
 					}
 					want := oracle.ReadFile(t, out)
 					p := readProfile(t, in, text, ReaderOptions{})
-					got, err := appendIndexed(nil, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
-					must(t, err)
+					got := indexedBytes(t, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
 					if !bytes.Equal(got, want) {
 						t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 					}
@@ -78,8 +77,7 @@ func TestWritePrevVersion(t *testing.T) {
 	}
 	want := oracle.ReadFile(t, out)
 	p := readProfile(t, in, text, ReaderOptions{})
-	got, err := appendIndexed(nil, p, IndexedOptions{Version: 11, LLVMRelease: 22})
-	must(t, err)
+	got := indexedBytes(t, p, IndexedOptions{Version: 11, LLVMRelease: 22})
 	if !bytes.Equal(got, want) {
 		t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 	}
@@ -110,8 +108,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 				p.VTableNames = []string{"_ZTV1A", "_ZTV1B"}
 			}
 			text := textOf(t, p)
-			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
-			must(t, err)
+			file := indexedBytes(t, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
 			r := openReader(t, "file", file, ReaderOptions{})
 			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
@@ -146,7 +143,7 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
+	file, err := encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
@@ -163,12 +160,12 @@ func TestIndexedLosses(t *testing.T) {
 	}
 	for _, v := range []Variant{SingleByte, ContextSens, EntryOnly} {
 		p.Variant = IRLevel | v
-		if _, err := appendIndexed(nil, p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := encodeIndexed(p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("%v as version 4: %v", v, err)
 		}
 	}
 	for _, v := range []uint32{1, 3, 14} {
-		if _, err := appendIndexed(nil, p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := encodeIndexed(p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("writing version %d: %v", v, err)
 		}
 	}

@@ -111,8 +111,7 @@ func (h heapRun) merged(t *testing.T, heaps ...*memprof.Profile) *Profile {
 
 func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {
 	t.Helper()
-	b, err := appendIndexed(nil, p, opt)
-	must(t, err)
+	b := indexedBytes(t, p, opt)
 	return b
 }
 

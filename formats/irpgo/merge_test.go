@@ -253,8 +253,7 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 	for _, f := range forks {
 		must(t, root.Merge(f))
 	}
-	out, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	must(t, err)
+	out := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 	return out
 }
 

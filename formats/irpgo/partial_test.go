@@ -80,7 +80,7 @@ func (p *partialTree) write(m *Merger) []byte {
 
 // result returns the bytes of an indexed profile.
 func (p *partialTree) result(m *Merger) []byte {
-	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
+	out, err := encodeIndexed(m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -238,8 +238,7 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 	for i, data := range inputs {
 		addTo(t, m, openReader(t, fmt.Sprint("input ", i), data, ReaderOptions{}), 1)
 	}
-	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{Version: version})
-	must(t, err)
+	out := indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
 	return out
 }
 
@@ -428,12 +427,7 @@ func readErr(data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range r.ReusedRecords() {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return readable(r)
 }
 
 // checkLLVMWords compares with what llvm-profdata 22 says of the same bytes.
