@@ -24,7 +24,7 @@ func TestIndexedErrors(t *testing.T) {
 	file := indexedBytes(t, p, IndexedOptions{Version: 12})
 	word := func(at int) uint64 { return le.Uint64(file[at:]) }
 	const binaryIDsAt, tracesAt, vtablesAt = 48, 56, 64 // in the header
-	item := 8*indexedHeaderWords(12) + summarySize(len(profile.DefaultCutoffs())) + 2
+	item := 8*indexedVersions[12].headerWords + summarySize(len(profile.DefaultCutoffs())) + 2
 	record := item + 24 + len("f")
 	ids, traces, vtables := int(word(binaryIDsAt)), int(word(tracesAt)), int(word(vtablesAt))
 	allowed := fmt.Sprintf("%#x to %#x, the end of the file", ids, len(file)) // the table ends where they begin

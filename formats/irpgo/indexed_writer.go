@@ -35,8 +35,9 @@ type IndexedOptions struct {
 
 // versionTraits says which release introduced an indexed version and what it can hold.
 type versionTraits struct {
-	llvm    int     // first LLVM release that writes it
-	variant Variant // variant bits that its readers know
+	llvm        int // first LLVM release that writes it
+	headerWords int
+	variant     Variant // variant bits that its readers know
 }
 
 const (
@@ -49,16 +50,16 @@ const (
 )
 
 var indexedVersions = map[uint32]versionTraits{
-	4:  {4, variant4},
-	5:  {9, variant5},
-	6:  {11, variant5},
-	7:  {14, variant7},
-	8:  {15, variant8},
-	9:  {16, variant8},
-	10: {17, variant10},
-	11: {18, variant10},
-	12: {19, variant12},
-	13: {22, variant12},
+	4:  {4, 5, variant4},
+	5:  {9, 5, variant5},
+	6:  {11, 5, variant5},
+	7:  {14, 5, variant7},
+	8:  {15, 6, variant8},
+	9:  {16, 7, variant8},
+	10: {17, 8, variant10},
+	11: {18, 8, variant10},
+	12: {19, 9, variant12},
+	13: {22, 9, variant12},
 }
 
 // indexedWriter holds one file's arrangement. Sizes are computed first, so the
@@ -246,7 +247,8 @@ type placement struct {
 	tail       []byte // sections after the hash table and the memprof section
 }
 
-func (x *indexedWriter) place(payloadStart int) (placement, error) {
+// arrange finds where the parts stand after the header and the summaries.
+func (x *indexedWriter) arrange(payloadStart int) placement {
 	pl := placement{buckets: make([]uint64, x.table.buckets)}
 	clear(pl.buckets) // see table.expect
 	x.table.bucketSizes(pl.buckets)
@@ -292,20 +294,16 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 			}
 		}
 	}
-	return pl, nil
+	return pl
 }
 
 func (x *indexedWriter) write(w *bufio.Writer) error {
-	words := indexedHeaderWords(x.opt.Version)
+	words := indexedVersions[x.opt.Version].headerWords
 	start := 8*words + summarySize(len(profile.DefaultCutoffs()))
 	if x.variant.Has(ContextSens) {
 		start += summarySize(len(profile.DefaultCutoffs()))
 	}
-	pl, err := x.place(start)
-	if err != nil {
-		return err
-	}
-
+	pl := x.arrange(start)
 	h := &pl.header
 	head := []uint64{
 		indexedMagic, uint64(x.opt.Version) | uint64(x.variant), 0, hashTypeMD5, h.hashOffset,
@@ -336,7 +334,7 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 			return err
 		}
 	}
-	_, err = w.Write(pl.tail)
+	_, err := w.Write(pl.tail)
 	return err
 }
 

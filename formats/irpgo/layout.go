@@ -74,7 +74,6 @@ var rawFieldNames = [numRawFields]string{
 var (
 	rawHeaderV1 = []rawField{fNumData, fNumCounters, fNamesSize, fCountersDelta, fNamesDelta}
 	rawHeaderV2 = append(rawHeaderV1[:5:5], fValueKindLast, fValueDataSize, fValueDataDelta)
-	rawHeaderV4 = append(rawHeaderV1[:5:5], fValueKindLast)
 	rawHeaderV5 = []rawField{
 		fNumData, fPadBeforeCnts, fNumCounters, fPadAfterCnts, fNamesSize,
 		fCountersDelta, fNamesDelta, fValueKindLast,
@@ -85,37 +84,19 @@ var (
 		fNumBitmapBytes, fPadAfterBitmap, fNamesSize,
 		fCountersDelta, fBitmapDelta, fNamesDelta, fValueKindLast,
 	}
-	rawHeaderV10 = append(rawHeaderV9[:11:11], fNumVTables, fVNamesSize, fValueKindLast)
-	rawHeaderV11 = []rawField{
+)
+
+// rawHeaders are the headers by version, after magic and version word. Version 6 existed for some weeks between
+// LLVM 12 and 13 with the binary ids elsewhere.
+var rawHeaders = map[uint32][]rawField{
+	1: rawHeaderV1, 2: rawHeaderV2, 3: rawHeaderV2, 4: append(rawHeaderV1[:5:5], fValueKindLast), 5: rawHeaderV5,
+	7: rawHeaderV7, 8: rawHeaderV7, 9: rawHeaderV9, 10: append(rawHeaderV9[:11:11], fNumVTables, fVNamesSize, fValueKindLast),
+	11: {
 		fBinaryIDsSize, fNumData, fPadBeforeCnts, fNumCounters, fPadAfterCnts,
 		fNumBitmapBytes, fPadAfterBitmap, fNumUniform, fPadAfterUniform, fUniformDelta,
 		fNamesSize, fCountersDelta, fBitmapDelta, fNamesDelta,
 		fNumVTables, fVNamesSize, fValueKindLast,
-	}
-)
-
-// rawHeaderFields gives the header of a version, after magic and version word; nil for versions that no release
-// wrote or that are unknown. Version 6 existed for some weeks between LLVM 12 and 13 with the binary ids elsewhere.
-func rawHeaderFields(version uint32) []rawField {
-	switch version {
-	case 1:
-		return rawHeaderV1
-	case 2, 3:
-		return rawHeaderV2
-	case 4:
-		return rawHeaderV4
-	case 5:
-		return rawHeaderV5
-	case 7, 8:
-		return rawHeaderV7
-	case 9:
-		return rawHeaderV9
-	case 10:
-		return rawHeaderV10
-	case 11:
-		return rawHeaderV11
-	}
-	return nil
+	},
 }
 
 // recordLayout holds the offsets of a raw data record's fields (__llvm_profile_data), -1 where a version has no
@@ -132,18 +113,12 @@ func rawHeaderFields(version uint32) []rawField {
 //
 // K, the number of value kinds, is ValueKindLast + 1.
 type recordLayout struct {
-	size        int
-	nameRef     int
-	nameSize    int // v1, v2
-	namePtr     int // v1, v2
-	hash        int
-	counterPtr  int
-	bitmapPtr   int
-	funcPtr     int
-	numCounters int
-	valueSites  int
-	bitmapBytes int
-	kinds       int // K
+	size                                 int
+	nameRef, hash                        int
+	nameSize, namePtr                    int // v1, v2
+	counterPtr, bitmapPtr, funcPtr       int
+	numCounters, valueSites, bitmapBytes int
+	kinds                                int // K
 }
 
 func newRecordLayout(version uint32, ptr, kinds int) recordLayout {
@@ -221,21 +196,6 @@ const (
 
 	hashTypeMD5 = 0
 )
-
-// indexedHeaderWords is the number of u64 in the header of a version.
-func indexedHeaderWords(version uint32) int {
-	switch {
-	case version >= 12:
-		return 9
-	case version >= 10:
-		return 8
-	case version == 9:
-		return 7
-	case version == 8:
-		return 6
-	}
-	return 5
-}
 
 func hasIndexedMagic(data []byte) bool {
 	return len(data) >= 8 && binary.LittleEndian.Uint64(data) == indexedMagic

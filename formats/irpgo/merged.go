@@ -116,24 +116,21 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 // phrase that completes "indexed version N, …".
 //
 // For front-end profiles the version also selects the function hash that clang
-// computes when it looks functions up; see [frontEndHash].
+// computes when it looks functions up.
 func (r *Merged) ChooseVersion(inputs []*Info) (version uint32, reason string) {
-	choice := r.chooseVersion(inputs)
-	return choice.version, choice.reason
-}
-
-func (r *Merged) chooseVersion(inputs []*Info) versionChoice {
-	if r.built {
-		return chooseVersion(r.Head, r.Head.hashes, inputs)
-	}
-	return chooseVersion(r.Head, func(yield func(hash uint64) bool) {
-		_, entries := r.entries()
-		for i := range entries {
-			if !yield(entries[i].hash) {
-				return
+	hashes := iter.Seq[uint64](r.Head.hashes)
+	if !r.built {
+		hashes = func(yield func(hash uint64) bool) {
+			_, entries := r.entries()
+			for i := range entries {
+				if !yield(entries[i].hash) {
+					return
+				}
 			}
 		}
-	}, inputs)
+	}
+	c := chooseVersion(r.Head, hashes, inputs)
+	return c.version, c.reason
 }
 
 // entries returns all entries and their sums.

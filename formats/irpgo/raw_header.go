@@ -54,6 +54,14 @@ func (p *rawProfile) counterSize() uint64 {
 	return 8
 }
 
+// info returns what the profile says of itself. Readers count the profiles and collect the binary ids.
+func (p *rawProfile) info() Info {
+	return Info{
+		Format: FormatRaw, Version: p.version, VersionWord: p.word, LastWord: p.word, Variant: p.variant,
+		PointerSize: p.ptr, BigEndian: p.bigEndian, Profiles: 1, BinaryIDs: p.binaryIDs,
+	}
+}
+
 // needsCorrelation reports whether data and names were left out of the file,
 // to be found in the debug info or the binary, and have not been found.
 func (p *rawProfile) needsCorrelation() bool {
@@ -96,7 +104,7 @@ func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end 
 	if err := p.setVersion(start+8, lenient); err != nil {
 		return nil, 0, err
 	}
-	fields := rawHeaderFields(p.version)
+	fields := rawHeaders[p.version]
 	if c.Len() < 8*len(fields) {
 		return nil, 0, headerTooShort(start, len(file))
 	}
@@ -141,7 +149,7 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	unknown := p.word &^ (versionMask | uint64(variantBits))
 	found := fmt.Sprint(p.version)
 	switch {
-	case rawHeaderFields(p.version) == nil:
+	case rawHeaders[p.version] == nil:
 	case unknown != 0 && !lenient:
 		found = fmt.Sprintf("%d with unknown variant bits %#x", p.version, unknown)
 	default:
@@ -153,7 +161,7 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 
 func (p *rawProfile) badHeader(f rawField, want string) error {
 	off := p.start + 16
-	for i, g := range rawHeaderFields(p.version) {
+	for i, g := range rawHeaders[p.version] {
 		if g == f {
 			off += int64(8 * i)
 		}

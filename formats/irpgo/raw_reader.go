@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"encoding/binary"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
@@ -43,13 +41,7 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	if err := r.open(0); err != nil {
 		return nil, err
 	}
-	p := r.cur
-	r.about.Format = FormatRaw
-	r.about.Version = p.version
-	r.about.VersionWord = p.word
-	r.about.Variant = p.variant
-	r.about.PointerSize = p.ptr
-	r.about.BigEndian = p.order == binary.ByteOrder(binary.BigEndian)
+	r.about = r.cur.info()
 	return r, nil
 }
 
@@ -237,7 +229,7 @@ func (r *rawReader) records(yield func(*Record, error) bool) {
 // openNext checks what LLVM checks of a further profile in the same file.
 func (r *rawReader) openNext(next int64) error {
 	left := int64(len(r.data)) - next
-	need := int64(16 + 8*len(rawHeaderFields(r.cur.version)))
+	need := int64(16 + 8*len(rawHeaders[r.cur.version]))
 	if left < need {
 		return flaw.At("header", next).Field("data after the profile").Gotf("%d bytes", left).
 			Wantf("another header of %d bytes", need).Because(malformed("not enough space for another header"))

@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -111,10 +110,7 @@ func (s *salvager) open() error {
 	r.cur = p
 	s.report.Missing = missing
 	s.report.Functions = int(min(p.fields[fNumData], 1<<31))
-	r.about = Info{
-		Format: FormatRaw, Version: p.version, VersionWord: p.word, LastWord: p.word, Variant: p.variant,
-		PointerSize: p.ptr, BigEndian: p.order == binary.ByteOrder(binary.BigEndian), Profiles: 1, BinaryIDs: p.binaryIDs,
-	}
+	r.about = p.info()
 	if p.needsCorrelation() {
 		return flaw.At("header", 0).Field("function data").Got("left to the debug info or the binary").
 			Want("data that is in the file").Because(&llvmerr.Error{Code: llvmerr.Malformed})
