@@ -68,16 +68,21 @@ const (
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
 )
 
-// formats describes each Format. read and written are the versions that are read and written, in
-// words, see [Format.Versions].
-var formats = [...]struct {
-	name          string
-	family        Family
-	word          string   // in JSON
-	suffixes      []string // the most usual first
-	text          bool
-	read, written string
-}{
+// A Description says what files of a format are.
+type Description struct {
+	Name   string // for messages, "MIP map"
+	Family Family
+	Word   string // stands for the format in JSON, within its family: "raw", "indexed"
+	// suffixes of such files, the most usual first
+	suffixes []string
+	// IsText: files of the format are text, which is several times larger than the other forms.
+	IsText bool
+	// Read and Written are the versions that are read and written, in words: "1 to 13", or "all" for a format without
+	// version numbers. Written is "" for a format that is never written.
+	Read, Written string
+}
+
+var formats = [...]Description{
 	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}, false, span(1, irpgo.RawVersionMax), ""},
 	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false, span(1, irpgo.IndexedVersionMax) + heaps, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heaps},
 	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true, "all", "all"},
@@ -161,42 +166,19 @@ func All() []Format {
 	return all
 }
 
-// String returns the name of the format for messages, "MIP map".
-func (f Format) String() string {
+// Describe returns what is known about the format; nothing about an unknown one.
+func (f Format) Describe() Description {
 	if f < IRPGORaw || int(f) >= len(formats) {
-		return "unknown format"
+		return Description{Name: "unknown format"}
 	}
-	return formats[f].name
+	return formats[f]
 }
 
-// Word returns the word that stands for the format in JSON, within its family: "raw",
-// "indexed"; "" for an unknown one.
-func (f Format) Word() string {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return ""
-	}
-	return formats[f].word
-}
-
-// IsText reports whether files of the format are text, which is several times larger than the other forms.
-func (f Format) IsText() bool { return f >= IRPGORaw && int(f) < len(formats) && formats[f].text }
+// String returns the name of the format for messages.
+func (f Format) String() string { return f.Describe().Name }
 
 // Family returns the family of the format; "" for an unknown one.
-func (f Format) Family() Family {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return ""
-	}
-	return formats[f].family
-}
-
-// Versions returns the versions of the format that are read and written, in words: "1 to 13".
-// written is "" for a format that is never written; a format without version numbers has "all".
-func (f Format) Versions() (read, written string) {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return "", ""
-	}
-	return formats[f].read, formats[f].written
-}
+func (f Format) Family() Family { return f.Describe().Family }
 
 // Detect returns the format of the contents of a file, or of the beginning of one. It
 // looks at the first bytes only.

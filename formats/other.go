@@ -193,7 +193,7 @@ func identify(name string, head []byte) other {
 		return other{what: fmt.Sprintf("a source file (%s)", filepath.Ext(name)), hint: hintProgram}
 	}
 	if f, ok := BySuffix(name); ok {
-		return other{what: "text", hint: fmt.Sprintf("its name is that of %s, but its first lines are not", withArticle(f.String()))}
+		return other{what: "text", hint: fmt.Sprintf("it is named like %s, but does not begin like one", withArticle(f.String()))}
 	}
 	return other{what: "text"}
 }
@@ -202,7 +202,7 @@ func identify(name string, head []byte) other {
 func unknownBytes(name string, head []byte) other {
 	o := other{what: fmt.Sprintf("data of an unknown kind, which begins with % x", head[:min(len(head), 8)])}
 	if f, ok := BySuffix(name); ok {
-		o.hint = fmt.Sprintf("its name is that of %s: its beginning may be damaged", withArticle(f.String()))
+		o.hint = fmt.Sprintf("it is named like %s: its beginning may be damaged", withArticle(f.String()))
 	}
 	return o
 }

@@ -48,7 +48,7 @@ func TestCheckIndexedContents(t *testing.T) {
 			"traces of no function",
 			write(&Profile{Variant: IRLevel | HasTemporal, Functions: []Function{f("f")}, Traces: []Trace{{Weight: 1, NameRefs: []uint64{NameRef("f"), 0x99}}}}, IndexedOptions{}),
 			"temporal traces: trace stream size is 0, want at least the 1 traces; " +
-				"temporal traces: name reference is 0x99, want that of a function of the profile",
+				"temporal traces: name reference is 0x99, want the reference of a function of the profile",
 		},
 		{
 			"a section within another", edited(sound, func(d []byte) { copy(d[8*8:8*9], d[8*6:8*7]) }),
@@ -142,7 +142,7 @@ func TestCheckRawContents(t *testing.T) {
 	b.compress, b.ids, b.vtables = false, nil, []rawVTable{{name: "v", addr: 0x500000, size: 16}}
 	data := b.build()
 	data[bytes.Index(data, le.AppendUint64(nil, NameRef("v")))] ^= 1
-	want := fmt.Sprintf("vtables: name reference is %#x, want that of a listed vtable", NameRef("v")^1)
+	want := fmt.Sprintf("vtables: name reference is %#x, want the reference of a listed vtable", NameRef("v")^1)
 	if got := findings(Check("f", data)); got != want {
 		t.Errorf("a vtable without a name:\n got %s\nwant %s", got, want)
 	}

@@ -206,7 +206,7 @@ func (p *plausible) references(r *indexedReader) {
 		for bit := range 64 {
 			if name := known.Name(ref ^ 1<<bit); name != "" {
 				p.remark(flaw.In("records").InRecord(p.targets[ref]).Field("name reference of a target").
-					Gotf("%#x", ref).Wantf("%#x, that of %s, one bit away", ref^1<<bit, name).Corrupt())
+					Gotf("%#x", ref).Wantf("%#x, the reference of %s, one bit away", ref^1<<bit, name).Corrupt())
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (c *checker) raw(r *rawReader) {
 			// all offsets are 7 above a multiple of 8.
 			if phase := counters[0].start % size; e.start%size != phase {
 				c.note(flaw.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
-					Got(e.start).Wantf("%d and a multiple of 8, as that of the other functions", phase).Corrupt())
+					Got(e.start).Wantf("%d and a multiple of 8, as the offsets of the other functions", phase).Corrupt())
 			}
 		}
 		if p.layout.bitmapBytes >= 0 {
@@ -235,7 +235,7 @@ func (c *checker) vtables(p *rawProfile) {
 	for i := 0; i*size < len(p.vtables.data); i++ {
 		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {
 			c.note(flaw.At("vtables", p.vtables.off+int64(i*size)).InRecord(i).Field("name reference").
-				Gotf("%#x", ref).Want("that of a listed vtable").Corrupt())
+				Gotf("%#x", ref).Want("the reference of a listed vtable").Corrupt())
 		}
 	}
 }

@@ -257,7 +257,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 			r.ref = 0
 		} else if NameRef(name) != it.Hash {
 			return rescue(flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(c.Record).Field("hash").
-				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
+				Gotf("%#x", it.Hash).Wantf("%#x, the hash of the key", NameRef(name)).
 				Because(&llvmerr.Error{Code: llvmerr.Malformed}))
 		}
 		for first := true; c.Len() > 0; first = false {

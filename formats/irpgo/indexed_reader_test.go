@@ -57,7 +57,7 @@ func TestIndexedErrors(t *testing.T) {
 		{"vtable names cut off", vtables, 1 << 40, "vtable names", vtables + 8, -1, "length of the vtable names", "1099511627776 bytes", left(len(file) - vtables - 8), profile.ErrTruncated},
 		{"traces cut off", traces, 1 << 40, "temporal traces", traces + 8, -1, "number of traces", "1099511627776", fmt.Sprintf("at most %d in the %d bytes left", (len(file)-traces-8)/16, len(file)-traces-8), profile.ErrTruncated},
 		{"trace cut off", traces + 24, 2, "temporal traces", traces + 32, 0, "number of functions", "2", "at most 1 in the 8 bytes left", profile.ErrTruncated},
-		{"hash of the name", item, NameRef("f") ^ 1<<63, "hash table", item, 0, "hash", fmt.Sprintf("%#x", NameRef("f")^1<<63), fmt.Sprintf("%#x, that of the key", NameRef("f")), profile.ErrCorrupt},
+		{"hash of the name", item, NameRef("f") ^ 1<<63, "hash table", item, 0, "hash", fmt.Sprintf("%#x", NameRef("f")^1<<63), fmt.Sprintf("%#x, the hash of the key", NameRef("f")), profile.ErrCorrupt},
 		{"more counters", record + 8, 9, "function records", record + 16, 0, "number of counters", "9", "at most 5 in the 40 bytes left", profile.ErrCorrupt},
 		{"more of a bitmap", record + 32, 9, "function records", record + 40, 0, "number of bitmap bytes", "9", "at most 2 in the 16 bytes left", profile.ErrCorrupt},
 		{"byte of a bitmap", record + 40, 256, "function records", record + 40, 0, "bitmap byte", "256", "at most 255", profile.ErrCorrupt},

@@ -366,7 +366,7 @@ func (r *partialRecord) read(record int) {
 	r.Hash = c.U64("hash")
 	index, number := c.ULEB("input"), c.ULEB("number in the input")
 	if index|number > math.MaxUint32 {
-		c.Fail(c.At(c.Offset()).Field("place").Gotf("%d of input %d", number, index).Want("numbers below 2^32").Corrupt())
+		c.Fail(c.At(c.Offset()).Field("first appearance").Gotf("record %d of input %d", number, index).Want("numbers below 2^32").Corrupt())
 	}
 	r.seq = index<<32 | number
 	r.Bitmap = c.Bytes(c.ULEB("size of the bitmap"), "bitmap")

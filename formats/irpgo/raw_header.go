@@ -91,7 +91,7 @@ func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end 
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
 		return nil, 0, flaw.At("header", start).Field("magic").
-			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("that of a raw profile").
+			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("the magic of a raw profile").
 			Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	p = &rawProfile{start: start, ptr: ptr, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian)}

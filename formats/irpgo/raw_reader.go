@@ -241,7 +241,7 @@ func (r *rawReader) openNext(next int64) error {
 	ptr, order, ok := rawMagic(r.data[next:])
 	if !ok || ptr != r.cur.ptr || order != r.cur.order {
 		return flaw.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
-			Want("the same as that of the first").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
+			Want("the magic of the first profile").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	return r.open(next)
 }

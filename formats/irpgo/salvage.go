@@ -141,7 +141,7 @@ func (s *Siblings) sameProgram(ids [][]byte) error {
 		}
 	}
 	return flaw.In("binary ids").Field("binary id").Gotf("%x", ids[0]).
-		Wantf("%x, that of the profile with the names", s.binaryIDs[0]).
+		Wantf("%x, the id of the profile with the names", s.binaryIDs[0]).
 		Because(&llvmerr.Error{Code: llvmerr.UnableToCorrelate})
 }
 
