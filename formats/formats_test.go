@@ -100,7 +100,7 @@ func TestAll(t *testing.T) {
 	var names []string
 	for _, f := range formats.All() {
 		names = append(names, f.String())
-		if read, _ := f.Versions(); read == "" {
+		if f.Describe().Read == "" {
 			t.Errorf("%v: no version is read", f)
 		}
 		for _, s := range suffixes[f] {

@@ -27,8 +27,8 @@ const (
 	Unreadable Class = "unreadable"
 )
 
-// Place is a position in an input. Unknown fields are empty or 0; an unknown Offset or Record is -1.
-type Place struct {
+// Position is a position in an input. Unknown fields are empty or 0; an unknown Offset or Record is -1.
+type Position struct {
 	File    string // as given by the caller
 	Section string // "header", "counters", "value data", …
 	Offset  int64  // absolute byte offset in the (uncompressed) input
@@ -37,8 +37,8 @@ type Place struct {
 	Record  int    // index of the record, from 0
 }
 
-// Where describes the place within its file: section, then offset or line and column, then record.
-func (p Place) Where() string {
+// Where describes the position within its file: section, then offset or line and column, then record.
+func (p Position) Where() string {
 	var b strings.Builder
 	b.WriteString(p.Section)
 	switch {
@@ -110,7 +110,7 @@ func ClassOf(err error) Class {
 // FormatError says where an input violates its format, what the reader found there, and what the format
 // allows.
 type FormatError struct {
-	Place
+	Position
 	Field string // the item being read, "number of counters"; "format" for the file as a whole
 	Got   string // the value found; may be empty
 	Want  string // the values allowed; may be empty
@@ -157,7 +157,7 @@ func (e *FormatError) classText() string {
 // ofFormat reports whether the error says of a file as a whole what it is.
 func (e *FormatError) ofFormat() bool { return e.Field == "format" && e.Want != "" }
 
-// What returns the part of the message without place and class: what the reader found and what the
+// What returns the part of the message without position and class: what the reader found and what the
 // format allows.
 func (e *FormatError) What() string {
 	s, want := e.Field, ", want "

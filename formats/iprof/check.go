@@ -42,11 +42,11 @@ type Finding struct {
 	// Severity is "info" for what is unusual and harmless, "warning" for what is readable but
 	// probably not intended, "error" if a reader or compiler may refuse or misinterpret the file.
 	Severity string
-	Rule     string        // what the finding is about, in a word: "syntax", "dangling-id"
-	Place    profile.Place // the first place
-	Message  string        // a sentence without its full stop
-	Count    int           // number of places
-	Of       int           // number of places checked; 0 if that means nothing
+	Rule     string           // what the finding is about, in a word: "syntax", "dangling-id"
+	Position profile.Position // the first place
+	Message  string           // a sentence without its full stop
+	Count    int              // number of places
+	Of       int              // number of places checked; 0 if that means nothing
 	// Err is set if readers also refuse the file for this finding.
 	Err *profile.FormatError
 }
@@ -54,7 +54,7 @@ type Finding struct {
 // String prints the finding as "SECTION line L, column C (record N): error:
 // MESSAGE (COUNT of OF, P%)".
 func (f Finding) String() string {
-	s := f.Place.Where()
+	s := f.Position.Where()
 	if s != "" {
 		s += ": "
 	}
@@ -86,24 +86,24 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 	d := newDecoder(name, data, ReaderOptions{})
 	d.opt.Warn = func(w profile.Warning) {
 		e := w.Err.(*profile.FormatError)
-		c.add(Finding{Severity: suspect, Rule: ruleVersion, Place: e.Place, Message: e.What()})
+		c.add(Finding{Severity: suspect, Rule: ruleVersion, Position: e.Position, Message: e.What()})
 	}
 	d.keepPositions = true
 	d.tolerate = func(err error) {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Position: e.Position, Message: e.What(), Err: e})
 	}
 	err := d.read()
 	if err != nil {
 		e := flaw.InFile(err, name).(*profile.FormatError)
-		c.add(Finding{Severity: broken, Rule: ruleSyntax, Place: e.Place, Message: e.What(), Err: e})
+		c.add(Finding{Severity: broken, Rule: ruleSyntax, Position: e.Position, Message: e.What(), Err: e})
 		if len(d.p.Order) == 0 {
 			return nil, c.findings
 		}
 		d.salvage()
 	}
 	if more := d.violations - maxViolations; more > 0 {
-		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})
+		c.add(Finding{Severity: broken, Rule: ruleSchema, Position: flaw.File(name).Position, Message: "more of the same kind", Count: more})
 	}
 	c.p, c.text, c.positions = d.p, data, &d.positions
 	c.partial = d.tables != [2]bool{true, true}
@@ -113,7 +113,7 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 	}
 	c.unknown()
 	if err == nil && c.p.entries() == 0 {
-		c.add(Finding{Severity: suspect, Rule: ruleNoData, Place: flaw.File(name).Place, Message: "the file has no profile data: all sections are empty or absent"})
+		c.add(Finding{Severity: suspect, Rule: ruleNoData, Position: flaw.File(name).Position, Message: "the file has no profile data: all sections are empty or absent"})
 	}
 	return d.p, c.findings
 }
@@ -160,7 +160,7 @@ func (c *checker) count(o occurrence, message func() string) {
 		c.index[key] = i
 		where := flaw.At(o.section, int64(o.at.offset)).InFile(c.name).InRecord(int(o.at.record))
 		where.Line, where.Column = c.lines.find(c.text, int(o.at.offset))
-		c.findings = append(c.findings, Finding{Severity: o.severity, Rule: o.rule, Place: where.Place, Message: message(), Of: o.of})
+		c.findings = append(c.findings, Finding{Severity: o.severity, Rule: o.rule, Position: where.Position, Message: message(), Of: o.of})
 	}
 	c.findings[i].Count++
 }
@@ -178,7 +178,7 @@ func (c *checker) tables() {
 	if p.Placeholder() {
 		c.partial = true
 		c.add(Finding{
-			Severity: broken, Rule: ruleUnresolved, Place: flaw.File(c.name).Place,
+			Severity: broken, Rule: ruleUnresolved, Position: flaw.File(c.name).Position,
 			Message: "the recording was " + notResolved(p) + "; it cannot be used, and has to be recorded again",
 		})
 		return
@@ -359,7 +359,7 @@ func (c *checker) total(s *Section, section string) {
 	}
 	if overflow {
 		c.add(Finding{
-			Severity: suspect, Rule: ruleLarge, Place: flaw.In(section).InFile(c.name).Place,
+			Severity: suspect, Rule: ruleLarge, Position: flaw.In(section).InFile(c.name).Position,
 			Message: fmt.Sprintf("the counts add up to more than %d", int64(math.MaxInt64)),
 		})
 	}
@@ -369,7 +369,7 @@ func (c *checker) total(s *Section, section string) {
 func (c *checker) unknown() {
 	for _, u := range c.p.Unknown {
 		c.add(Finding{
-			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(u.Key).InFile(c.name).Place,
+			Severity: info, Rule: ruleUnknownKey, Position: flaw.In(u.Key).InFile(c.name).Position,
 			Message: fmt.Sprintf("section %s is unknown; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(u.Key)),
 		})
 	}
@@ -382,7 +382,7 @@ func (c *checker) unknown() {
 		}
 		seen[key] = len(c.findings)
 		c.add(Finding{
-			Severity: info, Rule: ruleUnknownKey, Place: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Place,
+			Severity: info, Rule: ruleUnknownKey, Position: flaw.In(x.Section).InFile(c.name).InRecord(x.Entry).Position,
 			Message: fmt.Sprintf("entries have the unknown key %s; it is kept when the file is rewritten, and cannot be merged", flaw.Quote(x.Key)),
 		})
 	}

@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 			if (f.Err != nil) != (f.Rule == ruleSyntax || f.Rule == ruleSchema) {
 				t.Errorf("%s: %v has error %v", tc.name, f, f.Err)
 			}
-			if f.Err == nil && f.Place.Offset >= 0 && f.Place.Record >= 0 && tc.text[f.Place.Offset] != '{' {
+			if f.Err == nil && f.Position.Offset >= 0 && f.Position.Record >= 0 && tc.text[f.Position.Offset] != '{' {
 				t.Errorf("%s: %v is not at the beginning of an entry", tc.name, f)
 			}
 		}
@@ -143,8 +143,8 @@ func beyondSchema(findings []Finding) bool {
 		if !strings.Contains(m, "each key once") && !strings.Contains(m, "without fraction and exponent") &&
 			!strings.Contains(m, "an integer from") && !strings.Contains(m, "at most 2147483647") && // ranges
 			!strings.Contains(m, "a multiple of") && // arity by meaning
-			!strings.Contains(m, TypeChecks.Key()) && f.Place.Section != TypeChecks.Key() && // a spelling that the schema does not know
-			!(f.Place.Section == schemaTypeChecks) { // not in 1.0.0
+			!strings.Contains(m, TypeChecks.Key()) && f.Position.Section != TypeChecks.Key() && // a spelling that the schema does not know
+			!(f.Position.Section == schemaTypeChecks) { // not in 1.0.0
 			return false
 		}
 	}

@@ -50,7 +50,7 @@ func newScanner(data []byte) scanner {
 }
 
 // at returns the place of the text at offset off.
-func (s *scanner) at(off int) flaw.Place {
+func (s *scanner) at(off int) flaw.Position {
 	at := flaw.At(s.section, int64(off)).InRecord(s.record)
 	at.Line, at.Column = s.lines.find(s.data, off)
 	return at

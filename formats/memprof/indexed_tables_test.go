@@ -73,7 +73,7 @@ func TestHostileTables(t *testing.T) {
 		_, err := readWhole(c.file)
 		got := formatError(t, err, c.class)
 		want := profile.FormatError{
-			Place: flaw.At(c.section, int64(c.offset)).InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
+			Position: flaw.At(c.section, int64(c.offset)).InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if c.want == "" { // how much is left
 			want.Want = got.Want

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 				t.Fatalf("before: %v", err)
 			}
 			c.damage(p)
-			want := profile.FormatError{Place: flaw.In("memprof").InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want}
+			want := profile.FormatError{Position: flaw.In("memprof").InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want}
 			if got := formatError(t, p.validate(), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

@@ -128,7 +128,7 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 			}
 		}
 		checked, index := c.checkers.check(name, data)
-		if program, id := d.Packed(); program != "" || id != "" {
+		if program, id := d.Program, d.BuildID; program != "" || id != "" {
 			checked.Packed = &packing.Origin{Program: program, BuildID: id}
 		}
 		// Shapes may refer to data, which is valid only during this call.

@@ -23,6 +23,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/files/packing"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -184,7 +185,7 @@ func (c *packRun) readProgram(env *cli.Env) error {
 // or from the program. A profile of another program than --program is an error, because the build id would
 // be wrong.
 func (c *packRun) origin(d *inputs.Data) (o packing.Origin, err error) {
-	o.Program, o.BuildID = d.Packed()
+	o.Program, o.BuildID = d.Program, d.BuildID
 	i, _, err := families.Of(d.Name(), d.Bytes())
 	if err != nil || families.All[i].Origin == nil {
 		return o, nil // packed as it is
@@ -234,7 +235,7 @@ func (c *packRun) memberName(name string) string {
 		name = rest
 	}
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, "!", "/")), "/")
-	if _, hidden := inputs.IsHidden(name); hidden || name == "" {
+	if _, hidden := atomicfile.IsHidden(name); hidden || name == "" {
 		name = fmt.Sprintf("profile-%06d", c.profiles)
 	}
 	c.names[name]++

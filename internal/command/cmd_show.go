@@ -120,7 +120,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
-		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
+		printer.Packed.Program, printer.Packed.BuildID = d.Program, d.BuildID
 		index, format, err := families.Of(name, data)
 		if err != nil {
 			show(families.UnreadableFacts(name, len(data), err), err)

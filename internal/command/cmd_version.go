@@ -38,8 +38,8 @@ func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 	fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
 		moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, f := range formats.All() {
-		read, written := f.Versions()
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))
+		about := f.Describe()
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f, about.Read, cmp.Or(about.Written, "-"))
 	}
 	return w.Flush()
 }

@@ -49,7 +49,7 @@ func (c *Cursor) Rest() []byte { return c.buf[c.pos:] }
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
 // At returns the place at an absolute offset, in the record being read.
-func (c *Cursor) At(off int64) flaw.Place {
+func (c *Cursor) At(off int64) flaw.Position {
 	return flaw.At(c.Section, off).InRecord(c.Record)
 }
 

@@ -26,7 +26,8 @@ var layers = [][]string{
 	{
 		"internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
-		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/zlibtext",
+		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/remapping", "internal/llvm/summary",
+		"internal/llvm/zlibtext",
 	},
 	{"internal/cursor", "internal/llvm/partition", "internal/files/responsefile", "internal/files/store", "internal/llvm/llvmyaml", "inputs"},
 	{"internal/llvm/hashtable", "internal/program/object", "internal/program/dwarf", "internal/program/pseudoprobe"},

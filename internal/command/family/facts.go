@@ -34,7 +34,7 @@ func (h *Head) SetPacked(o packing.Origin) { h.Packed = &o }
 
 // NewHead returns the head of a file's facts. The format may be 0, for unknown.
 func NewHead(file string, size int, f formats.Format) Head {
-	h := Head{Head: schema.For("show"), File: file, Size: int64(size), FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), "")}
+	h := Head{Head: schema.For("show"), File: file, Size: int64(size), FileFormat: schema.FileFormatOf(string(f.Family()), f.Describe().Word, "")}
 	if f != 0 {
 		h.What = f.String()
 	}

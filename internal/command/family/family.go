@@ -228,7 +228,7 @@ func (r *Checked) Lines() []string {
 // NewChecked returns the result for a file before it is read; f is 0 if its
 // format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
-	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), ""), Findings: []Finding{}}
+	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Describe().Word, ""), Findings: []Finding{}}
 	if f != 0 {
 		c.what = f.String()
 	}

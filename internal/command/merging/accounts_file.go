@@ -111,7 +111,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 
 // setFormat sets the family and format, in the words of docs/schema/format.schema.json.
 func (e *entry) setFormat(f formats.Format) {
-	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Word()
+	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Describe().Word
 }
 
 // json returns the entry as JSON: without an indent as a document that ends with a line break,

@@ -33,7 +33,7 @@ type Job struct {
 	budget       merge.Budget
 	exceeded     *merge.OverBudget // nil if the loss is within the budget
 	accountsFile *accountsFile     // of --report; nil without the option
-	quarantine   *merge.Quarantine // nil without one
+	quarantine   *quarantine       // nil without one
 	shares       shares            // of the inputs in the total count
 	tooHeavy     bool              // the share of an input exceeds --max-share
 	progress     *cli.Progress     // nil without one
@@ -53,9 +53,9 @@ func (j *Job) Watched() bool { return j.watched != nil }
 // that depend on the order of the inputs.
 func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder, ordered bool) error {
 	opt := merge.Options{
-		Ordered: ordered,
-		Places:  j.NumInputs,
-		Ended:   func(a *merge.Account) { j.addAccount(ins[a.Input], a) },
+		Ordered:   ordered,
+		NumInputs: j.NumInputs,
+		Ended:     func(a *merge.Account) { j.addAccount(ins[a.Input], a) },
 		InputEnded: func(input, profiles int) {
 			if j.accountsFile != nil {
 				j.accountsFile.endInput(j.before+input, profiles)
@@ -109,7 +109,7 @@ func (j *Job) addAccount(in inputs.Input, a *merge.Account) {
 		j.progress.Done(1, int64(size))
 	}
 	if j.quarantine != nil {
-		j.quarantine.Add(a)
+		j.quarantine.add(a)
 	}
 	if j.accountsFile != nil {
 		j.accountsFile.add(j.before+a.Input, a.Member, j.entryJSON(a, "    "))
@@ -141,7 +141,7 @@ func (j *Job) loss() merge.Loss {
 // Watching does not know the positions; there it is the order of arrival.
 func (j *Job) ID(p *merge.Profile) uint64 {
 	if j.Watched() {
-		return uint64(p.Place)
+		return uint64(p.Index)
 	}
 	return uint64(p.Number)<<32 | uint64(j.position(p.Input))
 }
@@ -161,11 +161,11 @@ func (j *Job) openSideFiles() (err error) {
 		return err
 	}
 	if o.quarantine != "" {
-		if j.quarantine, err = merge.OpenQuarantine(o.quarantine); err != nil {
+		if j.quarantine, err = openQuarantine(o.quarantine); err != nil {
 			return err
 		}
-		j.quarantine.Move = o.move
-		j.quarantine.Reason = func(a *merge.Account) []byte { return j.entryJSON(a, "") }
+		j.quarantine.move = o.move
+		j.quarantine.reason = func(a *merge.Account) []byte { return j.entryJSON(a, "") }
 	}
 	if o.accounts == "" {
 		return nil
@@ -184,7 +184,7 @@ func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 		return nil
 	}
 	for _, in := range ins {
-		if in.Name != inputs.Stdin && j.quarantine.Holds(in.Name) {
+		if in.Name != inputs.Stdin && j.quarantine.holds(in.Name) {
 			return cli.Usagef("%s lies in the quarantine folder, which cannot be an input", in.Name)
 		}
 	}
@@ -198,7 +198,7 @@ func (j *Job) finishSideFiles(cause error) error {
 	decided := cause == nil || errors.As(cause, &exit)
 	written := cause == nil
 	if j.quarantine != nil && decided {
-		cause = joinErrors(cause, j.quarantine.Finish(written))
+		cause = joinErrors(cause, j.quarantine.finish(written))
 	}
 	if j.accountsFile == nil {
 		return cause

@@ -135,5 +135,5 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 	if f := sources.PeekFormat(inputs.File(to, inputs.Options{}), false); f != 0 {
 		e.setFormat(f)
 	}
-	return atomicfile.WriteFile(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
+	return atomicfile.WriteFile(to+reasonSuffix, bytes.NewReader(e.json("")))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/dropin/ere"
+	"github.com/profuse-pgo/profuse/internal/llvm/remapping"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -46,7 +47,7 @@ func (t *tool) remapping() (func(string) string, error) {
 	if err != nil {
 		return nil, inFile(err, name)
 	}
-	rename, err := irpgo.ParseRemapping(name, text)
+	rename, err := remapping.Parse(name, text)
 	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
 		err = &failure{
 			whence: fmt.Sprintf("%s:%d", name, e.Line), message: "unexpected line in remapping file",

@@ -256,7 +256,7 @@ func (t *tool) printProblem(w profile.Warning) {
 
 // warnUnusable warns about profiles that LLVM merges silently but that no compiler can use.
 func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
-	if m.Contents().Functions == 0 && m.Head.MemProf.Empty() {
+	if functions, _, _ := m.Contents(); functions == 0 && m.Head.MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
 	if l.frontEnd != nil && l.ir != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 )
 
 // show runs the show command. The output is opened before the profile is read.
@@ -60,7 +61,7 @@ type shower struct {
 
 	shown   uint64 // functions
 	below   uint64 // functions under --value-cutoff
-	summary irpgo.SummaryBuilder
+	summary summary.Builder
 	sites   [irpgo.NumValueKinds]siteStats
 	ranked  []rankedFunction // for --topn and --hot-func-list
 	buf     []byte

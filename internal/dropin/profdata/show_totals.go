@@ -37,7 +37,7 @@ func (s *shower) totals() error {
 		}
 	}
 	if o.hotFuncList {
-		if err := s.printHot(&sum); err != nil {
+		if err := s.printHot(sum.Cutoffs); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,8 @@ func (s *shower) cutoffs() []uint64 {
 }
 
 // printHot lists the functions that reach the hot threshold, hottest first. s.ranked is sorted.
-func (s *shower) printHot(sum *irpgo.Summary) error {
-	threshold, ok := sum.Cutoffs.Hot()
+func (s *shower) printHot(cutoffs profile.Cutoffs) error {
+	threshold, ok := cutoffs.Hot()
 	if !ok {
 		return errNoCutoff
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -144,7 +145,7 @@ func heatOf(cutoffs profile.Cutoffs) (h heat, err error) {
 // counters and no counter above the cold threshold. It visits functions and samples in the order
 // of LLVM's hash tables, which decides between two static functions of the same name.
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
-	var counts irpgo.SummaryBuilder
+	var counts summary.Builder
 	single := make(map[string]*irpgo.Record)
 	// The order of the records in the input if it matters, see newSupplementer.
 	order := s.noted

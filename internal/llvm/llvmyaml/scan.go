@@ -79,7 +79,7 @@ func (s *Scanner) valueLine() int {
 }
 
 // At returns the position of a line in the record being read; line 0 means no line.
-func (s *Scanner) At(line int) flaw.Place {
+func (s *Scanner) At(line int) flaw.Position {
 	return flaw.In("YAML").InRecord(s.Record).OnLine(line)
 }
 

@@ -272,7 +272,7 @@ func (o oldRecord) size() int {
 }
 
 // readOldRecords reads the records of one block.
-func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
+func (r *objectReader) readOldRecords(at flaw.Position, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
 	c := cursor.New(at.Section, at.Offset+16, table, r.im.Order)
 	for i := 0; c.Len() > 0; i++ {
 		c.Record = i
@@ -341,7 +341,7 @@ func (r *objectReader) readFunctions(s *section) error {
 }
 
 // add adds a record unless the last one of its name is the same.
-func (r *objectReader) add(rec Record, place flaw.Place) error {
+func (r *objectReader) add(rec Record, place flaw.Position) error {
 	if rec.Name == "" {
 		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
 			return place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt()

@@ -137,7 +137,7 @@ func (d *Data) Unit(addr uint64) int {
 }
 
 // at returns the place at an offset in a section.
-func (d *Data) at(section string, off uint64) flaw.Place {
+func (d *Data) at(section string, off uint64) flaw.Position {
 	return flaw.At(d.sectionName(section), int64(off)).InFile(d.Name)
 }
 

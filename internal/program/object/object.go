@@ -154,7 +154,7 @@ func (im *Image) raw(s *Section) ([]byte, error) {
 }
 
 // at returns the position in a section at an offset in the image.
-func (im *Image) at(section string, offset int64) flaw.Place {
+func (im *Image) at(section string, offset int64) flaw.Position {
 	return flaw.At(section, im.base+offset).InFile(im.Name)
 }
 

@@ -55,8 +55,8 @@ func newFinding(f iprof.Finding) family.Finding {
 	if f.Err != nil {
 		e.Class, e.Field, e.Got, e.Want = profile.ClassOf(f.Err), f.Err.Field, f.Err.Got, f.Err.Want
 	}
-	e.SetPlace(f.Place)
-	if where := f.Place.Where(); where != "" {
+	e.SetPosition(f.Position)
+	if where := f.Position.Where(); where != "" {
 		e.Message = where + ": "
 	}
 	e.Message += f.Message

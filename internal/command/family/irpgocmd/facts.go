@@ -125,7 +125,7 @@ type recordFacts struct {
 }
 
 // sites returns the record's list of value sites of a kind.
-func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
+func (r *recordFacts) sites(k int) *[]siteFacts {
 	switch k {
 	case irpgo.MemOPSize:
 		return &r.MemOPSizes

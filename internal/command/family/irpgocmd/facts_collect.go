@@ -15,6 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
@@ -27,7 +28,7 @@ type factsOptions struct {
 	heap   memprofcmd.FactsOptions
 }
 
-// valueKindNames are the kinds in the JSON, by irpgo.ValueKind.
+// valueKindNames are the kinds in the JSON, by index in Record.Values.
 var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
 
 // newFacts returns facts without any records, whose lists are empty and not null in the JSON.
@@ -69,7 +70,7 @@ type collector struct {
 	opt       factsOptions
 	functions map[string]*functionFacts // by name; nil if the records of a name are adjacent
 	current   functionFacts             // the last name, if the records of a name are adjacent
-	sum, cs   irpgo.SummaryBuilder      // of records without and with bit 60 in the hash
+	sum, cs   summary.Builder           // of records without and with bit 60 in the hash
 
 	// ir says that bit 60 marks context-sensitive records. Front-end hashes use all 64 bits.
 	ir bool
@@ -79,7 +80,7 @@ type collector struct {
 // read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
-		c.facts.Family, c.facts.Format = "irpgo", f.String()
+		c.facts.Family, c.facts.Format = "irpgo", string(f)
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
 	if err != nil {
@@ -248,8 +249,7 @@ func (c *collector) selectRecord(rec *irpgo.Record) {
 		r.TotalCount, r.MaxCount, _ = sumCounts(rec.Counts)
 	}
 	for k := range rec.Values {
-		kind := irpgo.ValueKind(k)
-		*r.sites(kind) = copySites(rec.Values[k], kind != irpgo.MemOPSize)
+		*r.sites(k) = copySites(rec.Values[k], k != irpgo.MemOPSize)
 	}
 	c.facts.Selected = append(c.facts.Selected, r)
 }
@@ -301,8 +301,8 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 // summary describes a stored summary or, if it is nil, the summary of the records in b. It warns
 // of a stored summary that does not match the records of a whole profile: compilers use it to
 // decide what is hot.
-func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
-	own := b.Summary(profile.DefaultCutoffs())
+func (c *collector) summary(stored *irpgo.Summary, b *summary.Builder, whole bool) *summaryFacts {
+	own := irpgo.Summary(b.Summary(profile.DefaultCutoffs()))
 	s := stored
 	if s == nil {
 		s = &own

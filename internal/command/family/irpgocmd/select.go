@@ -3,8 +3,8 @@ package irpgocmd
 import (
 	"os"
 
-	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/llvm/remapping"
 )
 
 // selection returns the filter of --function and --no-function; nil keeps all functions. It takes
@@ -32,5 +32,5 @@ func (c *adder) renaming() (func(name string) string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return irpgo.ParseRemapping(c.remap, text)
+	return remapping.Parse(c.remap, text)
 }

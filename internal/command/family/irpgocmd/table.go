@@ -64,7 +64,7 @@ func printOverview(p *family.Printer, f *counterFacts) {
 		add("Hot counts (cs)", hotLine(f.CSSummary))
 	}
 	for k, label := range []string{"Indirect calls", "Memory sizes", "Virtual tables"} {
-		add(label, valuesLine(f.Values[k], irpgo.ValueKind(k)))
+		add(label, valuesLine(f.Values[k], k))
 	}
 	if b := f.Bitmaps; b.Records > 0 {
 		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(uint64(b.Records), "record", "records"),
@@ -195,7 +195,7 @@ func share(millionths uint64) string {
 }
 
 // valuesLine sums up the value sites of a kind; "" without sites.
-func valuesLine(v valueFacts, k irpgo.ValueKind) string {
+func valuesLine(v valueFacts, k int) string {
 	if v.Sites == 0 {
 		return ""
 	}
@@ -233,7 +233,7 @@ func tracesLine(t traceFacts) string {
 // layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not
 // depend on the machine.
 func layoutLine(f *counterFacts) string {
-	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
+	if f.Format != string(irpgo.FormatRaw) || f.PointerSize == 0 {
 		return ""
 	}
 	s := fmt.Sprintf("%d-bit, %s-endian", 8*f.PointerSize, f.ByteOrder)

@@ -47,7 +47,7 @@ func NewError(err error) *Error {
 		e.File, e.Message = se.URL, se.Reason()
 	}
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
-		e.SetPlace(fe.Place)
+		e.SetPosition(fe.Position)
 		e.Field, e.Got, e.Want, e.Hint = fe.Field, fe.Got, fe.Want, fe.Hint
 		anonymous := *fe
 		anonymous.File = ""
@@ -56,8 +56,8 @@ func NewError(err error) *Error {
 	return e
 }
 
-// SetPlace sets the file and the position in it.
-func (e *Error) SetPlace(p profile.Place) {
+// SetPosition sets the file and the position in it.
+func (e *Error) SetPosition(p profile.Position) {
 	e.File, e.Section, e.Line, e.Column = p.File, p.Section, p.Line, p.Column
 	if p.Offset >= 0 {
 		e.Offset = &p.Offset

@@ -10,7 +10,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -129,7 +128,7 @@ func TestSchemas(t *testing.T) {
 	// reasons validates those in a quarantine and counts them.
 	reasons := func(quarantine string) (n int) {
 		err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
-			file, ok := strings.CutSuffix(path, merge.ReasonSuffix)
+			file, ok := strings.CutSuffix(path, ".reason.json")
 			if !ok || err != nil {
 				return err
 			}
