@@ -68,8 +68,7 @@ func TestWriteFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
 }
 
-// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more
-// stable than wall time.
+// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more stable than wall time.
 func reportCPU(b *testing.B, size int) (done func()) {
 	before := cpuTime()
 	return func() {

@@ -51,8 +51,7 @@ type Finding struct {
 	Err *profile.FormatError
 }
 
-// String prints the finding as "SECTION line L, column C (record N): error:
-// MESSAGE (COUNT of OF, P%)".
+// String prints the finding as "SECTION line L, column C (record N): error: MESSAGE (COUNT of OF, P%)".
 func (f Finding) String() string {
 	s := f.Place.Where()
 	if s != "" {
@@ -78,9 +77,8 @@ const maxViolations = 100
 // It returns the readable part of the file, nil if there is none, and the findings: errors in the text
 // first, then errors in the contents, both in the order of the file as far as they have a place in it.
 //
-// Check does not interpret the schema: that would need the whole file as a tree, many
-// times its size, and provides no lines and columns. Tests compare its verdicts with a
-// validator's.
+// Check does not interpret the schema: that would need the whole file as a tree, many times its size,
+// and provides no lines and columns. Tests compare its verdicts with a validator's.
 func Check(name string, data []byte) (*Profile, []Finding) {
 	c := checker{name: name, index: make(map[findingKey]int)}
 	d := newDecoder(name, data, ReaderOptions{})

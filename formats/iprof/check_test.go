@@ -132,8 +132,7 @@ func (s schemaSays) valid(data []byte) bool {
 	return s[version].Validate(doc) == nil
 }
 
-// beyondSchema reports whether the violations are all of a sort that the
-// schema cannot express, or leaves open.
+// beyondSchema reports whether the violations are all of a sort that the schema cannot express, or leaves open.
 func beyondSchema(findings []Finding) bool {
 	for _, f := range findings {
 		if f.Rule != ruleSchema {

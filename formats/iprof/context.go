@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// A TypeID is the number of a type in one file. Equal numbers in two files
-// mean nothing.
+// A TypeID is the number of a type in one file. Equal numbers in two files mean nothing.
 type TypeID int32
 
 // A MethodID is the number of a method in one file.

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The tests of this file are the examples of the format's document, with every
-// number in it.
+// The tests of this file are the examples of the format's document, with every number in it.
 
 func TestDocumentMinimalFile(t *testing.T) {
 	p := read(t, []byte("{\n  \"version\": \"1.0.0\",\n  \"types\": [],\n  \"methods\": []\n}\n"))

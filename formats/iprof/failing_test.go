@@ -51,8 +51,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestNamesInJSON: names of any characters come back as they were, however they
-// are written.
+// TestNamesInJSON: names of any characters come back as they were, however they are written.
 func TestNamesInJSON(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	var all strings.Builder
@@ -90,8 +89,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestOldVersionWithChecks: what is written anew gets the least version that
-// holds it.
+// TestOldVersionWithChecks: what is written anew gets the least version that holds it.
 func TestOldVersionWithChecks(t *testing.T) {
 	p := readFixture(t, "small-0.2.iprof")
 	p.Version = version020

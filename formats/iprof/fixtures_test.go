@@ -299,9 +299,8 @@ func fibProfile(t testing.TB) *Profile {
 	return p
 }
 
-// evenOddProfile has the second example: main calls printEvenOrOdd, which is
-// inlined and calls printEven, inlined too, or printOdd, both of which call
-// print.
+// evenOddProfile has the second example: main calls printEvenOrOdd, which is inlined and calls
+// printEven, inlined too, or printOdd, both of which call print.
 func evenOddProfile(t testing.TB) *Profile {
 	p := newProfile(version100)
 	p.Types = []Type{{0, "void"}, {1, "EvenOrOddLength"}, {2, "java.lang.String"}, {3, "[Ljava.lang.String;"}}

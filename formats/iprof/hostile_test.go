@@ -23,8 +23,7 @@ func checkError(t *testing.T, data []byte, err error) {
 	}
 }
 
-// TestTruncation cuts files at every byte: each cut is one, and the place is
-// the end.
+// TestTruncation cuts files at every byte: each cut is one, and the place is the end.
 func TestTruncation(t *testing.T) {
 	for _, name := range []string{"even-odd.iprof", "checks.iprof", "small-0.2.iprof", "unresolved.iprof", "future.iprof"} {
 		data := fixture(t, name)
@@ -70,8 +69,7 @@ func TestTruncationNamesTheLastEntry(t *testing.T) {
 	}
 }
 
-// TestMutations changes files at random and demands of every result what the
-// fuzz target demands.
+// TestMutations changes files at random and demands of every result what the fuzz target demands.
 func TestMutations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	pieces := []string{
@@ -116,8 +114,7 @@ func TestEveryMutationOfAByte(t *testing.T) {
 	}
 }
 
-// TestMemory: what hostile files make a reader allocate stays in proportion to
-// their size.
+// TestMemory: what hostile files make a reader allocate stays in proportion to their size.
 func TestMemory(t *testing.T) {
 	const limit = 60 // bytes allocated for each byte of input
 	size := 1 << 20

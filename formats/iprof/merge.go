@@ -32,18 +32,15 @@ type Added struct {
 	Saturated int // counts that saturated
 }
 
-// A Merger merges profiles. It does no I/O and holds one accumulator, however many
-// inputs there are.
+// A Merger merges profiles. It does no I/O and holds one accumulator, however many inputs there are.
 //
-// Types are identified by name, methods by name and the names of all types in their
-// signature, entries by kind and context; ids are translated. The counts of equal entries
-// are added, per type where they have types. Conditionals with the same targets and
-// indexes in the same order are added record by record. For other conditionals, the result
-// has the union of the records, sorted by index; records with equal target and index are
-// added in their order.
+// Types are identified by name, methods by name and the names of all types in their signature, entries
+// by kind and context; ids are translated. The counts of equal entries are added, per type where they
+// have types. Conditionals with the same targets and indexes in the same order are added record by
+// record. For other conditionals, the result has the union of the records, sorted by index; records
+// with equal target and index are added in their order.
 //
-// The result has the canonical form of [Merger.Profile] and is equal for any order and
-// grouping of the inputs.
+// The result has the canonical form of [Merger.Profile] and is equal for any order and grouping of the inputs.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a Merger with the same options, and [Merger.Merge] them into the first.
@@ -85,11 +82,10 @@ func (m *Merger) Merge(o *Merger) error {
 	return nil
 }
 
-// AddProfile adds p, multiplied by the weights; the zero value adds p once. name is used
-// in errors and warnings. A profile that is refused leaves no trace: one that is of
-// another major version (unsupported), whose recording was not resolved
-// (corrupt), with negative counts (corrupt), or with what [MergeOptions] could
-// drop (unresolved: corrupt, unknown: unsupported).
+// AddProfile adds p, multiplied by the weights; the zero value adds p once. name is used in errors and
+// warnings. A profile that is refused leaves no trace: one that is of another major version
+// (unsupported), whose recording was not resolved (corrupt), with negative counts (corrupt), or with
+// what [MergeOptions] could drop (unresolved: corrupt, unknown: unsupported).
 func (m *Merger) AddProfile(name string, p *Profile, w Weights) (Added, error) {
 	if err := m.Accepts(name, p); err != nil {
 		return Added{}, err
@@ -302,8 +298,7 @@ type mergedMethod struct {
 	signature []uint32 // indexes of types
 }
 
-// addMethod returns the index of a method of the input, none if its signature
-// cannot be resolved.
+// addMethod returns the index of a method of the input, none if its signature cannot be resolved.
 func (m *Merger) addMethod(in *input, method *Method) uint32 {
 	if len(method.Signature) < 2 {
 		return none

@@ -41,8 +41,7 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 	return s.records[e.records : e.records+e.recordCount]
 }
 
-// findOrAdd returns the entry with the context, and adds one without records if there is
-// none.
+// findOrAdd returns the entry with the context, and adds one without records if there is none.
 func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
@@ -136,8 +135,7 @@ func (a *Added) sum(x, y int64) int64 {
 	return sum
 }
 
-// translateContext returns the context in the Merger's numbers; the result is
-// reused.
+// translateContext returns the context in the Merger's numbers; the result is reused.
 func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) {
 	if k == Monitors {
 		return append(m.scratch.frames[:0], Frame{}), true
@@ -154,8 +152,7 @@ func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) 
 	return out, true
 }
 
-// translateRecords returns the weighted records in the Merger's numbers; the
-// result is reused.
+// translateRecords returns the weighted records in the Merger's numbers; the result is reused.
 func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, added *Added) ([]int64, bool) {
 	out := append(m.scratch.records[:0], records...)
 	m.scratch.records = out
@@ -235,8 +232,7 @@ func compareRecords(a, b []int64, k Kind) int {
 	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(last(a), last(b)), cmp.Compare(a[0], b[0]))
 }
 
-// sortRecords sorts records stably and adds the counts of types that occur several
-// times.
+// sortRecords sorts records stably and adds the counts of types that occur several times.
 func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	if n == 1 {

@@ -41,8 +41,7 @@ func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	return m.Profile()
 }
 
-// equal reports whether two profiles say the same, whatever their ids, order and
-// version.
+// equal reports whether two profiles say the same, whatever their ids, order and version.
 func equal(t testing.TB, a, b *Profile) bool {
 	t.Helper()
 	ra, err := Renumber(a)
@@ -131,9 +130,8 @@ func TestMergeTwins(t *testing.T) {
 	}
 }
 
-// relatives are profiles of one program: they share tables, with ids of their
-// own, and some contexts; conditionals differ in shape now and then, counts
-// come close to the limit.
+// relatives are profiles of one program: they share tables, with ids of their own, and some contexts;
+// conditionals differ in shape now and then, counts come close to the limit.
 func relatives(rng *rand.Rand, n int) []*Profile {
 	base := randomProfile(rng, []Version{version040, version100, version110}[rng.IntN(3)], 4+rng.IntN(30))
 	var out []*Profile

@@ -47,8 +47,7 @@ func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
 	return MethodRef{Class: names[0], Name: m.Name, Return: names[1], Parameters: names[2:]}, true
 }
 
-// MethodName returns "pkg.Class.name" for a method, "method 12" if the table
-// has none.
+// MethodName returns "pkg.Class.name" for a method, "method 12" if the table has none.
 func (p *Profile) MethodName(id MethodID) string {
 	m := p.methodOf(id)
 	if m == nil {
@@ -60,8 +59,7 @@ func (p *Profile) MethodName(id MethodID) string {
 	return p.TypeName(m.Signature[0]) + "." + m.Name
 }
 
-// FormatContext returns the context with names instead of ids:
-// "Fib.fibonacci:34<Fib.main:9".
+// FormatContext returns the context with names instead of ids: "Fib.fibonacci:34<Fib.main:9".
 func (p *Profile) FormatContext(c []Frame) string {
 	var b strings.Builder
 	for i, f := range c {
@@ -102,8 +100,7 @@ var primitives = []struct {
 	{"void", 'V'},
 }
 
-// primitive returns the position of a type in primitives, -1 if it is a class
-// or array.
+// primitive returns the position of a type in primitives, -1 if it is a class or array.
 func primitive(name string) int {
 	for i := range primitives {
 		if primitives[i].name == name {

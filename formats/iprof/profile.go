@@ -30,9 +30,8 @@ type Profile struct {
 	Version Version
 	Types   []Type   // in the order of the file
 	Methods []Method // in the order of the file
-	// Order holds the top-level keys, in their spelling since 0.4.0; nil for the
-	// usual order. [Write] writes them in this order, and other members that are
-	// not empty at their usual place.
+	// Order holds the top-level keys, in their spelling since 0.4.0; nil for the usual order. [Write]
+	// writes them in this order, and other members that are not empty at their usual place.
 	Order []string
 	// Unknown are the top-level members of no known version.
 	Unknown []Member
@@ -121,16 +120,14 @@ func (p *Profile) reindex() {
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
 }
 
-// Placeholder reports whether the recording was never resolved: instead of its types or
-// methods the file has one entry without a name, with id -1, so its contexts cannot be
-// attributed.
+// Placeholder reports whether the recording was never resolved: instead of its types or methods the
+// file has one entry without a name, with id -1, so its contexts cannot be attributed.
 func (p *Profile) Placeholder() bool {
 	return len(p.Types) == 1 && p.Types[0].ID == -1 && p.Types[0].Name == "" ||
 		len(p.Methods) == 1 && p.Methods[0].ID == -1 && p.Methods[0].Name == ""
 }
 
-// derive returns a profile with the tables and properties of p and empty
-// sections.
+// derive returns a profile with the tables and properties of p and empty sections.
 func (p *Profile) derive() *Profile {
 	q := *p
 	q.Sections = [NumKinds]Section{}

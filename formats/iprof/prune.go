@@ -7,13 +7,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// PruneOptions select what [Prune] drops. The zero value drops unused types and methods,
-// which loses no counts and makes recordings of short runs half to three quarters
-// smaller.
+// PruneOptions select what [Prune] drops. The zero value drops unused types and methods, which loses no
+// counts and makes recordings of short runs half to three quarters smaller.
 type PruneOptions struct {
-	// KeepContext, if not nil, selects the contexts of the entries to keep, and
-	// KeepLock the types of Monitors, which has no contexts. Neither selects types
-	// in the records of other sections.
+	// KeepContext, if not nil, selects the contexts of the entries to keep, and KeepLock the types of
+	// Monitors, which has no contexts. Neither selects types in the records of other sections.
 	KeepContext func([]Frame) bool
 	KeepLock    func(TypeID) bool
 	// KeepUnused keeps unused types and methods.
@@ -28,9 +26,8 @@ type PruneOptions struct {
 	MaxFrames int
 	// Drop lists sections to empty.
 	Drop []Kind
-	// DropUnknown drops sections and members of no known version. Without it, a
-	// profile with any is refused unless KeepUnused is set, because they may refer
-	// to types and methods that seem unused.
+	// DropUnknown drops sections and members of no known version. Without it, a profile with any is
+	// refused unless KeepUnused is set, because they may refer to types and methods that seem unused.
 	DropUnknown bool
 }
 
@@ -184,8 +181,7 @@ func (s *Section) Largest(n int) []int {
 	return order[:max(0, min(n, len(order)))]
 }
 
-// dropUnused drops methods that occur in no context, and types that occur in no record
-// or signature.
+// dropUnused drops methods that occur in no context, and types that occur in no record or signature.
 func (p *Profile) dropUnused() {
 	methods := make([]bool, len(p.Methods))
 	types := make([]bool, len(p.Types))
@@ -233,8 +229,7 @@ func selected[T any](all []T, keep []bool) []T {
 	return out
 }
 
-// selectExtra keeps the extra members of the entries for which keep is true; nil keeps
-// none.
+// selectExtra keeps the extra members of the entries for which keep is true; nil keeps none.
 func (p *Profile) selectExtra(k Kind, keep []bool) {
 	p.remapExtra(k.Key(), keep)
 	if k == TypeChecks {

@@ -23,9 +23,8 @@ type ReaderOptions struct {
 // maxSize bounds the input in bytes, so that offsets and numbers of entries fit 32 bits.
 const maxSize = math.MaxUint32
 
-// Detect reports whether data, the contents of a file or the beginning of one, looks like
-// an iprof file: a JSON object whose first key is one of iprof files. Data may end within
-// the first members.
+// Detect reports whether data, the contents of a file or the beginning of one, looks like an iprof
+// file: a JSON object whose first key is one of iprof files. Data may end within the first members.
 func Detect(data []byte) bool {
 	s := newScanner(data)
 	if !s.consume('{') { // most files are of other formats
@@ -70,8 +69,7 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 // cut reports whether the text is truncated.
 func (s *scanner) cut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
 
-// Read reads a whole file into memory. name is for errors and warnings. Read does not
-// retain data.
+// Read reads a whole file into memory. name is for errors and warnings. Read does not retain data.
 //
 // Errors are *[profile.FormatError] with line, column and offset. Read checks the syntax
 // and the JSON schema; [Check] also checks ids and counts.
@@ -176,8 +174,7 @@ func (d *decoder) violation(at int, field, found, want string) {
 	d.violations++
 }
 
-// findVersion determines the dialect of the file. The version is nearly always the first
-// key.
+// findVersion determines the dialect of the file. The version is nearly always the first key.
 func (d *decoder) findVersion() {
 	s := d.scanner
 	if !s.need('{', "file") {

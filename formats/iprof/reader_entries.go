@@ -58,8 +58,7 @@ func (d *decoder) entry() (entryReader, bool) {
 	return entryReader{decoder: d, start: start, extras: len(d.p.Extra)}, d.open('{', "entry")
 }
 
-// first reports whether a known key occurs for the first time. If not, it skips the
-// value.
+// first reports whether a known key occurs for the first time. If not, it skips the value.
 func (e *entryReader) first(member uint, at int, key string) bool {
 	if e.seen&member == 0 {
 		e.seen |= member
@@ -110,8 +109,7 @@ func (e *entryReader) complete(want uint, names ...string) bool {
 	return false
 }
 
-// idOrName reads a member that types and methods share, and reports whether the key is
-// one of these.
+// idOrName reads a member that types and methods share, and reports whether the key is one of these.
 func (e *entryReader) idOrName(key []byte, at int, nameKey string, id *int32, name *string) bool {
 	switch {
 	case string(key) == keyID:
@@ -251,8 +249,7 @@ func (d *decoder) entries(kind Kind, key string) {
 	d.elements(key, fast, general, list)
 }
 
-// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has
-// no context.
+// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has no context.
 func (d *decoder) oneEntry(s *Section, members uint) bool {
 	e, ok := d.entry()
 	if !ok {
@@ -322,8 +319,7 @@ func (d *decoder) ctx(s *Section) bool {
 	return true
 }
 
-// zeroLeaf reports whether the first frame of a valid context has the bytecode index
-// "0".
+// zeroLeaf reports whether the first frame of a valid context has the bytecode index "0".
 func zeroLeaf(text []byte) bool {
 	i := 0
 	for text[i] != ':' {

@@ -7,8 +7,7 @@ import "bytes"
 // nothing; then the general path in reader_entries.go reads the entry or finds the error.
 // checkRead in the tests compares both.
 
-// Texts that end a table or section. In files as tools write them they occur at the end
-// only.
+// Texts that end a table or section. In files as tools write them they occur at the end only.
 const (
 	tableEndTypes   = `"}]`
 	tableEndMethods = `]}]`
@@ -20,9 +19,8 @@ type expected struct {
 	entries, frames, records int
 }
 
-// expect counts the elements in the text up to end. The counts are exact for a file as
-// tools write it. For other files they are capacities only, and at most the number of
-// bytes.
+// expect counts the elements in the text up to end. The counts are exact for a file as tools write it.
+// For other files they are capacities only, and at most the number of bytes.
 func (d *decoder) expect(end string) expected {
 	if d.peek() == ']' {
 		return expected{} // the end is missing: do not count the rest of the file
@@ -35,9 +33,8 @@ func (d *decoder) expect(end string) expected {
 	text = text[:i]
 	n := expected{entries: bytes.Count(text, []byte("{"))}
 	if d.section != keyTypes && d.section != keyMethods {
-		// Each entry has two keys with a colon each and one comma between
-		// them; every frame has one more colon, every record but the first
-		// one more comma. Entries are separated by a comma.
+		// Each entry has two keys with a colon each and one comma between them; every frame has one
+		// more colon, every record but the first one more comma. Entries are separated by a comma.
 		n.frames = max(0, bytes.Count(text, []byte(":"))-2*n.entries)
 		n.records = max(0, bytes.Count(text, []byte(","))-n.entries+1)
 	}
@@ -64,8 +61,7 @@ func plainString(text []byte, p int) int {
 	return 0
 }
 
-// plainByte is the set of bytes that need no decoding in a string: printable ASCII
-// without quote and backslash.
+// plainByte is the set of bytes that need no decoding in a string: printable ASCII without quote and backslash.
 var plainByte = func() (plain [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -155,8 +151,7 @@ func (d *decoder) fastEntry(s *Section) bool {
 	return true
 }
 
-// fastFrames appends the frames of a context and returns the offset of its closing
-// quote, or 0.
+// fastFrames appends the frames of a context and returns the offset of its closing quote, or 0.
 func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	for {
 		method, q := digits9(text, p)
@@ -204,8 +199,7 @@ func digits9(text []byte, p int) (v int32, next int) {
 	return v, p
 }
 
-// smallInt reads a JSON integer of one to nine digits; next is 0 if there is
-// none.
+// smallInt reads a JSON integer of one to nine digits; next is 0 if there is none.
 func smallInt(text []byte, p int) (v int32, next int) {
 	v, next = digits9(text, p)
 	if next == p || text[p] == '0' && next-p > 1 {

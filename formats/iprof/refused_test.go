@@ -78,8 +78,7 @@ func TestRefusedMerges(t *testing.T) {
 	}
 }
 
-// TestMergeWarns: what was left out or cut is told once for each file, and
-// summed up over all Mergers.
+// TestMergeWarns: what was left out or cut is told once for each file, and summed up over all Mergers.
 func TestMergeWarns(t *testing.T) {
 	var warned []string
 	opt := MergeOptions{DropUnresolved: true, DropUnknown: true, Warn: func(w profile.Warning) {

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// maxDepth bounds the nesting of arrays and objects in skipped values; known members
-// nest four deep.
+// maxDepth bounds the nesting of arrays and objects in skipped values; known members nest four deep.
 const maxDepth = 1000
 
 // A scanner reads JSON text from front to back. It is independent of the schema, apart
@@ -30,8 +29,7 @@ type scanner struct {
 
 	section string // top-level key; empty outside of its value
 	record  int    // index of the entry; -1 outside of entries
-	// The last complete entry of the section, for errors about what comes
-	// after it.
+	// The last complete entry of the section, for errors about what comes after it.
 	lastStart, lastEnd int
 
 	scratch []byte // for text with escapes
@@ -164,16 +162,14 @@ func (s *scanner) more(first bool, end byte, field string) bool {
 	return false
 }
 
-// key reads a key and the colon after it. The result is valid until the next
-// string is read.
+// key reads a key and the colon after it. The result is valid until the next string is read.
 func (s *scanner) key() []byte {
 	k := s.str("key")
 	s.need(':', "key")
 	return k
 }
 
-// str reads a string. The result aliases the text, or is valid until the next string is
-// read.
+// str reads a string. The result aliases the text, or is valid until the next string is read.
 func (s *scanner) str(field string) []byte {
 	if s.peek() != '"' {
 		s.syntax(field, "a string")
@@ -228,8 +224,7 @@ func (s *scanner) strRest(field string, start int) []byte {
 	return nil
 }
 
-// notUTF8 fails at a byte that is not valid UTF-8, or at the end of the text within a
-// character.
+// notUTF8 fails at a byte that is not valid UTF-8, or at the end of the text within a character.
 func (s *scanner) notUTF8(field string) {
 	if rest := s.data[s.pos:]; !utf8.FullRune(rest) {
 		s.pos = len(s.data)
@@ -316,8 +311,7 @@ func (s *scanner) hex4(field string) (r rune, ok bool) {
 	return r, true
 }
 
-// number skips a number and returns its text. integer reports that it has no fraction or
-// exponent.
+// number skips a number and returns its text. integer reports that it has no fraction or exponent.
 func (s *scanner) number(field string) (text []byte, integer bool) {
 	s.peek()
 	start := s.pos

@@ -147,8 +147,7 @@ type plainEntry struct {
 	Records []int64
 }
 
-// decodePlain decodes a file since 0.4.0 with encoding/json. It returns nil
-// for what that refuses.
+// decodePlain decodes a file since 0.4.0 with encoding/json. It returns nil for what that refuses.
 func decodePlain(data []byte) *plainJSON {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &top) != nil {
@@ -230,9 +229,8 @@ func plain(p *Profile) *plainJSON {
 	return &out
 }
 
-// checkRead reads data in every way there is and demands that all agree: the
-// fast and the general one, encoding/json, the checker, and writing and
-// reading again.
+// checkRead reads data in every way there is and demands that all agree: the fast and the general one,
+// encoding/json, the checker, and writing and reading again.
 func checkRead(t *testing.T, data []byte) {
 	t.Helper()
 	p, err := Read("f", data, ReaderOptions{})

@@ -18,8 +18,7 @@ type Section struct {
 	ends    []entryEnd
 }
 
-// An entryEnd holds the ends of an entry's frames and records, which begin at the ends of
-// the previous entry.
+// An entryEnd holds the ends of an entry's frames and records, which begin at the ends of the previous entry.
 type entryEnd struct {
 	frames, records uint32
 }
@@ -37,8 +36,7 @@ func (s *Section) Context(i int) []Frame {
 	return s.frames[start:end:end]
 }
 
-// Records returns the records of entry i, a multiple of [Kind.Arity] numbers, which must
-// not be modified.
+// Records returns the records of entry i, a multiple of [Kind.Arity] numbers, which must not be modified.
 func (s *Section) Records(i int) []int64 {
 	start := uint32(0)
 	if i > 0 {
@@ -115,8 +113,7 @@ func sumCounts(records []int64, arity int) int64 {
 	return sum
 }
 
-// mulDivRound returns count × num / den, rounded half up, at most the largest int64.
-// count is not negative.
+// mulDivRound returns count × num / den, rounded half up, at most the largest int64. count is not negative.
 func mulDivRound(count int64, num, den uint64) (v int64, saturated bool) {
 	hi, lo := bits.Mul64(uint64(count), num)
 	lo, carry := bits.Add64(lo, den/2, 0)

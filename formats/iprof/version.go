@@ -13,8 +13,7 @@ type Version struct {
 	Major, Minor, Patch uint32
 }
 
-// The known versions of files. 0.2.0 and 0.4.0 are not documented; 0.4.0 has the layout
-// of 1.0.0.
+// The known versions of files. 0.2.0 and 0.4.0 are not documented; 0.4.0 has the layout of 1.0.0.
 var (
 	version020 = Version{0, 2, 0}
 	version040 = Version{0, 4, 0}
@@ -30,15 +29,13 @@ func (v Version) compare(o Version) int {
 	return cmp.Or(cmp.Compare(v.Major, o.Major), cmp.Compare(v.Minor, o.Minor), cmp.Compare(v.Patch, o.Patch))
 }
 
-// known reports whether v is one of the known versions, whatever its patch
-// level.
+// known reports whether v is one of the known versions, whatever its patch level.
 func (v Version) known() bool {
 	v.Patch = 0
 	return v == version020 || v == version040 || v == version100 || v == version110
 }
 
-// Writable reports whether [Write] can write v: 0.4.0 and the known versions
-// from 1.0.0 on.
+// Writable reports whether [Write] can write v: 0.4.0 and the known versions from 1.0.0 on.
 func (v Version) Writable() bool { return v.known() && v.compare(version040) >= 0 }
 
 // holds reports whether the version has a section for the entries of a kind.

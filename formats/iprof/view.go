@@ -29,8 +29,7 @@ type Source struct {
 	Line func(bci int) (line int, ok bool)
 }
 
-// View returns the format-neutral view of the profile. name is the file's, "" if there is
-// none.
+// View returns the format-neutral view of the profile. name is the file's, "" if there is none.
 //
 // Functions are the methods of the table, in its order. Their calls are the sum of their
 // call counts, inlined calls included; their signature is the descriptor. The view has

@@ -122,8 +122,7 @@ func TestViewSources(t *testing.T) {
 	}
 }
 
-// TestViewOfOdd: what the tables lack, negative counts and unknown sections
-// are shown or named.
+// TestViewOfOdd: what the tables lack, negative counts and unknown sections are shown or named.
 func TestViewOfOdd(t *testing.T) {
 	got := strings.Join(viewLines(readFixture(t, "unresolved.iprof").View("", ViewOptions{})), "\n")
 	if !strings.Contains(got, "method 3228@0!<method 1666@5 10") || !strings.Contains(got, "-receiver-> type 0 ") {

@@ -19,17 +19,14 @@ type WriteOptions struct {
 	Version Version
 	// Lines writes one line per entry, for version control.
 	Lines bool
-	// Indent, if not empty, is one level of indentation. The result is like
-	// json.Indent, whatever Lines is.
+	// Indent, if not empty, is one level of indentation. The result is like json.Indent, whatever Lines is.
 	Indent string
-	// Warn, if not nil, is called for data that the version cannot hold and that
-	// is dropped.
+	// Warn, if not nil, is called for data that the version cannot hold and that is dropped.
 	Warn func(profile.Warning)
 }
 
-// Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte
-// for byte: with the order and spelling of its keys, its empty sections and unknown
-// members.
+// Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte for byte: with
+// the order and spelling of its keys, its empty sections and unknown members.
 //
 // A version that cannot be written is an error of class ErrUnsupported, a name that is
 // not UTF-8 one of class ErrCorrupt.
@@ -210,8 +207,7 @@ func lost(key string, entries int, v Version) error {
 		Wantf("version 1.1.0 to hold it, not %s", v).Unsupported()
 }
 
-// array writes n entries. The extra members of the section follow the known
-// ones of their entry.
+// array writes n entries. The extra members of the section follow the known ones of their entry.
 func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
 	pr.text("[")
 	for i := range n {

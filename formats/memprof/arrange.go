@@ -14,14 +14,12 @@ func (s *Stacks) depths() []uint32 {
 	return out
 }
 
-// arrangeArrays lays out the frame array and the stack array
-// (memprof::computeFrameHistogram, writeMemProfFrameArray and
-// CallStackRadixTreeBuilder).
+// arrangeArrays lays out the frame array and the stack array (memprof::computeFrameHistogram,
+// writeMemProfFrameArray and CallStackRadixTreeBuilder).
 func (s *Section) arrangeArrays() {
 	st := &s.p.Stacks
-	// For each node of the tree, count the whole stacks that lead through the node, and sum
-	// up their depths. From both follows how many stacks a frame is on, and its distances
-	// from the leaf.
+	// For each node of the tree, count the whole stacks that lead through the node, and sum up their
+	// depths. From both follows how many stacks a frame is on, and its distances from the leaf.
 	through := make([]uint32, len(st.nodes.list)+1)
 	depths := make([]uint64, len(st.nodes.list)+1)
 	for _, w := range st.whole {

@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Binaries are the programs and libraries of the processes that wrote raw profiles, with
-// a cache of lookups: all profiles of a merge should share them. They are safe for
-// concurrent use.
+// Binaries are the programs and libraries of the processes that wrote raw profiles, with a cache of
+// lookups: all profiles of a merge should share them. They are safe for concurrent use.
 type Binaries struct {
 	programs *symbolize.Programs
 

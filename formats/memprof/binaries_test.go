@@ -102,8 +102,7 @@ func TestWrongProgram(t *testing.T) {
 	}
 }
 
-// TestWrongProgramInLLVMsWords compares what is said of programs that
-// llvm-profdata does not take.
+// TestWrongProgramInLLVMsWords compares what is said of programs that llvm-profdata does not take.
 func TestWrongProgramInLLVMsWords(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	oracle.Tool(t, "ld.lld-22")

@@ -8,13 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// Check returns what is readable but cannot be right in a profile: records of functions
-// that are not on their stacks, sites without allocations, minima above maxima, totals
-// outside of both, a stored summary that does not match the records. It returns each
-// kind of finding once, a *[profile.FormatError] with the first position and the number of
-// occurrences. Remarks, in the same form, are rare in sound profiles: functions on stacks
-// without a record, callees that are on no stack, contexts that functions measure
-// differently, columns of 2^16 and more.
+// Check returns what is readable but cannot be right in a profile: records of functions that are not on
+// their stacks, sites without allocations, minima above maxima, totals outside of both, a stored
+// summary that does not match the records. It returns each kind of finding once, a
+// *[profile.FormatError] with the first position and the number of occurrences. Remarks, in the same
+// form, are rare in sound profiles: functions on stacks without a record, callees that are on no stack,
+// contexts that functions measure differently, columns of 2^16 and more.
 //
 // LLVM's tools and runtime can cause all of these (the maxima of raw version 1 are
 // wrong, for example), so readers do not call Check.
@@ -117,10 +116,9 @@ func (p *Profile) contradictions() (differ, contexts int) {
 // or cut down in another way.
 func few(some, all int) bool { return some > 0 && 8*some <= all }
 
-// Check returns the contexts of a raw profile whose measurements cannot be right:
-// without allocations, with minima above maxima, with totals outside of both. Findings
-// have the same form as in [Profile.Check]. Check ignores the maxima of raw version 1, which
-// are wrong.
+// Check returns the contexts of a raw profile whose measurements cannot be right: without allocations,
+// with minima above maxima, with totals outside of both. Findings have the same form as in
+// [Profile.Check]. Check ignores the maxima of raw version 1, which are wrong.
 func (p *RawProfile) Check() []error {
 	c := checker{section: "MIBs"}
 	var m MIB
@@ -239,9 +237,8 @@ var limits = [...]struct {
 	{totalLifetime, 1<<32 - 1},
 }
 
-// checkMIB checks one MIB: no total may exceed the limit for its allocations, no minimum may
-// exceed its maximum, and for n blocks an exact total must be between n times the minimum
-// and n times the maximum.
+// checkMIB checks one MIB: no total may exceed the limit for its allocations, no minimum may exceed its
+// maximum, and for n blocks an exact total must be between n times the minimum and n times the maximum.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
 
-// TestFullDisk: whenever a disk is full, the writers say so, and what is on it
-// is the beginning of the file.
+// TestFullDisk: whenever a disk is full, the writers say so, and what is on it is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
 		functions: 3, sites: 3, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
@@ -72,8 +71,7 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// TestWhatSectionsSay: a section says its version and fields, and what it has no
-// place for.
+// TestWhatSectionsSay: a section says its version and fields, and what it has no place for.
 func TestWhatSectionsSay(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
 		functions: 9, sites: 5, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
@@ -119,8 +117,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	}
 }
 
-// TestKeyTwice: a function has one record, also in tables that are read
-// leniently.
+// TestKeyTwice: a function has one record, also in tables that are read leniently.
 func TestKeyTwice(t *testing.T) {
 	p := oneContext(func(*Profile, *MIB) {})
 	p.Records[0].GUID, p.Records[1].GUID = 0x1122334455667788, 0x1020304050607080

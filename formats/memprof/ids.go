@@ -24,8 +24,7 @@ func (f Frame) inline() uint8 {
 	return 0
 }
 
-// oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later
-// releases use BLAKE3.
+// oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later releases use BLAKE3.
 const oldFrameIDs = 19
 
 // frameID returns the id of a frame in the given LLVM release (Frame::hash, later

@@ -41,8 +41,7 @@ func readWhole(file []byte) (*Profile, error) {
 	return r.Profile()
 }
 
-// canonicalYAML is what a profile says, in an order that does not depend on
-// that of its records.
+// canonicalYAML is what a profile says, in an order that does not depend on that of its records.
 func canonicalYAML(t testing.TB, p *Profile) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})

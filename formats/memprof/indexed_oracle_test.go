@@ -81,8 +81,7 @@ func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	return b
 }
 
-// TestSectionsEqualLLVM: YAML documents become the same sections, and the same
-// YAML again.
+// TestSectionsEqualLLVM: YAML documents become the same sections, and the same YAML again.
 func TestSectionsEqualLLVM(t *testing.T) {
 	tool := oracle.LLVM(t, 22)
 	for i, sh := range []shapeOf{

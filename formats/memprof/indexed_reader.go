@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// IndexedReader reads the memprof section of an indexed profile, of any
-// version. It keeps slices of the file.
+// IndexedReader reads the memprof section of an indexed profile, of any version. It keeps slices of the file.
 type IndexedReader struct {
 	Version int
 	Schema  Schema // the fields that contexts have
@@ -78,8 +77,7 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	}
 }
 
-// readSchema reads the schema: the number of fields, at most one of each, and their
-// numbers.
+// readSchema reads the schema: the number of fields, at most one of each, and their numbers.
 func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.U64("number of schema fields")

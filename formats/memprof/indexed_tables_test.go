@@ -27,9 +27,8 @@ func TestHostileTables(t *testing.T) {
 	v2 := writeSection(t, p, WriteOptions{Version: 2}, 0)
 	v4 := writeSection(t, p, WriteOptions{Version: 4}, 0)
 	word := func(file []byte, at int) int { return int(le.Uint64(file[at:])) }
-	// A table of one entry begins with the length of its bucket and the entry's
-	// hash; the lengths of key and data and the key follow, but that the stack
-	// table has no length of keys.
+	// A table of one entry begins with the length of its bucket and the entry's hash; the lengths of
+	// key and data and the key follow, but that the stack table has no length of keys.
 	const entry, stackEntry = 2 + 8 + 8 + 8 + 8, 2 + 8 + 8 + 8
 	record0 := headerSize(0, len(HotColdSchema.Fields())) + entry
 	record2 := headerSize(2, len(HotColdSchema.Fields())) + entry

@@ -14,24 +14,20 @@ import (
 // told otherwise. clang 19 and later read it, if the file around it allows.
 const defaultVersion = 3
 
-// WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata
-// 22 does by default.
+// WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata 22 does by default.
 type WriteOptions struct {
-	// Version is 1 to 4, or -1 for version 0. 0 means 3, which LLVM 20 to 22 write by
-	// default.
+	// Version is 1 to 4, or -1 for version 0. 0 means 3, which LLVM 20 to 22 write by default.
 	Version int
 	// IndexedVersion, if not 0, is the version of the indexed profile around the section.
 	// A Version of 0 then means the newest section version that the compilers reading this
 	// indexed version can read: 0 before indexed version 12, else 3, or 4 from indexed
 	// version 13 on if the profile has data that version 3 cannot hold.
 	IndexedVersion uint32
-	// Schema has the fields to write. A field that a MIB lacks is written as
-	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
-	// known of all contexts.
+	// Schema has the fields to write. A field that a MIB lacks is written as zero. 0 means
+	// HotColdSchema or, in versions 0 and 1, the fields that are known of all contexts.
 	Schema Schema
-	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16
-	// for version 0, 19 for version 1, and 22 for the others. It selects the ids
-	// and the order of frames.
+	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16 for version 0, 19 for
+	// version 1, and 22 for the others. It selects the ids and the order of frames.
 	LLVMRelease int
 }
 
@@ -71,9 +67,8 @@ func (o *WriteOptions) complete(p *Profile) error {
 	return nil
 }
 
-// A Section is a memprof section to be written. Because all sizes are computed first,
-// it is written front to back, and only the arrays of versions 3 and 4 are held in
-// memory.
+// A Section is a memprof section to be written. Because all sizes are computed first, it is written
+// front to back, and only the arrays of versions 3 and 4 are held in memory.
 type Section struct {
 	Size int64    // in bytes
 	Lost []string // the data of the profile that the section cannot hold, in words
@@ -104,8 +99,7 @@ type table struct {
 	entries []int    // in order of insertion
 	hashes  []uint64 // of entries
 	chains  *hashtable.Chains
-	// The offsets of the parts and of each bucket, from the start of the section; 0 for an
-	// empty bucket.
+	// The offsets of the parts and of each bucket, from the start of the section; 0 for an empty bucket.
 	payload, index int64
 	buckets        []int64
 }

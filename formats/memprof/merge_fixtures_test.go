@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fixtureInputs are real profiles of one program in all forms: raw ones of
-// every compiler with their programs, the sections that LLVM made of some, and
-// these as YAML.
+// fixtureInputs are real profiles of one program in all forms: raw ones of every compiler with their
+// programs, the sections that LLVM made of some, and these as YAML.
 func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 	t.Helper()
 	add := func(name string, p *Profile) {

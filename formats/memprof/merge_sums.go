@@ -140,8 +140,7 @@ func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64)
 	*to = to.unite(callees)
 }
 
-// add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of
-// p.
+// add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of p.
 func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
 	cut := 0
 	var stacks []StackIndex
@@ -296,8 +295,7 @@ func (m *Merger) warn(name string, cut int) {
 	}
 }
 
-// addAll adds the frames and stacks of o, and returns the index in s of each stack of
-// o.
+// addAll adds the frames and stacks of o, and returns the index in s of each stack of o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	if len(s.Frames) == 0 && s.numNodes() == 0 {
 		s.Frames, s.frameIndex = slices.Clone(o.Frames), maps.Clone(o.frameIndex)

@@ -284,8 +284,7 @@ func content(t testing.TB, p *Profile) string {
 	return b.String()
 }
 
-// TestMergeIsRight compares merges of two and ten inputs with sums computed
-// from the inputs one by one.
+// TestMergeIsRight compares merges of two and ten inputs with sums computed from the inputs one by one.
 func TestMergeIsRight(t *testing.T) {
 	for name, sh := range mergeShapes {
 		for _, n := range []int{2, 10} {

@@ -6,8 +6,7 @@ import (
 	"unsafe"
 )
 
-// A field is a field of a [MIB], by its number in the file formats (Meta of LLVM's
-// MIBEntryDef.inc).
+// A field is a field of a [MIB], by its number in the file formats (Meta of LLVM's MIBEntryDef.inc).
 type field int
 
 // The fields, in the order of the raw format.
@@ -122,8 +121,7 @@ func (f field) append(dst []byte, v uint64) []byte {
 	return le.AppendUint32(dst, uint32(v))
 }
 
-// Schema is a set of fields of a [MIB]: bit n stands for the field with number n in LLVM's
-// MIBEntryDef.inc.
+// Schema is a set of fields of a [MIB]: bit n stands for the field with number n in LLVM's MIBEntryDef.inc.
 type Schema uint32
 
 const (
@@ -140,8 +138,7 @@ const (
 // has reports whether the schema has field f.
 func (s Schema) has(f field) bool { return s&(1<<f) != 0 }
 
-// Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their
-// numbers.
+// Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their numbers.
 func (s Schema) Fields() []string {
 	names := []string{}
 	for f := range s.all() {
@@ -161,10 +158,9 @@ func (s Schema) all() iter.Seq[field] {
 	}
 }
 
-// A MIB is a memory information block: the measurements of all blocks allocated in one
-// context. Sizes are in bytes, times in milliseconds. AccessDensity is accesses per 100
-// bytes; LifetimeAccessDensity is AccessDensity per second of the block's lifetime,
-// which counts as at least one second.
+// A MIB is a memory information block: the measurements of all blocks allocated in one context. Sizes
+// are in bytes, times in milliseconds. AccessDensity is accesses per 100 bytes; LifetimeAccessDensity
+// is AccessDensity per second of the block's lifetime, which counts as at least one second.
 type MIB struct {
 	TotalAccessCount           uint64
 	MinAccessCount             uint64
@@ -199,8 +195,7 @@ type MIB struct {
 
 	// Fields says which fields are known; the others are zero.
 	Fields Schema
-	// Histogram has the number of accesses to each 8 bytes of the blocks. Only
-	// raw profiles contain it.
+	// Histogram has the number of accesses to each 8 bytes of the blocks. Only raw profiles contain it.
 	Histogram []uint64
 }
 

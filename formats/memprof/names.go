@@ -17,13 +17,11 @@ const (
 	namedBatch        = 1 << 16
 )
 
-// NameFunctions adds to a profile the names and sources of the functions that it finds
-// in the programs given by name. Indexed profiles and YAML identify functions by hash
-// only.
+// NameFunctions adds to a profile the names and sources of the functions that it finds in the programs
+// given by name. Indexed profiles and YAML identify functions by hash only.
 //
-// It searches the code of the functions in the symbol table, and the functions inlined
-// there; without a symbol table it searches all code. It ignores missing or damaged
-// debug information.
+// It searches the code of the functions in the symbol table, and the functions inlined there; without a
+// symbol table it searches all code. It ignores missing or damaged debug information.
 func (b *Binaries) NameFunctions(p *Profile) error {
 	unknown := make(map[uint64]bool)
 	for i := range p.Records {

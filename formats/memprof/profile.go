@@ -25,8 +25,7 @@ type AllocSite struct {
 	MIB uint32
 }
 
-// CallSite is a call in a function that is part of some context, but not its
-// allocation.
+// CallSite is a call in a function that is part of some context, but not its allocation.
 type CallSite struct {
 	Stack StackIndex // the inlined frames at the call, innermost first
 	// Callees are the functions called there (CalleeGuids), distinct; known
@@ -41,9 +40,8 @@ type Record struct {
 	CallSites  []CallSite
 }
 
-// A Profile is a symbolized heap profile in memory, independent of versions. Records are
-// in the order in which their functions first occurred; a profile from a file keeps the
-// file's order.
+// A Profile is a symbolized heap profile in memory, independent of versions. Records are in the order
+// in which their functions first occurred; a profile from a file keeps the file's order.
 type Profile struct {
 	Stacks  Stacks // frames and call stacks, each once
 	MIBs    []MIB

@@ -16,8 +16,7 @@ type shapeOf struct {
 	histograms                      bool
 }
 
-// randomProfile makes a profile whose stacks share their outer parts, as those
-// of programs do.
+// randomProfile makes a profile whose stacks share their outer parts, as those of programs do.
 func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 	p := &Profile{}
 	frames := make([]frameIndex, max(sh.frames, 1))

@@ -98,8 +98,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 	return n, endSection(c)
 }
 
-// indexContexts indexes the contexts of previous dumps. Most files have one dump and
-// need no index.
+// indexContexts indexes the contexts of previous dumps. Most files have one dump and need no index.
 func (r *rawReader) indexContexts() {
 	if len(r.p.dumps) == 0 {
 		return
@@ -131,8 +130,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	m.keepFields(later.Fields)
 	overflow := m.follow(&later)
 	if !r.opt.LLVMCompat {
-		// The counts of coincidences within later dumps are as valid as those
-		// within the first.
+		// The counts of coincidences within later dumps are as valid as those within the first.
 		var o overflowing
 		m.join(&later, 1, coincidence, &o)
 		overflow = overflow || o.happened

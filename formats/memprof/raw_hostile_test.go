@@ -32,9 +32,8 @@ func rawSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// exerciseRaw reads a file that may be broken in any way, and symbolizes it
-// with a program that has the build ids of its segments. Errors must be typed,
-// and what is read must hold together.
+// exerciseRaw reads a file that may be broken in any way, and symbolizes it with a program that has the
+// build ids of its segments. Errors must be typed, and what is read must hold together.
 func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 	t.Helper()
 	for _, compat := range []bool{false, true} {
@@ -105,8 +104,7 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 	}
 }
 
-// TestRawTruncation cuts every seed at every byte: only between two dumps does
-// a shorter file make sense.
+// TestRawTruncation cuts every seed at every byte: only between two dumps does a shorter file make sense.
 func TestRawTruncation(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program, rawFixtureNamed(t, "clang16-dumps").program)
 	for name, data := range rawSeeds(t) {
@@ -138,8 +136,7 @@ func TestRawBitFlips(t *testing.T) {
 	}
 }
 
-// TestRawScrambled overwrites words with others of the file, or with numbers
-// at the edge.
+// TestRawScrambled overwrites words with others of the file, or with numbers at the edge.
 func TestRawScrambled(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -160,8 +157,7 @@ func TestRawScrambled(t *testing.T) {
 	}
 }
 
-// TestRawManyDumps: many small dumps after one with many segments take no more
-// than their share.
+// TestRawManyDumps: many small dumps after one with many segments take no more than their share.
 func TestRawManyDumps(t *testing.T) {
 	first := dumpBuild{version: 5}
 	for i := range uint64(20_000) {
@@ -193,8 +189,7 @@ func TestRawManyDumps(t *testing.T) {
 	}
 }
 
-// TestRawMemory: reading takes memory in proportion to the file, whatever its
-// counts say.
+// TestRawMemory: reading takes memory in proportion to the file, whatever its counts say.
 func TestRawMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, data := range rawSeeds(t) {

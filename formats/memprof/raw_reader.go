@@ -54,9 +54,8 @@ type rawDump struct {
 // A Segment is a mapping of code in the process.
 type Segment struct {
 	Start, End uint64 // addresses in the process; End is exclusive
-	// Offset is, since raw version 3, the load bias of the program or library: 0
-	// if it is not position-independent. Before version 3 it is the offset of the
-	// segment in its file, in bytes.
+	// Offset is, since raw version 3, the load bias of the program or library: 0 if it is not
+	// position-independent. Before version 3 it is the offset of the segment in its file, in bytes.
 	Offset uint64
 	// BuildID is the GNU build id; nil if there is none, and before raw version 3.
 	BuildID []byte
@@ -314,8 +313,7 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	return out, endSection(c)
 }
 
-// maxSegments bounds the segments of a process, by the default limit of Linux for
-// mappings (vm.max_map_count).
+// maxSegments bounds the segments of a process, by the default limit of Linux for mappings (vm.max_map_count).
 const maxSegments = 1 << 16
 
 // addSegments adds the segments of a dump. Each dump lists all segments at its time;
@@ -343,9 +341,8 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if o.End <= s.Start || s.End <= o.Start {
 				continue
 			}
-			// Segments of one dump overlap in damaged files only. Segments of
-			// several dumps also overlap if the dumps are of different
-			// processes, or if one library replaced another.
+			// Segments of one dump overlap in damaged files only. Segments of several dumps also
+			// overlap if the dumps are of different processes, or if one library replaced another.
 			cause, want := llvmerr.HeapSegments, "the same, or apart: dumps of one process"
 			if other >= before {
 				cause, want = llvmerr.HeapMalformed, "apart"

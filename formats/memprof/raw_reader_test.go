@@ -27,8 +27,7 @@ func contextsOf(p *RawProfile) []RawContext {
 	return out
 }
 
-// TestRawVersions reads every version back from the layout that the test
-// writes.
+// TestRawVersions reads every version back from the layout that the test writes.
 func TestRawVersions(t *testing.T) {
 	for version := uint64(1); version <= RawVersionMax; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {

@@ -30,10 +30,9 @@ func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 	return oracle.ReadFile(t, out)
 }
 
-// compareSection compares what the raw profile becomes with a section that LLVM
-// made of it. Of the tables of versions 0 to 2, LLVM 19 and older fill the one
-// of frames in no order that can be told: there sizes must agree, and what is
-// read back.
+// compareSection compares what the raw profile becomes with a section that LLVM made of it. Of the
+// tables of versions 0 to 2, LLVM 19 and older fill the one of frames in no order that can be told:
+// there sizes must agree, and what is read back.
 func compareSection(t *testing.T, raw *RawProfile, program string, file []byte, opt WriteOptions) {
 	t.Helper()
 	start, end := sectionOf(t, file)
@@ -78,8 +77,7 @@ func firstDifferentByte(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// TestSectionsAreLLVMs: the section of one raw profile and its program is that
-// of llvm-profdata, byte for byte.
+// TestSectionsAreLLVMs: the section of one raw profile and its program is that of llvm-profdata, byte for byte.
 func TestSectionsAreLLVMs(t *testing.T) {
 	versions := map[int][]int{16: {0}, 19: {0, 1, 2, 3}, 22: {2, 3, 4}}
 	for _, f := range rawFixtures(t) {
@@ -112,8 +110,7 @@ func TestSectionsAreLLVMs(t *testing.T) {
 	}
 }
 
-// TestSectionsOfFixtures compares with what llvm-profdata made when the
-// profiles were, for where there is none.
+// TestSectionsOfFixtures compares with what llvm-profdata made when the profiles were, for where there is none.
 func TestSectionsOfFixtures(t *testing.T) {
 	for _, f := range rawFixtures(t) {
 		tools := f.tools()
@@ -131,9 +128,8 @@ func TestSectionsOfFixtures(t *testing.T) {
 	}
 }
 
-// randomDumps makes dumps of contexts that a program did not have, of
-// addresses that it has: many, with equal frames at different addresses, in
-// several dumps that share contexts, of every measurement.
+// randomDumps makes dumps of contexts that a program did not have, of addresses that it has: many, with
+// equal frames at different addresses, in several dumps that share contexts, of every measurement.
 func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, contexts int) rawBuild {
 	var pcs []uint64
 	for c := range raw.Contexts() {
@@ -177,9 +173,8 @@ func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, context
 	return b
 }
 
-// TestRandomSectionsAreLLVMs: the same for profiles made up of a real
-// program's addresses, with every combination of raw and section version that
-// LLVM has; version 3, of clang 17 and 18, among them.
+// TestRandomSectionsAreLLVMs: the same for profiles made up of a real program's addresses, with every
+// combination of raw and section version that LLVM has; version 3, of clang 17 and 18, among them.
 func TestRandomSectionsAreLLVMs(t *testing.T) {
 	for i, c := range []struct {
 		fixture         string

@@ -200,9 +200,8 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 		Got(len(found)).Want("one").Mismatch()
 }
 
-// placeLLVM maps one program like llvm-profdata: it relocates addresses after the start of
-// the program's segment up to its end, and looks all other addresses up in the program
-// unchanged.
+// placeLLVM maps one program like llvm-profdata: it relocates addresses after the start of the
+// program's segment up to its end, and looks all other addresses up in the program unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
 		return flaw.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).

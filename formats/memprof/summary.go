@@ -1,7 +1,6 @@
 package memprof
 
-// Summary counts the contexts of a profile by their temperature
-// (memprof::MemProfSummary).
+// Summary counts the contexts of a profile by their temperature (memprof::MemProfSummary).
 type Summary struct {
 	NumContexts     uint64
 	NumColdContexts uint64
@@ -66,8 +65,7 @@ func (p *Profile) countContexts(contexts []StackIndex) (s Summary) {
 	return s
 }
 
-// contexts returns for every stack the first stack that equals it apart from inline
-// flags.
+// contexts returns for every stack the first stack that equals it apart from inline flags.
 func (s *Stacks) contexts() []StackIndex {
 	flagless := Stacks{}                                  // the stacks without inline flags
 	first := make([]StackIndex, len(s.nodes.list)+1)      // by index in flagless

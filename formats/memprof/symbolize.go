@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for
-// most uses.
+// SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for most uses.
 type SymbolizeOptions struct {
 	// LLVMCompat symbolizes like llvm-profdata 22: the first program only, without
 	// libraries, with a context for each stack of addresses and a call site for each
@@ -22,8 +21,7 @@ type SymbolizeOptions struct {
 	KeepNames bool
 	// Warn, if not nil, is called with suspicious findings.
 	Warn func(profile.Warning)
-	// Overflow, if not nil, is called with the index of each MIB with a sum that
-	// saturated.
+	// Overflow, if not nil, is called with the index of each MIB with a sum that saturated.
 	Overflow func(uint32)
 }
 
@@ -34,9 +32,8 @@ type Coverage struct {
 	// as allocations within libraries.
 	Dropped int
 	PCs     int // distinct addresses
-	// Outside counts the addresses in programs and libraries that were not found.
-	// Unknown counts the addresses without debug information or in MemProf's runtime.
-	// Call stacks lack the calls at both.
+	// Outside counts the addresses in programs and libraries that were not found. Unknown counts the
+	// addresses without debug information or in MemProf's runtime. Call stacks lack the calls at both.
 	Outside, Unknown int
 	Programs         []ProgramUse // programs and libraries that were found
 	Missing          []ProgramUse // programs and libraries that were not found, in the order of their segments
@@ -52,10 +49,9 @@ type ProgramUse struct {
 // Symbolize turns the addresses of a raw profile into functions and lines, and its
 // contexts into records by function.
 //
-// It records a context in the function that allocates and, if that is inlined, in each
-// function that it is inlined into. It records each other call as a call site in its
-// function, with its inlined frames. It omits calls without debug information, and
-// contexts without any other call.
+// It records a context in the function that allocates and, if that is inlined, in each function that it
+// is inlined into. It records each other call as a call site in its function, with its inlined frames.
+// It omits calls without debug information, and contexts without any other call.
 //
 // Raw version 1 has no access densities. Symbolize estimates them as if all blocks of a
 // context were alike; without densities compilers would treat all contexts as cold.

@@ -88,8 +88,7 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []frameIndex) (Stac
 	return p.chains.addStack(scratch), scratch
 }
 
-// noteStart records the source line where a function begins; the first function of a name
-// counts.
+// noteStart records the source line where a function begins; the first function of a name counts.
 func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
 	if _, ok := p.starts[guid]; !ok && f.File != "" {
 		p.starts[guid] = SourceLocation{f.File, f.StartLine}
@@ -114,8 +113,7 @@ func (p *program) guid(name string) uint64 {
 	return g
 }
 
-// isRuntimeFile reports whether a source file belongs to the MemProf runtime's
-// allocation functions.
+// isRuntimeFile reports whether a source file belongs to the MemProf runtime's allocation functions.
 func isRuntimeFile(path string) bool {
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case "memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp":

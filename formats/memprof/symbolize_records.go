@@ -16,8 +16,7 @@ type recordBuilder struct {
 // together is the number of contexts that follow advances at the same time.
 const together = 16
 
-// A stackPath is the progress of a context's stack in the tree of all stacks, from the
-// outermost frame inwards.
+// A stackPath is the progress of a context's stack in the tree of all stacks, from the outermost frame inwards.
 type stackPath struct {
 	ids  []int32    // the PCs that have frames, leaf first
 	at   StackIndex // the node reached
@@ -36,8 +35,7 @@ func (p *stackPath) step(s *symbolizer) {
 	}
 }
 
-// nextPC returns the number of the PC at the start of b. Calls take the PCs of all contexts
-// in order.
+// nextPC returns the number of the PC at the start of b. Calls take the PCs of all contexts in order.
 func (s *symbolizer) nextPC(b []byte) int32 {
 	if len(s.ids) == 0 {
 		return s.pcs.find(le.Uint64(b))
@@ -192,9 +190,8 @@ func (b *recordBuilder) recordOf(f frameIndex) *Record {
 	return &b.out.Records[i]
 }
 
-// noteCallSite records a PC as a call site in the functions of its frames. At the leaf
-// of a context the innermost frame is not a call site, because its call is the
-// allocation.
+// noteCallSite records a PC as a call site in the functions of its frames. At the leaf of a context the
+// innermost frame is not a call site, because its call is the allocation.
 func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	id = b.chains[id].same
 	frames := b.chain(id)
@@ -281,8 +278,7 @@ type functionTable struct {
 	byFrame []int32 // by frame: number of its function plus 1; 0 if not looked up yet
 }
 
-// index returns the number of a frame's function. added reports whether it is
-// new.
+// index returns the number of a frame's function. added reports whether it is new.
 func (t *functionTable) index(f frameIndex, guid uint64) (i int32, added bool) {
 	if n := int(f) + 1 - len(t.byFrame); n > 0 {
 		t.byFrame = append(t.byFrame, make([]int32, n)...)

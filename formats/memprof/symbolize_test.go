@@ -30,9 +30,8 @@ func frameText(f Frame) string {
 	return fmt.Sprintf("%#x:%d:%d:%t;", f.GUID, f.LineOffset, f.Column, f.Inline)
 }
 
-// symbolizeObviously computes what the profile must become. load is by how much the
-// addresses of each segment exceed those of its program, which is nil for
-// segments that are not to be known.
+// symbolizeObviously computes what the profile must become. load is by how much the addresses of each
+// segment exceed those of its program, which is nil for segments that are not to be known.
 func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symbolize.File, uint64)) obvious {
 	t.Helper()
 	e := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
@@ -217,9 +216,8 @@ func contextIDs(p *Profile) map[uint64]uint32 {
 	return out
 }
 
-// TestSameProgramEveryWay: however a program is linked, and whichever raw
-// version its runtime writes, its contexts are the same. Of the kinds that no
-// llvm-profdata reads this is the only comparison.
+// TestSameProgramEveryWay: however a program is linked, and whichever raw version its runtime writes,
+// its contexts are the same. Of the kinds that no llvm-profdata reads this is the only comparison.
 func TestSameProgramEveryWay(t *testing.T) {
 	of := func(name string) map[uint64]uint32 {
 		f := rawFixtureNamed(t, name)
@@ -420,9 +418,8 @@ func TestAddressesOfSegments(t *testing.T) {
 	}
 }
 
-// contextID returns the id by which clang's diagnostics name a context: a hash
-// of function, line offset and column of every frame
-// (memprof::computeFullStackId).
+// contextID returns the id by which clang's diagnostics name a context: a hash of function, line offset
+// and column of every frame (memprof::computeFullStackId).
 func (s *Stacks) contextID(i StackIndex) uint64 {
 	var buf []byte
 	for frame := range s.Walk(i) {

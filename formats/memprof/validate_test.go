@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// formatError returns err as a FormatError, without its cause if that is the
-// class.
+// formatError returns err as a FormatError, without its cause if that is the class.
 func formatError(t testing.TB, err error, class error) profile.FormatError {
 	t.Helper()
 	var fe *profile.FormatError
@@ -22,8 +21,7 @@ func formatError(t testing.TB, err error, class error) profile.FormatError {
 	return c
 }
 
-// TestValidate: what cannot be written is refused, wherever a profile enters,
-// with the place in the model.
+// TestValidate: what cannot be written is refused, wherever a profile enters, with the place in the model.
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		name   string

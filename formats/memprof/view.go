@@ -16,8 +16,7 @@ type ViewOptions struct {
 	Identity profile.Identity
 	// Thresholds classify contexts; the zero value means [DefaultThresholds].
 	Thresholds Thresholds
-	// Name, if not nil, returns the linkage name of a function without a name in
-	// the profile, or "".
+	// Name, if not nil, returns the linkage name of a function without a name in the profile, or "".
 	Name func(guid uint64) string
 }
 

@@ -159,8 +159,7 @@ func (r *yamlReader) stack() StackIndex {
 	return r.p.Stacks.addStack(r.frames)
 }
 
-// mib reads a MIB. As in LLVM, values have 64 bits and are truncated to the size of
-// their field.
+// mib reads a MIB. As in LLVM, values have 64 bits and are truncated to the size of their field.
 func (r *yamlReader) mib() MIB {
 	var m MIB
 	r.s.Mapping(func(key string) {
@@ -176,8 +175,7 @@ func (r *yamlReader) mib() MIB {
 	return m
 }
 
-// guid reads a function: its GUID in hexadecimal, or its name, which it adds to the
-// profile's names.
+// guid reads a function: its GUID in hexadecimal, or its name, which it adds to the profile's names.
 func (r *yamlReader) guid(field string) uint64 {
 	line := r.s.Line()
 	text := r.s.Scalar()
@@ -246,8 +244,7 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 	}, dataKeyNames...)
 }
 
-// sample reads a data-access record. If it has both a symbol and a hash, the symbol
-// counts.
+// sample reads a data-access record. If it has both a symbol and a hash, the symbol counts.
 func (r *yamlReader) sample() DataAccessRecord {
 	var rec DataAccessRecord
 	line := r.s.Line()

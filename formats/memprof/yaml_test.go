@@ -100,8 +100,7 @@ func TestYAMLDocuments(t *testing.T) {
 	}
 }
 
-// TestYAMLUnitesRecords: records of one function, which LLVM keeps the first
-// of, become one.
+// TestYAMLUnitesRecords: records of one function, which LLVM keeps the first of, become one.
 func TestYAMLUnitesRecords(t *testing.T) {
 	_, first, _ := strings.Cut(site("GUID_", "f"), "HeapProfileRecords:\n")
 	p, err := ReadYAML("", []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))

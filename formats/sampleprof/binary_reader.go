@@ -368,8 +368,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	}
 }
 
-// readTargets reads names and counts, which should be sorted by descending count or, without byCount,
-// by name.
+// readTargets reads names and counts, which should be sorted by descending count or, without byCount, by name.
 func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 	n := r.count(c, 2, "number of targets")
 	if n == 0 {

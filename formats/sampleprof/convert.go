@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does
-// nothing.
+// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does nothing.
 type ConvertOptions struct {
 	// Divisor divides all counts and rounds halves up; 0 counts as 1. Counts that become 0 stay in
 	// the profile. To merge with fractional weights, multiply the weights by a common denominator
@@ -22,9 +21,8 @@ type ConvertOptions struct {
 	// cold if their total is below the cold threshold of the summary (SampleContextTrimmer).
 	MergeCold  bool
 	ColdFrames int
-	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With
-	// MergeCold, it drops merged contexts that are still cold and that the profile does not have
-	// already.
+	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With MergeCold,
+	// it drops merged contexts that are still cold and that the profile does not have already.
 	TrimCold bool
 	// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the
 	// contexts of a function, and turns each inlined function into a separate function and a call

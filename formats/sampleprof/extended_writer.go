@@ -13,8 +13,7 @@ type extendedWriter struct {
 	opt *WriteOptions
 }
 
-// A content is a section to be written. Contents are in file order; index is the index in the section
-// table.
+// A content is a section to be written. Contents are in file order; index is the index in the section table.
 type content struct {
 	section
 	index int

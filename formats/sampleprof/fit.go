@@ -189,8 +189,7 @@ func (f *fitter) collect(fn *Function) {
 	})
 }
 
-// negativeLine is set in the offsets of lines before the first line of the function. LLVM does not
-// match these.
+// negativeLine is set in the offsets of lines before the first line of the function. LLVM does not match these.
 const negativeLine = 0x8000
 
 // addCall records a call. Callees without samples count only if no callee at the location has any.

@@ -21,8 +21,7 @@ const (
 
 	tagNames     = 0xaa000000
 	tagFunctions = 0xac000000
-	// targetKind is the kind of the indirect call targets of a position
-	// (HIST_TYPE_INDIR_CALL_TOPN).
+	// targetKind is the kind of the indirect call targets of a position (HIST_TYPE_INDIR_CALL_TOPN).
 	targetKind = 7
 )
 

@@ -76,8 +76,7 @@ func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte)
 	return p, r.packer
 }
 
-// setNames sets the name table of the functions that follow. inOrder says that the names are sorted,
-// each once.
+// setNames sets the name table of the functions that follow. inOrder says that the names are sorted, each once.
 func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
 	p.numbers, p.used = p.table.numbersOf(names, inOrder), used
 	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
@@ -227,8 +226,7 @@ func (p *filePacker) body(depth int) (total uint64) {
 	return total
 }
 
-// targets reads n targets and appends them to out. Files sort them by descending count, bodies by name
-// number.
+// targets reads n targets and appends them to out. Files sort them by descending count, bodies by name number.
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
 	known, last := uint64(0), uint64(0)

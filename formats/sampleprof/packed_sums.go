@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and
-// checksum.
+// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and checksum.
 type packedSums struct {
 	packer
 	bodyMerger

@@ -111,9 +111,8 @@ func (n Name) byID(o Name) int {
 	return strings.Compare(n.Text, o.Text)
 }
 
-// A Location is a source line, counted from the first line of the function, and the
-// discriminator of the code on that line. In probe-based profiles, Line is the number of a
-// probe.
+// A Location is a source line, counted from the first line of the function, and the discriminator of
+// the code on that line. In probe-based profiles, Line is the number of a probe.
 type Location struct{ Line, Discriminator uint32 }
 
 // compare orders locations by line, then by discriminator.
@@ -153,9 +152,8 @@ type Function struct {
 	VTables   []VTableUses // sorted by location, each location once
 
 	Checksum uint64 // of the control flow graph; 0 unless probe-based
-	// Attributes are bits that say how the producer treated the function in its context: 1 the
-	// program had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has
-	// its samples.
+	// Attributes are bits that say how the producer treated the function in its context: 1 the program
+	// had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has its samples.
 	Attributes uint32
 }
 
@@ -232,8 +230,7 @@ func appendLocation(dst []byte, l Location) []byte {
 	return dst
 }
 
-// compareContexts orders functions without a context, by name, before functions with a
-// context, by frame.
+// compareContexts orders functions without a context, by name, before functions with a context, by frame.
 func compareContexts(a, b *Function) int {
 	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
@@ -356,8 +353,7 @@ func (f *Function) EntryCount() uint64 {
 	return count
 }
 
-// Summary describes the distribution of the counts. Compilers use it to decide what is hot and
-// what is cold.
+// Summary describes the distribution of the counts. Compilers use it to decide what is hot and what is cold.
 type Summary struct {
 	Total        uint64 // sum of all body counts, modulo 2^64 as in LLVM
 	MaxCount     uint64

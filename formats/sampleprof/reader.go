@@ -29,8 +29,7 @@ type ReaderOptions struct {
 	// FlowDiscriminators says that the discriminators of a text or binary profile are
 	// flow-sensitive. These formats do not record it.
 	FlowDiscriminators bool
-	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0
-	// keeps all.
+	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0 keeps all.
 	DiscriminatorBits int
 }
 

@@ -126,10 +126,9 @@ type WriteOptions struct {
 	// FormatBinary cannot hold contexts or probes.
 	Format Format
 
-	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses
-	// all sections, Split puts functions without callsites into a section of their own, VTables
-	// writes virtual tables. In text, Split marks functions without callsites; text always has
-	// virtual tables.
+	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses all
+	// sections, Split puts functions without callsites into a section of their own, VTables writes
+	// virtual tables. In text, Split marks functions without callsites; text always has virtual tables.
 	MD5, Compress, Split, VTables bool
 	// Lossless sets VTables if the profile has virtual tables, which compilers before LLVM 22
 	// cannot read, and MD5 if the profile has a bare GUID, which compilers would otherwise take
@@ -150,9 +149,8 @@ type WriteOptions struct {
 }
 
 // Write writes the profile with the bytes of llvm-profdata 22, except that compressed sections differ
-// and inflate to the same contents. Write computes the summary anew. Binary files hold
-// checksums only of probe-based profiles, and attributes only of context-sensitive and pre-inlined
-// profiles.
+// and inflate to the same contents. Write computes the summary anew. Binary files hold checksums only
+// of probe-based profiles, and attributes only of context-sensitive and pre-inlined profiles.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if opt.Partial {
 		return errors.ErrUnsupported
