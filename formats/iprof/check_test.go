@@ -278,6 +278,22 @@ func TestCheckManyViolations(t *testing.T) {
 	}
 }
 
+// String returns "SECTION line L, column C (record N): error: MESSAGE (COUNT of OF, P%)".
+func (f Finding) String() string {
+	s := f.Place.Where()
+	if s != "" {
+		s += ": "
+	}
+	s += f.Severity + ": " + f.Message
+	switch {
+	case f.Of > 0:
+		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))
+	case f.Count > 1:
+		s += fmt.Sprintf(" (%d times)", f.Count)
+	}
+	return s
+}
+
 // worst returns the highest severity of a finding, "" if there is none.
 func (r checkReport) worst() string {
 	for _, s := range []string{broken, suspect, info} {

@@ -25,7 +25,7 @@ func validBCI(bci int32) bool { return invalidFrameStateBCI <= bci && bci <= max
 
 // A Frame is a bytecode of a method.
 //
-// A context is a slice of frames: frame 0 is the place that a count is about, and each further frame
+// A context is a slice of frames: frame 0 is the bytecode that a count is about, and each further frame
 // is the caller of its predecessor, at the bytecode of the call. The last frame is the compiled method,
 // which the others are inlined into; in [Samples] it is the bottom of the stack.
 type Frame struct {

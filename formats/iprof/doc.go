@@ -1,6 +1,6 @@
 // Package iprof reads, checks, merges, prunes and writes profiles of GraalVM native
 // images (.iprof): JSON files with counts of calls, branches, receiver types, locks and
-// sampled stacks, each with a place in the bytecode and its inlining context.
+// sampled stacks, each with a bytecode and its inlining context.
 //
 // # First calls
 //

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
 )
 
 var update = flag.Bool("update", false, "write testdata/iprof anew")
@@ -356,7 +357,7 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 					records[j] = int64(typeIDs[TypeID(records[j])])
 				}
 				last := j + k.Arity() - 1
-				records[last], _ = mulDivRound(records[last], uint64(times), 1)
+				records[last], _ = Weight{uint64(times), 1}.apply(records[last])
 			}
 			if k.hasTypes() { // types are in order of their ids, usually
 				records = sortRecords(records, k, new(Added))
@@ -517,4 +518,18 @@ func must2(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// contextNames returns a context with names in place of ids: "Fib.fibonacci:34<Fib.main:9".
+func contextNames(p *Profile, c []Frame) string {
+	var names []string
+	for _, f := range c {
+		names = append(names, fmt.Sprintf("%s:%d", p.MethodName(f.Method), f.BCI))
+	}
+	return strings.Join(names, "<")
+}
+
+// methodText returns a method with its descriptor: "Fib.main([Ljava/lang/String;)V".
+func methodText(r MethodRef) string {
+	return r.Class + "." + r.Name + classfile.Descriptor(r.Parameters, r.Return)
 }

@@ -118,7 +118,6 @@ var (
 	dialectBefore04 = dialect{keyTypeName, keyMethodName, keyOldContext, ',', true}
 )
 
-// kind returns the kind of the section with the given key.
 func (d *dialect) kind(key string) (Kind, bool) {
 	for k := range kinds {
 		name := kinds[k].key

@@ -131,7 +131,6 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 	}
 }
 
-// acceptable returns the error for a profile that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
 		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
@@ -201,7 +200,8 @@ func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 	if s.kind != Monitors {
 		for i, f := range s.frames {
 			if p.methIndex.find(int32(f.Method)) < 0 {
-				return s.entryOfFrame(i), fmt.Sprintf("method %d", f.Method)
+				entry := sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].frames) > i })
+				return entry, fmt.Sprintf("method %d", f.Method)
 			}
 		}
 	}
@@ -213,11 +213,6 @@ func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 		}
 	}
 	return -1, ""
-}
-
-// entryOfFrame returns the entry that frame i of the section belongs to.
-func (s *Section) entryOfFrame(i int) int {
-	return sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].frames) > i })
 }
 
 // entryOfRecord returns the entry that number i of the records belongs to.

@@ -61,7 +61,6 @@ func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	return &s.entries[i], !ok, nil
 }
 
-// replace replaces the records of the entry.
 func (s *sums) replace(e *sumEntry, records []int64) error {
 	if len(records) <= int(e.recordCount) {
 		copy(s.recordsOf(e), records)
@@ -81,7 +80,6 @@ func tooMuch(k Kind) error {
 		Want("less than 2^32 frames and numbers").Unsupported()
 }
 
-// addSection adds the entries of one kind.
 func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 	from, to := &in.p.Sections[k], &m.sections[k]
 	for i := range from.ends {

@@ -2,7 +2,7 @@ package iprof
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -59,75 +59,28 @@ func (p *Profile) MethodName(id MethodID) string {
 	return p.TypeName(m.Signature[0]) + "." + m.Name
 }
 
-// FormatContext returns the context with names instead of ids: "Fib.fibonacci:34<Fib.main:9".
-func (p *Profile) FormatContext(c []Frame) string {
-	var b strings.Builder
-	for i, f := range c {
-		if i > 0 {
-			b.WriteByte('<')
-		}
-		b.WriteString(p.MethodName(f.Method))
-		b.WriteByte(':')
-		b.WriteString(strconv.Itoa(int(f.BCI)))
-	}
-	return b.String()
-}
-
-// String returns the method in Java notation, with its return type first:
-// "int pkg.Class.name(int, java.lang.String[])".
-func (r MethodRef) String() string {
-	params := make([]string, len(r.Parameters))
-	for i, p := range r.Parameters {
-		params[i] = sourceType(p)
-	}
-	return sourceType(r.Return) + " " + r.Class + "." + r.Name + "(" + strings.Join(params, ", ") + ")"
+type primitiveType struct {
+	name   string
+	letter string
 }
 
 // primitives are the primitive types in the order in which most files number them from
 // 0, with their letters in descriptors.
-var primitives = []struct {
-	name   string
-	letter byte
-}{
-	{"boolean", 'Z'},
-	{"byte", 'B'},
-	{"short", 'S'},
-	{"char", 'C'},
-	{"int", 'I'},
-	{"float", 'F'},
-	{"long", 'J'},
-	{"double", 'D'},
-	{"void", 'V'},
+var primitives = []primitiveType{
+	{"boolean", "Z"},
+	{"byte", "B"},
+	{"short", "S"},
+	{"char", "C"},
+	{"int", "I"},
+	{"float", "F"},
+	{"long", "J"},
+	{"double", "D"},
+	{"void", "V"},
 }
 
 // primitive returns the position of a type in primitives, -1 if it is a class or array.
 func primitive(name string) int {
-	for i := range primitives {
-		if primitives[i].name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// sourceType spells a type as in source: int[] for [I.
-func sourceType(name string) string {
-	dims := 0
-	for dims < len(name) && name[dims] == '[' {
-		dims++
-	}
-	element := name[dims:]
-	if dims > 0 {
-		for _, p := range primitives {
-			if element == string(p.letter) {
-				element = p.name
-			}
-		}
-		if strings.HasPrefix(element, "L") && strings.HasSuffix(element, ";") {
-			element = element[1 : len(element)-1]
-		}
-	}
-	return element + strings.Repeat("[]", dims)
+	return slices.IndexFunc(primitives, func(p primitiveType) bool { return p.name == name })
 }
 
 // maxDimensions is the number of dimensions that an array can have (JVMS 4.3.2).
@@ -146,12 +99,7 @@ func possibleType(name string) bool {
 		class, ok = strings.CutSuffix(class, ";")
 		return ok && possibleClass(class)
 	}
-	for _, p := range primitives {
-		if element == string(p.letter) {
-			return p.letter != 'V'
-		}
-	}
-	return false
+	return element != "V" && slices.ContainsFunc(primitives, func(p primitiveType) bool { return p.letter == element })
 }
 
 // possibleClass reports whether a class can have the name (JVMS 4.2.1). A slash separates

@@ -46,7 +46,6 @@ type Profile struct {
 	methIndex idIndex
 }
 
-// newProfile returns an empty profile of the given version.
 func newProfile(v Version) *Profile {
 	p := &Profile{Version: v}
 	p.init()
@@ -88,7 +87,14 @@ func usualOrder(v Version) []string {
 	return keys
 }
 
-// entries returns the number of entries in all sections.
+// sectionKey returns the key of a section, as the file spells it.
+func (p *Profile) sectionKey(k Kind) string {
+	if k == TypeChecks && p.checksKey != "" {
+		return p.checksKey
+	}
+	return k.Key()
+}
+
 func (p *Profile) entries() int {
 	n := 0
 	for k := range p.Sections {

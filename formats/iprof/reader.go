@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -38,7 +39,7 @@ func Detect(data []byte) bool {
 	if s.peek() != '"' {
 		return s.pos == len(s.data)
 	}
-	if _, err := ParseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
+	if _, err := parseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
 		return s.cut()
 	}
 	_, ok = detectKey(&s, data, 0)
@@ -66,7 +67,6 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	return key, false
 }
 
-// cut reports whether the text is truncated.
 func (s *scanner) cut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
 
 // Read reads a whole file into memory. name is for errors and warnings. Read does not retain data.
@@ -81,7 +81,6 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	return d.p, nil
 }
 
-// decoder reads a file into a profile.
 type decoder struct {
 	scanner
 	name string
@@ -186,7 +185,7 @@ func (d *decoder) findVersion() {
 			continue
 		}
 		if s.peek() == '"' {
-			if v, err := ParseVersion(string(s.str(keyVersion))); err == nil && s.err == nil {
+			if v, err := parseVersion(string(s.str(keyVersion))); err == nil && s.err == nil {
 				d.p.Version = v
 				d.dialect = v.dialect()
 			}
@@ -195,7 +194,6 @@ func (d *decoder) findVersion() {
 	}
 }
 
-// document reads the top-level object.
 func (d *decoder) document() {
 	if !d.need('{', "file") {
 		return
@@ -219,7 +217,6 @@ func (d *decoder) document() {
 	}
 }
 
-// member reads a top-level value.
 func (d *decoder) member(key string, at int) {
 	if d.err != nil {
 		return
@@ -260,7 +257,7 @@ func (d *decoder) version() {
 	if !ok {
 		return
 	}
-	v, err := ParseVersion(string(text))
+	v, err := parseVersion(string(text))
 	switch {
 	case err != nil:
 		d.violation(at, keyVersion, flaw.Quote(text), "three numbers as in 1.0.0")
@@ -296,7 +293,6 @@ func (d *decoder) wrongType(field, want string) {
 	}
 }
 
-// text reads a string, see scanner.str.
 func (d *decoder) text(field string) (text []byte, ok bool) {
 	if c := d.peek(); c != '"' && c != 0 {
 		d.wrongType(field, "a string")
@@ -306,7 +302,6 @@ func (d *decoder) text(field string) (text []byte, ok bool) {
 	return text, d.err == nil
 }
 
-// integer reads an integer from low to high.
 func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 	if c := d.peek(); c != '-' && c-'0' > 9 && c != 0 {
 		d.wrongType(field, "an integer")
@@ -321,11 +316,11 @@ func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 		d.violation(at, field, flaw.Quote(text), "an integer, without fraction and exponent")
 		return 0, false
 	}
-	if v, ok = parseInt(text); !ok || v < low || v > high {
-		d.violation(at, field, flaw.Quote(text), fmt.Sprintf("an integer from %d to %d", low, high))
-		return 0, false
+	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil && low <= v && v <= high {
+		return v, true
 	}
-	return v, true
+	d.violation(at, field, flaw.Quote(text), fmt.Sprintf("an integer from %d to %d", low, high))
+	return 0, false
 }
 
 func (d *decoder) id(field string) (int32, bool) {

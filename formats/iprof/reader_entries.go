@@ -11,7 +11,6 @@ import (
 // The reader tries the fast path in reader_fast.go first for each entry. The fast path
 // gives up, without side effects, on text that the tools would not write.
 
-// types reads the table of types.
 func (d *decoder) types() {
 	if !d.open('[', keyTypes) {
 		return
@@ -22,8 +21,8 @@ func (d *decoder) types() {
 }
 
 // elements reads the entries of a table or section, each with the fast path or, if that
-// gives up, the general one. Both report whether they have added an entry. If places are
-// wanted, elements adds the place of each entry to list.
+// gives up, the general one. Both report whether they have added an entry. If positions are
+// wanted, elements adds the position of each entry to list.
 func (d *decoder) elements(key string, fast, general func() bool, list *[]position) {
 	for first := true; d.more(first, ']', key); first = false {
 		d.record++
@@ -151,7 +150,6 @@ func (d *decoder) oneType() bool {
 	return complete
 }
 
-// methods reads the table of methods.
 func (d *decoder) methods() {
 	if !d.open('[', keyMethods) {
 		return
@@ -190,7 +188,6 @@ func (d *decoder) oneMethod() bool {
 // signatureSlab is the number of ids allocated at a time.
 const signatureSlab = 1 << 12
 
-// signature reads the ids of a method's types.
 func (d *decoder) signature() (ids []TypeID, ok bool) {
 	if !d.open('[', keySignature) {
 		return nil, false
@@ -218,7 +215,6 @@ func (d *decoder) signatureRoom(start int) int {
 	return 0
 }
 
-// entries reads a section.
 func (d *decoder) entries(kind Kind, key string) {
 	s, list := &d.p.Sections[kind], &d.positions.entries[kind]
 	at := d.offset()
@@ -328,7 +324,6 @@ func zeroLeaf(text []byte) bool {
 	return text[i+1] == '0' && (i+2 == len(text) || text[i+2]-'0' > 9)
 }
 
-// records reads the numbers of an entry and appends them.
 func (d *decoder) records(s *Section) bool {
 	at := d.offset()
 	if !d.open('[', keyRecords) {
@@ -362,11 +357,8 @@ func (d *decoder) record64(k Kind, i int) (int64, bool) {
 
 // truncate drops all but the first n entries, including an incomplete last one.
 func (s *Section) truncate(n int) {
-	frames, records := uint32(0), uint32(0)
-	if n > 0 {
-		frames, records = s.ends[n-1].frames, s.ends[n-1].records
-	}
-	s.frames, s.records, s.ends = s.frames[:frames], s.records[:records], s.ends[:n]
+	end := s.start(n)
+	s.frames, s.records, s.ends = s.frames[:end.frames], s.records[:end.records], s.ends[:n]
 }
 
 // A stringArena allocates short strings together.

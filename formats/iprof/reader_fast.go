@@ -14,7 +14,6 @@ const (
 	sectionEnd      = `]}]`
 )
 
-// expected has the expected sizes of a table or section.
 type expected struct {
 	entries, frames, records int
 }

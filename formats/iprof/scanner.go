@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -47,14 +47,13 @@ func newScanner(data []byte) scanner {
 	return s
 }
 
-// at returns the place of the text at offset off.
+// at returns the position of the text at offset off.
 func (s *scanner) at(off int) flaw.Place {
 	at := flaw.At(s.section, int64(off)).InRecord(s.record)
 	at.Line, at.Column = s.lines.find(s.data, off)
 	return at
 }
 
-// fail records a failure, unless there is one already.
 func (s *scanner) fail(err error) {
 	if s.err == nil {
 		s.err = err
@@ -137,7 +136,6 @@ func (s *scanner) consume(c byte) bool {
 	return false
 }
 
-// need consumes c or fails.
 func (s *scanner) need(c byte, field string) bool {
 	if s.consume(c) {
 		return true
@@ -244,41 +242,12 @@ func (s *scanner) escape(field string) bool {
 	}
 	c := s.data[s.pos]
 	s.pos++
-	switch c {
-	case '"', '\\', '/':
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'u':
-		r, ok := s.hex4(field)
-		if ok && utf16.IsSurrogate(r) {
-			second := rune(0)
-			if rest := s.data[s.pos:]; bytes.HasPrefix(rest, []byte(`\u`)) {
-				s.pos += 2
-				second, ok = s.hex4(field)
-			} else if len(rest) < 2 && bytes.HasPrefix([]byte(`\u`), rest) {
-				s.pos = len(s.data)
-				s.syntax(field, "the rest of an escape")
-				return false
-			}
-			r = utf16.DecodeRune(r, second)
-			if ok && r == utf8.RuneError {
-				s.fail(s.at(at).Field(field).Got(flaw.Quote(s.data[at:])).Want("a pair of surrogates").Corrupt())
-				return false
-			}
-		}
-		if ok {
-			s.scratch = utf8.AppendRune(s.scratch, r)
-		}
-		return ok
-	default:
+	switch i := strings.IndexByte(escapeLetters, c); {
+	case i >= 0:
+		c = escapedBytes[i]
+	case c == 'u':
+		return s.escapedRune(field, at)
+	case c != '"' && c != '\\' && c != '/':
 		s.pos = at
 		s.syntax(field, "an escape that JSON has")
 		return false
@@ -287,7 +256,34 @@ func (s *scanner) escape(field string) bool {
 	return true
 }
 
-// hex4 reads four hexadecimal digits.
+// The letters of escapes, and the bytes that they stand for.
+const escapeLetters, escapedBytes = "bfnrt", "\b\f\n\r\t"
+
+// escapedRune decodes the digits of an escape that begins at offset at, and the second of a pair of surrogates.
+func (s *scanner) escapedRune(field string, at int) bool {
+	r, ok := s.hex4(field)
+	if ok && utf16.IsSurrogate(r) {
+		second := rune(0)
+		if rest := s.data[s.pos:]; bytes.HasPrefix(rest, []byte(`\u`)) {
+			s.pos += 2
+			second, ok = s.hex4(field)
+		} else if len(rest) < 2 && bytes.HasPrefix([]byte(`\u`), rest) {
+			s.pos = len(s.data)
+			s.syntax(field, "the rest of an escape")
+			return false
+		}
+		r = utf16.DecodeRune(r, second)
+		if ok && r == utf8.RuneError {
+			s.fail(s.at(at).Field(field).Got(flaw.Quote(s.data[at:])).Want("a pair of surrogates").Corrupt())
+			return false
+		}
+	}
+	if ok {
+		s.scratch = utf8.AppendRune(s.scratch, r)
+	}
+	return ok
+}
+
 func (s *scanner) hex4(field string) (r rune, ok bool) {
 	for range 4 {
 		d := byte(0)
@@ -353,29 +349,6 @@ func (s *scanner) number(field string) (text []byte, integer bool) {
 		}
 	}
 	return s.data[start:s.pos], integer
-}
-
-// parseInt parses the text of an integer; it reports whether it fits.
-func parseInt(text []byte) (v int64, ok bool) {
-	negative := text[0] == '-'
-	if negative {
-		text = text[1:]
-	}
-	u := uint64(0)
-	for _, c := range text {
-		d := uint64(c - '0')
-		if u > (math.MaxUint64-d)/10 {
-			return 0, false
-		}
-		u = u*10 + d
-	}
-	switch {
-	case !negative && u <= math.MaxInt64:
-		return int64(u), true
-	case negative && u <= -math.MinInt64:
-		return -int64(u), true
-	}
-	return 0, false
 }
 
 // skip skips a value of any type and returns its text.

@@ -255,7 +255,6 @@ func checkRead(t *testing.T, data []byte) {
 		if f.Err != nil {
 			t.Errorf("%q: read, but found %v", data, f)
 		}
-		_ = f.String()
 	}
 	if p.Version.compare(version040) >= 0 {
 		reference := decodePlain(data)
@@ -263,7 +262,7 @@ func checkRead(t *testing.T, data []byte) {
 			t.Fatalf("%q: encoding/json refuses it", data)
 		}
 		// Text forms that the model does not keep.
-		version, err := ParseVersion(reference.version)
+		version, err := parseVersion(reference.version)
 		if err != nil {
 			t.Fatalf("%q: version %q read", data, reference.version)
 		}

@@ -84,7 +84,6 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	return v
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p        *Profile
 	opt      ViewOptions
@@ -159,7 +158,6 @@ func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
 	return v.functions(slab.Reused[profile.Function]())
 }
 
-// functions yields the functions that newFunction makes.
 func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		calls, covered := v.functionCounts()
@@ -182,7 +180,8 @@ func (v *view) functionCounts() (calls []uint64, covered []bool) {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.Sections[k].counts() {
+		for i := range p.Sections[k].Len() {
+			ctx, n := p.Sections[k].Context(i), p.Sections[k].Count(i)
 			if n <= 0 {
 				continue
 			}
@@ -231,7 +230,6 @@ func (v *view) Stacks() []profile.StackSet {
 	return sets
 }
 
-// stacks yields a stack for each record.
 func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 	stack := profile.Stack{Values: make([]uint64, 1)}
 	if s.kind == Conditionals || s.kind == VirtualInvokes || s.kind == TypeChecks {
@@ -280,7 +278,6 @@ func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile
 // ReusedEdges is for [profile.ReusedEdges].
 func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
 
-// edges yields the edges that newEdge makes.
 func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		counts := v.edgeCounts()
@@ -310,9 +307,9 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 func (v *view) edgeCounts() map[viewEdge]int64 {
 	counts := make(map[viewEdge]int64)
 	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }
-	for ctx, n := range v.p.Sections[CallCounts].counts() {
+	for ctx, records := range v.p.Sections[CallCounts].All() {
 		if len(ctx) > 1 {
-			add(viewEdge{profile.Call, ctx[1], int32(ctx[0].Method)}, n)
+			add(viewEdge{profile.Call, ctx[1], int32(ctx[0].Method)}, records[0])
 		}
 	}
 	for kind, edge := range map[Kind]profile.EdgeKind{VirtualInvokes: profile.Receiver, TypeChecks: profile.TypeCheck} {
@@ -325,7 +322,7 @@ func (v *view) edgeCounts() map[viewEdge]int64 {
 	return counts
 }
 
-// compareEdges orders edges by caller, in the order of the table, then by place and kind.
+// compareEdges orders edges by caller, in the order of the table, then by bytecode and kind.
 func (v *view) compareEdges(a, b viewEdge) int {
 	return cmp.Or(cmp.Compare(v.p.methIndex.find(int32(a.caller.Method)), v.p.methIndex.find(int32(b.caller.Method))),
 		compareFrames(a.caller, b.caller), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target))

@@ -36,30 +36,25 @@ func (s *Section) arrangeArrays() {
 		f.count += uint64(through[i])
 		f.position += depths[i] - uint64(through[i])*uint64(s.depth[i])
 	}
-	s.order = make([]frameIndex, len(st.Frames))
-	for i := range s.order {
-		s.order[i] = frameIndex(i)
-	}
+	s.order = upTo[frameIndex](len(st.Frames))
 	slices.SortFunc(s.order, func(a, b frameIndex) int {
-		return cmp.Or(
-			cmp.Compare(stats[b].count, stats[a].count),
-			cmp.Compare(stats[a].position, stats[b].position),
-			cmp.Compare(s.ids[a], s.ids[b]),
-		)
+		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(stats[a].position, stats[b].position),
+			cmp.Compare(s.ids[a], s.ids[b]))
 	})
-	frameAt := make([]uint32, len(st.Frames))
-	for i, f := range s.order {
-		frameAt[f] = uint32(i)
-	}
-	rank := make([]uint32, len(st.Frames))
 	ranked := slices.Clone(s.order)
 	slices.SortFunc(ranked, func(a, b frameIndex) int {
 		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
 	})
-	for i, f := range ranked {
-		rank[f] = uint32(i)
+	s.buildArray(inverse(s.order), st.children(through, inverse(ranked)))
+}
+
+// inverse returns the index of each frame in order.
+func inverse(order []frameIndex) []uint32 {
+	out := make([]uint32, len(order))
+	for i, f := range order {
+		out[f] = uint32(i)
 	}
-	s.buildArray(frameAt, st.children(through, rank))
+	return out
 }
 
 // A callTree is the tree of stacks, rooted at the outermost frames.
@@ -98,7 +93,6 @@ func (s *Stacks) children(through []uint32, rank []uint32) callTree {
 	return t
 }
 
-// callees returns the stacks that a stack calls.
 func (t *callTree) callees(i StackIndex) []StackIndex { return t.sorted[t.first[i]:t.first[i+1]] }
 
 // buildArray builds the stack array. LLVM sorts the stacks by their frames from the

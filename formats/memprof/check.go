@@ -152,7 +152,6 @@ type checker struct {
 	index   map[string]int // of fields in first
 }
 
-// A finding is the first one about a field.
 type finding struct {
 	problem flaw.Problem
 	found   string

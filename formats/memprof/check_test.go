@@ -139,8 +139,8 @@ func TestContexts(t *testing.T) {
 	if s := p.KnownFields(); s != FullSchema {
 		t.Errorf("known fields %v", s.Fields())
 	}
-	p.MIBs[1].Fields = HotColdSchema
-	if s := p.KnownFields(); s != HotColdSchema {
+	p.MIBs[1].Fields = hotColdSchema
+	if s := p.KnownFields(); s != hotColdSchema {
 		t.Errorf("known fields %v", s.Fields())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// readDataAccess reads the data-access block.
 func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	d := &DataAccess{}
 	at := c.Offset()
@@ -43,7 +42,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 		return table[index]
 	}
 	const minRecord, locationSize = 8 + 1 + 8 + 8, 12
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	for i := range c.Count(c.U64("number of data-access records"), minRecord, "number of data-access records") {
 		c.Record = i
 		at := uint64(c.Offset())
@@ -75,7 +74,6 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	return d, c.Err()
 }
 
-// readStrings reads the blob of strings.
 func readStrings(c *cursor.Cursor) []string {
 	size := c.U64("size of the strings")
 	start := c.Offset()
@@ -120,7 +118,7 @@ func readStrings(c *cursor.Cursor) []string {
 	return strings.Split(text, stringSeparator)
 }
 
-// distinct fails at a value that occurs twice.
+// distinct fails at a value that occurs twice, and returns a copy of the values.
 func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T) []T {
 	if v, twice := repeated(values); twice {
 		c.Fail(c.At(at).Field(field).Got(v).Want("each once").Corrupt())
@@ -160,10 +158,7 @@ func (r *DataAccessRecord) key() dataKey {
 	return dataKey{hash: r.Hash}
 }
 
-// dataKeys is a set of keys.
 type dataKeys map[dataKey]struct{}
-
-func newDataKeys() dataKeys { return make(dataKeys) }
 
 // add adds the record's key and reports whether it is new.
 func (s dataKeys) add(r *DataAccessRecord) bool {

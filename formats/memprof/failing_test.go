@@ -16,7 +16,7 @@ import (
 // TestFullDisk: whenever a disk is full, the writers say so, and what is on it is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
-		functions: 3, sites: 3, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
+		functions: 3, sites: 3, depth: 4, frames: 5, schema: hotColdSchema, callees: true, dataAccess: true,
 	})
 	writers := map[string]func(io.Writer) error{
 		"yaml": func(w io.Writer) error { return WriteYAML(w, p) },
@@ -74,15 +74,15 @@ func TestExtent(t *testing.T) {
 // TestWhatSectionsSay: a section says its version and fields, and what it has no place for.
 func TestWhatSectionsSay(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
-		functions: 9, sites: 5, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
+		functions: 9, sites: 5, depth: 4, frames: 5, schema: hotColdSchema, callees: true, dataAccess: true,
 	})
 	for version := 1; version <= SectionVersionMax; version++ {
-		file := writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
+		file := writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Version != version || r.Schema != HotColdSchema || r.Offset != 0 {
+		if r.Version != version || r.Schema != hotColdSchema || r.Offset != 0 {
 			t.Errorf("version %d: %d, schema %#x at %d", version, r.Version, r.Schema, r.Offset)
 		}
 		if (r.summary != nil) != (version == 4) {

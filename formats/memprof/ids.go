@@ -2,7 +2,6 @@ package memprof
 
 import "github.com/zeebo/blake3"
 
-// hash64 returns the first 8 bytes of the BLAKE3 hash.
 func hash64(data []byte) uint64 {
 	sum := blake3.Sum256(data)
 	return le.Uint64(sum[:8])
@@ -41,7 +40,6 @@ func frameID(f Frame, llvm int) uint64 {
 	return id
 }
 
-// frameIDs returns the ids of all frames.
 func (s *Stacks) frameIDs(llvm int) []uint64 {
 	ids := make([]uint64, len(s.Frames))
 	for i, f := range s.Frames {

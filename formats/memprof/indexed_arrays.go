@@ -40,7 +40,7 @@ func (b *sectionDecoder) readArrays() error {
 	b.array.base = int64(stacks)
 	b.array.data = b.r.file[stacks:records]
 	b.array.known = make([]StackIndex, len(b.array.data)/4)
-	if err := b.readRecords(records, index); err != nil {
+	if err := b.readTable("record", records, index, b.readRecord); err != nil {
 		return err
 	}
 	if b.r.Version < 4 || off[3] == 0 {

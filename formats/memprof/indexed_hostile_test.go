@@ -25,9 +25,9 @@ func smallSections(t testing.TB) map[string][]byte {
 			continue
 		}
 		p := randomProfile(rand.New(rand.NewPCG(uint64(version+1), 1)), shapeOf{
-			functions: 3, sites: 3, depth: 4, frames: 5, schema: HotColdSchema, callees: version == 4, dataAccess: version == 4,
+			functions: 3, sites: 3, depth: 4, frames: 5, schema: hotColdSchema, callees: version == 4, dataAccess: version == 4,
 		})
-		out[fmt.Sprintf("v%d", max(version, 0))] = writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
+		out[fmt.Sprintf("v%d", max(version, 0))] = writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func TestHostileSections(t *testing.T) {
 	p := &Profile{}
 	f, g := p.Stacks.addFrame(Frame{GUID: 1}), p.Stacks.addFrame(Frame{GUID: 2})
 	one, two := p.Stacks.addStack([]frameIndex{f}), p.Stacks.addStack([]frameIndex{g, f})
-	p.MIBs = []MIB{{Fields: HotColdSchema, AllocCount: 1}}
+	p.MIBs = []MIB{{Fields: hotColdSchema, AllocCount: 1}}
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{one, 0}, {two, 0}}}}
 	v3 := writeSection(t, p, WriteOptions{Version: 3}, 0)
 	array := int(le.Uint64(v3[8:]))

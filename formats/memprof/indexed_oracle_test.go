@@ -85,7 +85,7 @@ func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 func TestSectionsEqualLLVM(t *testing.T) {
 	tool := oracle.LLVM(t, 22)
 	for i, sh := range []shapeOf{
-		{functions: 1, sites: 2, depth: 3, frames: 4, schema: HotColdSchema},
+		{functions: 1, sites: 2, depth: 3, frames: 4, schema: hotColdSchema},
 		{functions: 4, sites: 3, depth: 5, frames: 6, callees: true},
 		{functions: 30, sites: 6, depth: 8, frames: 20, schema: FullSchema},
 		{functions: 200, sites: 4, depth: 20, frames: 300, dataAccess: true, callees: true},

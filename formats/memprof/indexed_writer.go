@@ -23,8 +23,9 @@ type WriteOptions struct {
 	// indexed version can read: 0 before indexed version 12, else 3, or 4 from indexed
 	// version 13 on if the profile has data that version 3 cannot hold.
 	IndexedVersion uint32
-	// Schema has the fields to write. A field that a MIB lacks is written as zero. 0 means
-	// HotColdSchema or, in versions 0 and 1, the fields that are known of all contexts.
+	// Schema has the fields to write. A field that a MIB lacks is written as zero. 0 means the fields that
+	// compilers need, AllocCount, TotalSize, TotalLifetime and TotalLifetimeAccessDensity, or, in versions
+	// 0 and 1, the fields that are known of all contexts.
 	Schema Schema
 	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16 for version 0, 19 for
 	// version 1, and 22 for the others. It selects the ids and the order of frames.
@@ -53,7 +54,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 	if o.Schema == 0 {
 		switch {
 		case version >= 2:
-			o.Schema = HotColdSchema
+			o.Schema = hotColdSchema
 		case o.LLVMRelease <= 16:
 			o.Schema = fullSchema16 & p.KnownFields()
 		default:
@@ -115,10 +116,7 @@ func newTable(hashes []uint64, restore bool) table {
 			t.hashes[i] = hashes[k]
 		}
 	} else {
-		t.entries = make([]int, len(hashes))
-		for i := range t.entries {
-			t.entries[i] = i
-		}
+		t.entries = upTo[int](len(hashes))
 	}
 	t.chains = hashtable.Arrange(t.hashes)
 	return t
@@ -168,7 +166,7 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	if p.hasHistograms() {
 		s.Lost = append(s.Lost, "access histograms")
 	}
-	return s, s.placeParts()
+	return s, s.setOffsets()
 }
 
 func (p *Profile) hasCallees() bool {
@@ -181,21 +179,21 @@ func (p *Profile) hasHistograms() bool {
 	return slices.ContainsFunc(p.MIBs, func(m MIB) bool { return len(m.Histogram) > 0 })
 }
 
-// placeParts computes the offsets of all parts and the size of the section.
-func (s *Section) placeParts() (err error) {
+// setOffsets computes the offsets of all parts and the size of the section.
+func (s *Section) setOffsets() (err error) {
 	at := int64(headerSize(s.version, len(s.fields)))
 	defer func() { s.Size = at }()
-	place := func(t *table, size func(entry int) int) {
+	arrange := func(t *table, size func(entry int) int) {
 		if err == nil {
-			at, err = t.place(at, size)
+			at, err = t.setOffsets(at, size)
 		}
 	}
 	if s.version <= 2 {
-		place(&s.records, s.recordItemSize)
-		place(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
+		arrange(&s.records, s.recordItemSize)
+		arrange(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
 		s.offsets = []int64{s.records.index, s.frames.payload, s.frames.index}
 		if s.version == 2 {
-			place(&s.stacks, func(i int) int {
+			arrange(&s.stacks, func(i int) int {
 				return hashtable.ImpliedItemSize(8, 8*int(s.depth[s.p.Stacks.whole[i]]))
 			})
 			s.offsets = append(s.offsets, s.stacks.payload, s.stacks.index)
@@ -205,7 +203,7 @@ func (s *Section) placeParts() (err error) {
 	at += int64(frameSize * len(s.order))
 	stacks := at
 	at += 4 * int64(len(s.array))
-	place(&s.records, s.recordItemSize)
+	arrange(&s.records, s.recordItemSize)
 	s.offsets = []int64{stacks, s.records.payload, s.records.index}
 	if s.version == 4 {
 		if s.data == nil {
@@ -218,8 +216,8 @@ func (s *Section) placeParts() (err error) {
 	return err
 }
 
-// place computes the offsets of the buckets of a table whose payload begins at an offset.
-func (t *table) place(at int64, size func(entry int) int) (end int64, err error) {
+// setOffsets computes the offsets of the buckets of a table whose payload begins at an offset.
+func (t *table) setOffsets(at int64, size func(entry int) int) (end int64, err error) {
 	t.payload = at
 	t.buckets = make([]int64, t.chains.NumBuckets())
 	for b := range t.buckets {

@@ -76,7 +76,6 @@ func headerSize(version, fields int) int {
 	return n + 8 + 8*fields
 }
 
-// mibSize is the number of bytes of a MIB with the fields of a schema.
 func mibSize(fields []field) int {
 	n := 0
 	for _, f := range fields {

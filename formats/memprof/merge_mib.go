@@ -60,7 +60,6 @@ func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	return of.happened
 }
 
-// scale multiplies the sums of m by weight.
 func (m *MIB) scale(weight uint64) (overflow bool) {
 	if weight == 1 {
 		return false

@@ -15,7 +15,6 @@ type sites[T any] struct {
 	values []T               // by number of the key
 }
 
-// siteKey returns the key of a function, given by its number, and a call stack in it.
 func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
 
 func splitSiteKey(key uint64) (function int32, stack StackIndex) {
@@ -36,7 +35,6 @@ func (s *sites[T]) numberOf(key uint64, value T) int32 {
 	return s.append(key, value)
 }
 
-// An allocSite is an alloc site of an input.
 type allocSite struct {
 	function int32 // in the accumulator
 	mib      uint32
@@ -134,7 +132,6 @@ func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uin
 	return sum, to.merge(in, weight)
 }
 
-// addCallSite merges a call site.
 func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64) {
 	to := &m.calls.values[m.calls.numberOf(siteKey(function, stack), nil)]
 	*to = to.unite(callees)
@@ -146,7 +143,7 @@ func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
 	var stacks []StackIndex
 	if own {
 		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
-		stacks = m.stacks.indexes()
+		stacks = upTo[StackIndex](m.stacks.numNodes() + 1)
 	} else {
 		stacks = m.stacks.addAll(&p.Stacks)
 	}
@@ -184,7 +181,6 @@ func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
 	m.warn(name, cut)
 }
 
-// addSums accumulates the sums of another Merger.
 func (m *Merger) addSums(o *Merger) {
 	stacks := m.stacks.addAll(&o.stacks)
 	functions := make([]int32, len(o.records.list))
@@ -212,7 +208,6 @@ func (m *Merger) addSums(o *Merger) {
 	m.warn("", cut)
 }
 
-// addRaw accumulates a raw profile.
 func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	s.out.Stacks = m.stacks
 	leaves := make([][]allocSite, len(s.found)) // by PC: the sites of contexts that it allocates in
@@ -269,7 +264,6 @@ func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	return sites
 }
 
-// addSources adds names and source lines of functions.
 func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLocation) {
 	if m.names == nil {
 		m.names = make(map[uint64]string)
@@ -287,7 +281,6 @@ func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLo
 	}
 }
 
-// warn warns of sums that were cut.
 func (m *Merger) warn(name string, cut int) {
 	if cut > 0 && m.opt.Warn != nil {
 		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("memprof").InFile(name).
@@ -300,7 +293,7 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	if len(s.Frames) == 0 && s.numNodes() == 0 {
 		s.Frames, s.frameIndex = slices.Clone(o.Frames), maps.Clone(o.frameIndex)
 		s.nodes.list = slices.Clone(o.nodes.list)
-		return s.indexes()
+		return upTo[StackIndex](s.numNodes() + 1)
 	}
 	frames := make([]frameIndex, len(o.Frames))
 	for i, f := range o.Frames {
@@ -313,11 +306,11 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	return stacks
 }
 
-// indexes returns the index of each stack, from 0 on.
-func (s *Stacks) indexes() []StackIndex {
-	stacks := make([]StackIndex, s.numNodes()+1)
-	for i := range stacks {
-		stacks[i] = StackIndex(i)
+// upTo returns the numbers 0 to n-1.
+func upTo[T ~int | ~int32 | ~uint32](n int) []T {
+	numbers := make([]T, n)
+	for i := range numbers {
+		numbers[i] = T(i)
 	}
-	return stacks
+	return numbers
 }

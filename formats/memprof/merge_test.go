@@ -243,7 +243,7 @@ func (e *expected) checkData(t *testing.T, d *DataAccess) {
 }
 
 var mergeShapes = map[string]shapeOf{
-	"hot and cold": {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: HotColdSchema, maxValue: 1 << 20, callees: true},
+	"hot and cold": {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: hotColdSchema, maxValue: 1 << 20, callees: true},
 	"full":         {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: FullSchema, maxValue: 3, histograms: true, callees: true},
 	"any schema":   {functions: 4, sites: 12, depth: 2, frames: 3, small: true, maxValue: 100, histograms: true, dataAccess: true},
 	"overflow":     {functions: 3, sites: 9, depth: 2, frames: 3, small: true, schema: FullSchema, dataAccess: true},

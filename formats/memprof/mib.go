@@ -102,10 +102,8 @@ func (f field) String() string {
 // size returns the number of bytes of the field in the formats, 4 or 8.
 func (f field) size() int { return fieldTraits[f].size }
 
-// largest returns the largest value that the field holds.
 func (f field) largest() uint64 { return 1<<(8*f.size()) - 1 }
 
-// read decodes the field at the start of b.
 func (f field) read(b []byte) uint64 {
 	if f.size() == 8 {
 		return le.Uint64(b)
@@ -113,7 +111,6 @@ func (f field) read(b []byte) uint64 {
 	return uint64(le.Uint32(b))
 }
 
-// append encodes a value of the field.
 func (f field) append(dst []byte, v uint64) []byte {
 	if f.size() == 8 {
 		return le.AppendUint64(dst, v)
@@ -131,11 +128,10 @@ const (
 	fullSchema16 Schema = FullSchema &^ (1<<accessHistogramSize | 1<<accessHistogram)
 	// rawSchema1 has the fields of raw version 1.
 	rawSchema1 Schema = 1<<(dataTypeID+1) - 2
-	// HotColdSchema has what compilers need to tell hot from cold contexts.
-	HotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
+	// hotColdSchema has what compilers need to tell hot from cold contexts.
+	hotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
 )
 
-// has reports whether the schema has field f.
 func (s Schema) has(f field) bool { return s&(1<<f) != 0 }
 
 // Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their numbers.
@@ -147,7 +143,6 @@ func (s Schema) Fields() []string {
 	return names
 }
 
-// all iterates over the fields in ascending order.
 func (s Schema) all() iter.Seq[field] {
 	return func(yield func(field) bool) {
 		for ; s != 0; s &= s - 1 {
@@ -204,7 +199,6 @@ func (m *MIB) pointer(f field) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(m), fieldTraits[f].offset)
 }
 
-// get returns the value of a field.
 func (m *MIB) get(f field) uint64 {
 	if f.size() == 8 {
 		return *(*uint64)(m.pointer(f))

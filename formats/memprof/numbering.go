@@ -109,7 +109,6 @@ func (t *numbering[K]) findAll(values []K, numbers []int32) {
 	}
 }
 
-// expect makes room for n values.
 func (t *numbering[K]) expect(n int) {
 	t.list = slices.Grow(t.list, n)
 	t.resize(1 << bits.Len(uint(n)+uint(n)/2))

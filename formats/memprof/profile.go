@@ -2,7 +2,6 @@ package memprof
 
 import "github.com/profuse-pgo/profuse/internal/llvm/guid"
 
-// guidOf returns the GUID of a function, given by its linkage name.
 func guidOf(name string) uint64 { return guid.Of(guid.Canonical(name)) }
 
 // Frame is one level of a call stack, inlined calls being levels of their own.

@@ -11,13 +11,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A rawStack locates the PCs of a stack.
 type rawStack struct {
 	off   int64
 	depth uint32
 }
 
-// A stackTable holds the stacks of a dump.
 type stackTable struct {
 	stacks []rawStack
 	ids    numbering[uint64]
@@ -73,7 +71,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 		}
 		i := t.find(c.Record, id)
 		if i < 0 {
-			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("that of a stack of the dump").
+			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("the id of a stack of the dump").
 				Because(&llvmerr.HeapError{Text: fmt.Sprintf(llvmerr.HeapMalformed.Text+": memprof callstack record does not contain id: %d", id), Class: profile.ErrCorrupt}))
 			break
 		}
@@ -111,7 +109,6 @@ func (r *rawReader) indexContexts() {
 	}
 }
 
-// merge adds a further MIB to a context.
 func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	p := r.p
 	c := &p.contexts[to]

@@ -82,7 +82,7 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 	}
 	var blocks uint64
 	seen := make(map[uint64]bool)
-	for c := range p.Contexts() {
+	for _, c := range contextsOf(p) {
 		if seen[c.StackID] {
 			t.Errorf("two contexts %#x", c.StackID)
 		}
@@ -199,7 +199,7 @@ func TestRawMemory(t *testing.T) {
 			le.PutUint64(b[8*rng.IntN(len(b)/8):], 1<<rng.IntN(64))
 			before += uint64(len(b))
 			if p, err := ReadRaw(name, b, RawOptions{}); err == nil {
-				for range p.Contexts() {
+				for range p.MIBs() {
 				}
 			}
 			size += len(b)

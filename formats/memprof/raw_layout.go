@@ -70,7 +70,6 @@ var le = binary.LittleEndian
 // bucketValue decodes a bucket of raw version 5: the low 12 bits, shifted left by the high 4 bits.
 func bucketValue(b uint16) uint64 { return uint64(b&0xfff) << (b >> 12) }
 
-// appendHistogram decodes buckets of the given size.
 func appendHistogram(dst []uint64, b []byte, bucket int) []uint64 {
 	dst = slices.Grow(dst, len(b)/bucket)
 	for ; len(b) >= bucket; b = b[bucket:] {

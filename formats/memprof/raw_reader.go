@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
-	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -61,13 +60,6 @@ type Segment struct {
 	BuildID []byte
 }
 
-// A RawContext holds the measurements of the blocks allocated in one context.
-type RawContext struct {
-	StackID uint64 // valid within one process only
-	MIB     MIB
-	PCs     []uint64 // leaf first: addresses within the calls, return address minus one
-}
-
 // A rawContext locates a context's parts in the file.
 type rawContext struct {
 	id     uint64
@@ -81,14 +73,7 @@ type rawContext struct {
 // IsRaw reports whether data begins like a raw MemProf profile, or like a raw profile of
 // data accesses, which ReadRaw refuses.
 func IsRaw(data []byte) bool {
-	if len(data) < 8 {
-		return false
-	}
-	switch le.Uint64(data) {
-	case rawMagic, rawMagicSwapped, accessMagic:
-		return true
-	}
-	return false
+	return len(data) >= 8 && slices.Contains([]uint64{rawMagic, rawMagicSwapped, accessMagic}, le.Uint64(data))
 }
 
 // maxRawFile bounds the bytes of a raw file, so that 31 bits number its contents.
@@ -123,30 +108,23 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	return r.p, nil
 }
 
-// Contexts iterates over the contexts in the order of the file.
-func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
-	return func(yield func(*RawContext) bool) {
-		var pcs slab.Slab[uint64]
+// MIBs iterates over the measurements of the contexts, in the order of the file. Each is valid until the next.
+func (p *RawProfile) MIBs() iter.Seq[*MIB] {
+	return func(yield func(*MIB) bool) {
+		var m MIB
 		for i := range p.contexts {
-			c := &p.contexts[i]
-			out := &RawContext{StackID: c.id, PCs: pcs.Make(int(c.depth))}
-			p.readMIB(c, &out.MIB)
-			for j, b := 0, p.pcs(c); j < len(out.PCs); j++ {
-				out.PCs[j] = le.Uint64(b[8*j:])
-			}
-			if !yield(out) {
+			p.readMIB(&p.contexts[i], &m)
+			if !yield(&m) {
 				return
 			}
 		}
 	}
 }
 
-// pcs returns the bytes of a context's PCs.
 func (p *RawProfile) pcs(c *rawContext) []byte {
 	return p.data[c.stack : c.stack+8*int64(c.depth)]
 }
 
-// readMIB decodes a context's MIB.
 func (p *RawProfile) readMIB(c *rawContext, m *MIB) {
 	if c.merged >= 0 {
 		*m = p.merged[c.merged]
@@ -156,7 +134,6 @@ func (p *RawProfile) readMIB(c *rawContext, m *MIB) {
 	decodeRawMIB(m, p.data[c.mib:], int(c.layout))
 }
 
-// rawReader reads the dumps of a file.
 type rawReader struct {
 	p       *RawProfile
 	opt     RawOptions
@@ -166,7 +143,6 @@ type rawReader struct {
 	stacksSeen map[uint64]bool // see noteStacks
 }
 
-// dump reads the dump at an offset of the file.
 func (r *rawReader) dump(start int64) (rawDump, error) {
 	d := rawDump{offset: start}
 	h, err := readRawHeader(r.p.data, start)
@@ -249,14 +225,14 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 
 // badRawMagic returns the error for bytes that begin no dump.
 func badRawMagic(rest []byte, start int64) error {
-	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(llvmerr.HeapMagic)
+	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "the magic of a raw MemProf profile", error(llvmerr.HeapMagic)
 	if len(rest) >= 8 {
 		switch le.Uint64(rest) {
 		case rawMagicSwapped:
-			found, want = "that of a big-endian profile", "that of a little-endian one, which all of MemProf's targets are"
+			found, want = "the magic of a big-endian profile", "the magic of a little-endian one, as all of MemProf's targets are"
 			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		case accessMagic:
-			found = "that of a raw profile of accesses to data"
+			found = "the magic of a raw profile of accesses to data"
 			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		}
 	}
@@ -267,7 +243,6 @@ func badRawMagic(rest []byte, start int64) error {
 	return flaw.At("header", start).Field("Magic").Got(found).Want(want).Because(cause)
 }
 
-// section returns a cursor over a section.
 func (h *rawHeader) section(data []byte, name string, from, to uint64) *cursor.Cursor {
 	base := h.start + int64(from)
 	return cursor.New(name, base, data[base:h.start+int64(to)], binary.LittleEndian)
@@ -283,7 +258,6 @@ func endSection(c *cursor.Cursor) error {
 	return c.Err()
 }
 
-// readSegments reads the segments of a dump.
 func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	n := c.Count(c.U64("number of segments"), l.segment, "number of segments")
 	out := make([]Segment, 0, n)

@@ -17,12 +17,21 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-func contextsOf(p *RawProfile) []RawContext {
-	var out []RawContext
-	for c := range p.Contexts() {
-		x := *c
-		x.PCs = slices.Clone(c.PCs)
-		out = append(out, x)
+// A contextParts is a context of a raw profile with its stack, leaf first.
+type contextParts struct {
+	StackID uint64
+	MIB     MIB
+	PCs     []uint64
+}
+
+func contextsOf(p *RawProfile) []contextParts {
+	out := make([]contextParts, len(p.contexts))
+	for i := range p.contexts {
+		out[i].StackID = p.contexts[i].id
+		p.readMIB(&p.contexts[i], &out[i].MIB)
+		for b := p.pcs(&p.contexts[i]); len(b) > 0; b = b[8:] {
+			out[i].PCs = append(out[i].PCs, le.Uint64(b))
+		}
 	}
 	return out
 }
@@ -202,7 +211,7 @@ func TestRawErrors(t *testing.T) {
 		{"overlap", put(segment+64, 0x55555500fff0), profile.ErrCorrupt, "want apart", 48, "malformed"},
 		{"MIB count", put(mib, 3), profile.ErrTruncated, "number of MIBs is 3, want at most 2", mib + 8, "truncated"},
 		{"histogram", put(mib+8+8+132, 1<<30), profile.ErrTruncated, "AccessHistogramSize is 1073741824, want at most", mib + 8 + 152, "truncated"},
-		{"unknown stack", put(mib+8, 77), profile.ErrCorrupt, "StackId is 0x4d, want that of a stack", mib + 8, "memprof callstack record does not contain id: 77"},
+		{"unknown stack", put(mib+8, 77), profile.ErrCorrupt, "StackId is 0x4d, want the id of a stack", mib + 8, "memprof callstack record does not contain id: 77"},
 		{"stack count", put(stack, 1<<62), profile.ErrTruncated, "number of stacks", stack + 8, "truncated"},
 		{"depth", put(stack+16, 1<<61), profile.ErrTruncated, "NumPCs is 2305843009213693952, want at most", stack + 24, "truncated"},
 		{"same id", put(stack+8+32, 100), profile.ErrCorrupt, "StackId is 0x64 again", stack + 8 + 32, "memprof raw profile got different call stack for same id"},
@@ -260,7 +269,7 @@ func TestRawSamples(t *testing.T) {
 			continue
 		}
 		buckets := 0
-		for x := range p.Contexts() {
+		for _, x := range contextsOf(p) {
 			buckets += len(x.MIB.Histogram)
 			if x.MIB.AllocCount == 0 || len(x.PCs) == 0 {
 				t.Errorf("%s: context %+v", c.name, x)

@@ -132,7 +132,7 @@ func TestSectionsOfFixtures(t *testing.T) {
 // equal frames at different addresses, in several dumps that share contexts, of every measurement.
 func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, contexts int) rawBuild {
 	var pcs []uint64
-	for c := range raw.Contexts() {
+	for _, c := range contextsOf(raw) {
 		pcs = append(pcs, c.PCs...)
 	}
 	main := raw.Segments[0]

@@ -111,7 +111,6 @@ type chain struct {
 
 func (c *chain) len() int { return c.end - c.start }
 
-// lookup finds the frames of all distinct PCs.
 func (s *symbolizer) lookup() error {
 	pcs := s.pcs.list
 	s.about.PCs = len(pcs)
@@ -171,7 +170,6 @@ const (
 	freeFrames     = 1 << 20
 )
 
-// checkSize checks the number of frames on all stacks.
 func (s *symbolizer) checkSize() error {
 	length := make([]int, len(s.found))
 	for i, stack := range s.found {
@@ -209,7 +207,6 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 		Want(b.describe()).Mismatch())
 }
 
-// countOutside counts the addresses in each program that was not found.
 func (s *symbolizer) countOutside(pcs []uint64) {
 	s.about.Outside = len(pcs)
 	slices.Sort(pcs)
@@ -281,10 +278,7 @@ func (s *symbolizer) collect(ordered bool) {
 // renumber orders the distinct PCs by the given keys.
 func (s *symbolizer) renumber(by []uint64) {
 	old := s.pcs.list
-	order := make([]int32, len(old))
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := upTo[int32](len(old))
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(by[a], by[b]) })
 	s.pcs = numbering[uint64]{}
 	number := make([]uint16, len(old))

@@ -34,7 +34,6 @@ func (p *program) hasDebug() bool {
 	return err == nil && path != ""
 }
 
-// executable returns the segments of code.
 func (p *program) executable() []symbolize.Segment {
 	return slices.DeleteFunc(slices.Clone(p.file.Segments), func(s symbolize.Segment) bool { return !s.Executable })
 }
@@ -115,14 +114,10 @@ func (p *program) guid(name string) uint64 {
 
 // isRuntimeFile reports whether a source file belongs to the MemProf runtime's allocation functions.
 func isRuntimeFile(path string) bool {
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp":
-		return true
-	}
-	return false
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return slices.Contains([]string{"memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp"}, name)
 }
 
-// length returns the number of frames on a stack of p.chains.
 func (p *program) length(stack StackIndex) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

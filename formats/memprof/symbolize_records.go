@@ -24,7 +24,6 @@ type stackPath struct {
 	next int        // index in the arena of the next frame
 }
 
-// step advances to the next frame.
 func (p *stackPath) step(s *symbolizer) {
 	if p.next > s.chains[p.ids[p.call]].start {
 		p.next--
@@ -119,7 +118,6 @@ func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack Stac
 	}
 }
 
-// profile makes the profile.
 func (s *symbolizer) profile() *Profile {
 	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.found))}
 	n := len(s.raw.contexts)
@@ -232,7 +230,6 @@ func (s *symbolizer) chain(id int32) []frameIndex {
 
 func (b *recordBuilder) guid(f frameIndex) uint64 { return b.out.Stacks.Frames[f].GUID }
 
-// addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
 	for i, guid := range b.callers.guids.list {
 		r, added := b.records.guids.add(guid)
@@ -247,7 +244,6 @@ func (b *recordBuilder) addCallSites() {
 	}
 }
 
-// readMIB decodes a context's MIB.
 func (s *symbolizer) readMIB(c *rawContext, m *MIB) {
 	s.raw.readMIB(c, m)
 	if c.layout == 1 {

@@ -41,7 +41,7 @@ func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symb
 		}
 		m[guid][text] = true
 	}
-	for c := range raw.Contexts() {
+	for _, c := range contextsOf(raw) {
 		var chains [][]Frame
 		for _, pc := range c.PCs {
 			i := slices.IndexFunc(raw.Segments, func(s Segment) bool { return s.Start <= pc && pc < s.End })

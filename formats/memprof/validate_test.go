@@ -46,7 +46,7 @@ func TestValidate(t *testing.T) {
 		{"cold hash twice", func(p *Profile) { p.DataAccess.ColdHashes = []uint64{6, 6} }, -1, "cold hash", "0x6 again", "each once"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &Profile{MIBs: []MIB{{Fields: HotColdSchema, AllocCount: 1}}, DataAccess: &DataAccess{
+			p := &Profile{MIBs: []MIB{{Fields: hotColdSchema, AllocCount: 1}}, DataAccess: &DataAccess{
 				Records:     []DataAccessRecord{{Symbol: "s"}, {Hash: 5}},
 				ColdSymbols: []string{"c"}, ColdHashes: []uint64{6},
 			}}

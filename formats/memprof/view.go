@@ -61,7 +61,6 @@ func (p *Profile) omitted() (omits []string) {
 	return omits
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p      *Profile
 	opt    ViewOptions
@@ -78,7 +77,6 @@ func (v *view) hasSources() bool {
 	return len(v.p.Stacks.Frames) > 0
 }
 
-// symbol names a function.
 func (v *view) symbol(guid uint64) profile.Symbol {
 	s := profile.Symbol{Name: v.p.Names[guid], ID: guid}
 	if s.Name == "" && v.opt.Name != nil {

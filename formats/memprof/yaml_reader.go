@@ -69,18 +69,23 @@ var (
 func (r *yamlReader) document() {
 	r.s.Fields(documentKeys, func(key string) {
 		if key == keyRecords {
-			n := 0
-			r.s.Sequence(func() {
-				r.s.Record = n
-				n++
-				r.record()
-			})
-			r.s.Record = -1
+			r.numbered(r.record)
 			return
 		}
 		r.p.DataAccess = &DataAccess{}
 		r.dataAccess(r.p.DataAccess)
 	}, documentKeys...)
+}
+
+// numbered reads a sequence of records. Errors in a record have its number.
+func (r *yamlReader) numbered(record func()) {
+	n := 0
+	r.s.Sequence(func() {
+		r.s.Record = n
+		n++
+		record()
+	})
+	r.s.Record = -1
 }
 
 // record reads one record and adds it to the record of the same function, if there is one.
@@ -205,16 +210,13 @@ func (r *yamlReader) guid(field string) uint64 {
 }
 
 func (r *yamlReader) dataAccess(d *DataAccess) {
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	cold := make(map[string]struct{})
 	hashes := make(map[uint64]struct{})
 	r.s.Fields(dataKeyNames, func(key string) {
 		switch key {
 		case keySampled:
-			n := 0
-			r.s.Sequence(func() {
-				r.s.Record = n
-				n++
+			r.numbered(func() {
 				line := r.s.Line()
 				rec := r.sample()
 				if r.s.Err() == nil && !seen.add(&rec) {
@@ -223,7 +225,6 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 				}
 				d.Records = append(d.Records, rec)
 			})
-			r.s.Record = -1
 		case keyColdSymbols:
 			r.s.Sequence(func() {
 				name := guid.Canonical(r.s.Scalar())

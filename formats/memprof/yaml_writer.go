@@ -61,13 +61,11 @@ const (
 // yamlWrapColumn is the column after which flow collections continue in the next line.
 const yamlWrapColumn = 80
 
-// A yamlPrinter prints the parts of a profile.
 type yamlPrinter struct {
 	llvmyaml.Printer
 	out output
 }
 
-// flushIfLarge writes the printed text if it is long.
 func (y *yamlPrinter) flushIfLarge() {
 	if len(y.Buf) >= outputPiece {
 		y.flush()
@@ -149,7 +147,6 @@ func (y *yamlPrinter) records(p *Profile) {
 	}
 }
 
-// frames prints a call stack.
 func (y *yamlPrinter) frames(p *Profile, k string, i StackIndex) {
 	const indent = "          - "
 	if i == 0 {

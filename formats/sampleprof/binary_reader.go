@@ -107,7 +107,6 @@ func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	r.p.Summary = s
 }
 
-// readNames reads a table of strings.
 func (r *binaryReader) readNames(c *cursor.Cursor) {
 	c.Section = nameSection.String()
 	n := c.Count(c.ULEB("number of names"), 1, "number of names")
@@ -170,7 +169,6 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 	r.nameFunctions(c, false)
 }
 
-// readContexts reads the table of contexts.
 func (r *binaryReader) readContexts(c *cursor.Cursor) {
 	n := c.Count(c.ULEB("number of contexts"), 1, "number of contexts")
 	r.contexts = make([][]Frame, n)
@@ -278,7 +276,6 @@ func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
 	return context[len(context)-1].Name, context
 }
 
-// readFunctions reads functions to the end of the section.
 func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	if r.packer != nil {
 		if c.Err() != nil {
@@ -320,7 +317,6 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	r.compareOffsets(c)
 }
 
-// failDepth fails because functions are inlined too deep.
 func failDepth(c *cursor.Cursor) {
 	c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
 		Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())

@@ -22,7 +22,6 @@ type packedProfile struct {
 	summary  *Summary // computed when needed
 }
 
-// pack packs the functions of a profile.
 func (p *Profile) pack() *packedProfile {
 	to := newPacker()
 	functions := p.InMapOrder()
@@ -86,7 +85,6 @@ func (p *packedProfile) sorted() []int {
 	return sorted
 }
 
-// compare orders functions i and j by name or context.
 func (p *packedProfile) compare(i, j int) int {
 	return p.names.compareFunctions(&p.functions[i], &p.functions[j])
 }
@@ -154,7 +152,6 @@ func appendLocationWord(dst []byte, word uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
 
-// appendFunction appends function i.
 func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
 	f := &w.functions[i]
 	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
@@ -197,7 +194,6 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	return insertULEB(dst, begin, uint64(n))
 }
 
-// insertULEB inserts a number at an offset.
 func insertULEB(dst []byte, at int, n uint64) []byte {
 	if n < 0x80 {
 		dst = append(dst, 0)

@@ -140,7 +140,6 @@ func (m *functionMap) get(f *Function) (known *Function, added bool) {
 	return m.functions[i], added
 }
 
-// find returns the function with the given key, or nil.
 func (m *functionMap) find(key uint64) *Function {
 	if i, ok := m.order.Find(key); ok {
 		return m.functions[i]
@@ -175,7 +174,6 @@ func (m *functionMap) slice() []*Function {
 	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
 }
 
-// mapOf returns a map of the functions, inserted in their order.
 func mapOf(functions []*Function) *functionMap {
 	m := new(functionMap)
 	for _, f := range functions {

@@ -51,7 +51,6 @@ func (p *Profile) Convert(opt ConvertOptions) {
 	}
 }
 
-// trimCold merges and drops cold contexts.
 func (p *Profile) trimCold(opt ConvertOptions) {
 	threshold, _ := p.Summarize().Cutoffs.Cold()
 	m := p.toMap()
@@ -76,7 +75,6 @@ func (p *Profile) trimCold(opt ConvertOptions) {
 	p.setFunctions(m)
 }
 
-// flatten removes contexts and inlining.
 func (p *Profile) flatten() {
 	var flat functionMap
 	for _, f := range p.InMapOrder() {
@@ -97,7 +95,6 @@ func (p *Profile) flatten() {
 	p.setFunctions(&flat)
 }
 
-// divide divides all counts and rounds halves up.
 func (p *Profile) divide(by uint64) {
 	divide := func(n *uint64) { *n = saturate.Div(*n, by) }
 	divideAll := func(targets []Target) {
@@ -149,7 +146,6 @@ type contextNode struct {
 	function *Function               // nil if the profile has no such context
 }
 
-// nest replaces contexts by inlining.
 func (p *Profile) nest() {
 	m := p.toMap()
 	root := &contextNode{}

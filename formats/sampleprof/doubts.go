@@ -15,7 +15,6 @@ type doubts struct {
 	list  []doubt
 }
 
-// A doubtKind says what is doubtful.
 type doubtKind int
 
 const (
@@ -64,7 +63,6 @@ func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, at int64, fiel
 // A functionOffset is the offset of a function in its section.
 type functionOffset struct{ subject, offset uint64 }
 
-// readOffsets reads the offsets of the functions in the next profile section.
 func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	n := c.Count(c.ULEB("number of functions"), 2, "number of functions")
 	r.offsets = make([]functionOffset, 0, n)
@@ -106,7 +104,6 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	}
 }
 
-// knownFlags returns the flags that a section may have.
 func (s *section) knownFlags() uint64 {
 	const common = flagCompressed | flagFlat
 	switch s.kind {

@@ -102,7 +102,6 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	}
 }
 
-// readAllMetadata reads a metadata section.
 func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
 	// Metadata refer to callsites, which can be found only if they are sorted.
 	r.tidy()

@@ -105,7 +105,6 @@ func (p *programFacts) count() (n int) {
 	return n
 }
 
-// A fitter is the state of [Profile.Fit].
 type fitter struct {
 	profile *Profile
 	program *programFacts
@@ -289,7 +288,6 @@ func (f *fitter) addStaleness(fn *Function) {
 	})
 }
 
-// finish completes and sorts the list of functions.
 func (f *fitter) finish() {
 	for flat := range maps.Values(f.byID) {
 		if f.fit.Lines && flat.in != nil && flat.in.startLine {

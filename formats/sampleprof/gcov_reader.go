@@ -25,7 +25,6 @@ const (
 	targetKind = 7
 )
 
-// gcovReader reads a gcov profile.
 type gcovReader struct {
 	builder
 	c     *cursor.Cursor
@@ -62,7 +61,6 @@ func readGCov(data []byte) (*Profile, error) {
 	return r.p, r.c.Err()
 }
 
-// tag reads the tag and the length of a section.
 func (r *gcovReader) tag(want uint32, section string) {
 	r.c.Section = section
 	at := r.c.Offset()

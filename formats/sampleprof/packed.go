@@ -29,10 +29,8 @@ const (
 	sizeBytes = 4 // of the size of a callsite's body
 )
 
-// emptyBody is the body of a function without samples.
 var emptyBody = []byte{0, 0, 0, 0, 0, 0}
 
-// A packedFunction is a function with a packed body.
 type packedFunction struct {
 	name    uint32 // number in the name table
 	context []Frame
@@ -48,7 +46,6 @@ func (f *packedFunction) checksum() uint64 {
 	return u.num()
 }
 
-// inlines reports whether the function has callsites.
 func (f *packedFunction) inlines() bool {
 	u := unpacker{b: f.body}
 	u.skip()
@@ -58,19 +55,16 @@ func (f *packedFunction) inlines() bool {
 	return u.location().ok
 }
 
-// A packedTarget is an element of a list.
 type packedTarget struct{ name, count uint64 }
 
 func (t packedTarget) compare(o packedTarget) int { return cmp.Compare(t.name, o.name) }
 
-// A packedLocation is a location in a body.
 type packedLocation struct {
 	word   uint64 // see Location.word
 	listed bool   // a list follows
 	ok     bool   // false at the end of the locations
 }
 
-// A packedCall is a callsite in a body.
 type packedCall struct {
 	packedLocation
 	name, checksum uint64
@@ -161,7 +155,6 @@ func (u *unpacker) longNum() uint64 {
 	}
 }
 
-// skip skips a number.
 func (u *unpacker) skip() {
 	for u.b[u.i] >= 0x80 {
 		u.i++
@@ -234,7 +227,6 @@ func (u *unpacker) call() (c packedCall) {
 	return c
 }
 
-// A packer packs functions.
 type packer struct {
 	*nameTable
 	list   []packedTarget
@@ -259,7 +251,6 @@ func (p *packer) function(dst []byte, f *Function) packedFunction {
 	return packedFunction{name, f.Context, f.Head, p.pack(dst, f)}
 }
 
-// pack appends the body of a function.
 func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = cursor.AppendULEB(dst, f.Total)
 	checksum := f.Checksum
@@ -305,7 +296,6 @@ func (p *packer) targets(dst []byte, targets []Target) []byte {
 	return appendList(dst, p.list)
 }
 
-// sortList sorts a list by name number.
 func sortList(list []packedTarget) { sortFew(list, packedTarget.compare) }
 
 // sortFew sorts a list. It is fast for the usual one or two elements.

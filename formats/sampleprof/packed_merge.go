@@ -42,7 +42,6 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 	return m.mergeLists(dst, &x, &y, false), true
 }
 
-// addCount adds weight·count to sum.
 func (m *bodyMerger) addCount(sum *uint64, count uint64) {
 	if addCount(sum, count, m.weight) {
 		m.result |= overflowed

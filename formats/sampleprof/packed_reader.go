@@ -281,7 +281,6 @@ func (p *filePacker) callsites(depth int) {
 	}
 }
 
-// compare orders callsites by location, then by name number.
 func (c span) compare(o span) int {
 	return cmp.Or(cmp.Compare(c.word, o.word), cmp.Compare(c.name, o.name))
 }

@@ -27,7 +27,6 @@ func (e *partialExtra) addTo(m *Merger, added *Added, name string, weight uint64
 	}
 }
 
-// readPartial reads a partialSection.
 func (r *binaryReader) readPartial(c *cursor.Cursor) {
 	if r.opt.Lenient { // LLVM skips it
 		c.Skip(uint64(c.Len()), "section")

@@ -115,7 +115,6 @@ func (n Name) byID(o Name) int {
 // the code on that line. In probe-based profiles, Line is the number of a probe.
 type Location struct{ Line, Discriminator uint32 }
 
-// compare orders locations by line, then by discriminator.
 func (l Location) compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
 
 func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discriminator) }
@@ -319,7 +318,6 @@ func (f *Function) maxCount() (most uint64) {
 	return most
 }
 
-// addSymbols adds names to p.Symbols and keeps it sorted.
 func (p *Profile) addSymbols(names ...string) {
 	if len(names) > 0 {
 		p.Symbols = append(p.Symbols, names...)

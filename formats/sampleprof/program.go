@@ -41,7 +41,6 @@ const unknownCallee = 0
 // maxCallees bounds the callees kept for one location. Lines rarely have more calls.
 const maxCallees = 16
 
-// add adds a callee, once.
 func (l *calleeList) add(callee uint64) {
 	if len(*l) < maxCallees && !slices.Contains(*l, callee) {
 		*l = append(*l, callee)
@@ -68,7 +67,6 @@ func readProgram(f *symbolize.File) (*programFacts, error) {
 	return r.programFacts, err
 }
 
-// A programReader is the state of [readProgram].
 type programReader struct {
 	*programFacts
 	file   *symbolize.File
@@ -99,7 +97,6 @@ func (r *programReader) ofID(id uint64) *programFunction {
 	return f
 }
 
-// readSymbols reads the code and the names of functions.
 func (r *programReader) readSymbols() error {
 	if err := r.code.read(r.file); err != nil {
 		return err
@@ -133,7 +130,6 @@ func (r *programReader) section(name string) ([]byte, error) {
 	return s.Data()
 }
 
-// readDescs reads the descriptions of probes.
 func (r *programReader) readDescs() error {
 	data, err := r.section(pseudoprobe.DescSection)
 	if err != nil {
@@ -153,7 +149,6 @@ func (r *programReader) readDescs() error {
 	return nil
 }
 
-// readProbes reads the probes that are left in the code.
 func (r *programReader) readProbes() error {
 	data, err := r.section(pseudoprobe.ProbeSection)
 	if err != nil {
@@ -191,7 +186,6 @@ func (r *programReader) readProbes() error {
 	return nil
 }
 
-// addCall records a call.
 func (f *programFunction) addCall(at Location, callee uint64) {
 	if f.callees == nil {
 		f.callees = make(map[Location]calleeList)

@@ -9,7 +9,6 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// code is the machine code of a program.
 type code struct {
 	arch     string
 	sections []codeSection       // by address
@@ -17,13 +16,11 @@ type code struct {
 	sorted   []uint64            // keys of starts
 }
 
-// A codeSection is a section of machine code.
 type codeSection struct {
 	addr uint64
 	data []byte
 }
 
-// end returns the first address after the section.
 func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
 
 // read reads the sections in executable segments.
@@ -58,7 +55,6 @@ func (c *code) sectionAt(addr uint64) *codeSection {
 	return &c.sections[i]
 }
 
-// has reports whether there is code at an address.
 func (c *code) has(addr uint64) bool { return c.sectionAt(addr) != nil }
 
 // addStart records that a function begins at an address. Functions with identical code may share one.

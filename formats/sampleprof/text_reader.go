@@ -34,7 +34,6 @@ const (
 	maxLine = 1<<16 - 1
 )
 
-// textReader reads a text profile line by line.
 type textReader struct {
 	builder
 	data  []byte
@@ -141,7 +140,6 @@ func splitHead(line []byte) (name []byte, total, head uint64, ok bool) {
 	return name, total, head, ok
 }
 
-// cutLast cuts a text at its last colon.
 func cutLast(text []byte) (before, after []byte, ok bool) {
 	i := bytes.LastIndexByte(text, ':')
 	if i < 0 {

@@ -49,7 +49,6 @@ func (t *textWriter) number(before byte, n uint64) {
 	t.buf = strconv.AppendUint(append(t.buf, before), n, 10)
 }
 
-// begin begins a line with a location.
 func (t *textWriter) begin(depth int, at Location) {
 	t.indent(depth)
 	t.buf = append(appendLocation(t.buf, at), ": "...)
@@ -188,7 +187,6 @@ func (o *WriteOptions) complete(p *packedProfile) {
 	}
 }
 
-// write writes the profile in one of the binary encodings.
 func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 	opt.complete(p)
 	switch opt.Format {

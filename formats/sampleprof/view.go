@@ -59,7 +59,6 @@ func (f *Function) hasVTables() (has bool) {
 	return has
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p         *Profile
 	identity  profile.Identity
@@ -119,7 +118,6 @@ func frameAt(n Name, at Location, inlined bool) profile.Frame {
 	return profile.Frame{Symbol: symbol(n), Line: int32(at.Line), Inlined: inlined}
 }
 
-// A stackWalk yields the stacks of functions.
 type stackWalk struct {
 	yield func(*profile.Stack) bool
 	stack profile.Stack
