@@ -81,7 +81,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	}
 	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
-		r.addDoubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("name "+r.names[i].String()).Got("in the table alone").Want("used by a function"))
 	}
 	r.p.odd = r.doubts.errors()
 	return r.p, c.Err()
@@ -130,7 +130,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		name := NameOf(own)
 		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
 		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
-			r.addDoubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("name").Got(name).Want("names in order, each once"))
 			inOrder = false
 		}
 		if r.ids {
@@ -185,7 +185,7 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 			return
 		}
 		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
-			r.addDoubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
+			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("context").Got(i).Want("contexts in order, each once"))
 		}
 		r.contexts[i] = frames
 	}
@@ -218,7 +218,7 @@ func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
 	at, discriminator := c.Offset(), c.ULEB("discriminator")
 	if discriminator > math.MaxUint32 { // LLVM takes the low half
-		r.addDoubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+		r.addDoubt(otherDoubt, c, c.At(at).Field("discriminator").Got(discriminator).Want("at most 32 bits"))
 	}
 	return Location{uint32(line), uint32(discriminator)}
 }
@@ -230,7 +230,7 @@ func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int6
 	offset := c.Offset()
 	at := r.location(c, limit)
 	if word := int64(at.word()); word <= *last {
-		r.addDoubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+		r.addDoubt(locationOrder, c, c.At(offset).Field("location").Got(at).Want("locations in order, each once"))
 	} else {
 		*last = word
 	}
@@ -309,7 +309,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		addCount(&f.Head, head, 1)
 		r.readBody(c, f, 1)
 		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
-			r.addDoubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+			r.addDoubt(functionOrder, c, c.At(at).Field("function").Got(f.Label()).Want("functions in the order of their totals, each once"))
 		}
 		known, last = f.Total, subject
 	}
@@ -349,7 +349,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
 		if word < last || word == last && r.index <= index {
-			r.addDoubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+			r.addDoubt(locationOrder, c, c.At(offset).Field("callsite").Got(callee.Name).Want("callsites in order, each once"))
 		}
 		last, index = word, r.index
 		f.Callsites = append(f.Callsites, Callsite{at, callee})
@@ -360,7 +360,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	}
 	n = r.count(c, 3, "number of virtual calls")
 	for last = -1; n > 0 && c.Err() == nil; n-- {
-		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines, &last), r.readTargets(c, false)})
+		f.VTables = append(f.VTables, Sample{Location: r.sampleLocation(c, r.lines, &last), Targets: r.readTargets(c, false)})
 	}
 }
 
@@ -380,7 +380,7 @@ func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 			count = 0
 		}
 		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
-			r.addDoubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+			r.addDoubt(targetOrder, c, c.At(at).Field("target").Got(targets[len(targets)-1].Name).Want("targets in order, each once"))
 		}
 		known, last = count, r.index
 	}

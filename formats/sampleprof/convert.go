@@ -113,7 +113,7 @@ func (p *Profile) divide(by uint64) {
 				sortFew(g.Body[i].Targets, byCount) // rounding makes some counts equal
 			}
 			for i := range g.VTables {
-				divideAll(g.VTables[i].VTables)
+				divideAll(g.VTables[i].Targets)
 			}
 			return true
 		})

@@ -53,10 +53,10 @@ func (d *doubts) errors() (errs []error) {
 	return errs
 }
 
-// addDoubt adds a doubt about the value read at an offset.
-func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
+// addDoubt adds a doubt about a value that c has read.
+func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, problem flaw.Problem) {
 	if c.Err() == nil && !r.opt.Lenient {
-		r.doubts.add(kind, c.At(at).Field(field).Got(got).Want(want).Corrupt())
+		r.doubts.add(kind, problem.Corrupt())
 	}
 }
 
@@ -79,7 +79,7 @@ func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	}
 	slices.SortFunc(r.offsets, func(a, b functionOffset) int { return cmp.Compare(a.offset, b.offset) })
 	if !slices.Equal(r.offsets, r.starts) {
-		r.addDoubt(otherDoubt, c, -1, "function offsets", "other functions or offsets", "the functions and offsets in the section")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("function offsets").Got("other functions or offsets").Want("the functions and offsets in the section"))
 	}
 	r.offsets, r.starts = nil, nil
 }
@@ -92,15 +92,15 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	end := uint64(c.Offset())
 	for _, s := range sections {
 		if s.offset != end {
-			r.addDoubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
+			r.addDoubt(otherDoubt, c, c.At(-1).Field(s.kind.String()).Got(s.offset).Want("the end of the section before"))
 		}
 		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
-			r.addDoubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
+			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Got(s.kind.String()).Want("a known type, and known flags"))
 		}
 		end = s.offset + s.size
 	}
 	if end != uint64(len(r.data)) {
-		r.addDoubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("size of the file").Got(len(r.data)).Want("the end of the last section"))
 	}
 }
 

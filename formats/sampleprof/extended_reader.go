@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -110,12 +109,12 @@ func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
 		name, context := r.subject(c)
 		f := r.known.find(keyOf(name, context))
 		if f == nil {
-			r.addDoubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+			r.addDoubt(otherDoubt, c, c.At(c.Offset()).Field("function").Got(name).Want("one that the profile has"))
 		}
 		r.readMetadata(c, f, flags, 1)
 	}
 	if n != len(r.p.Functions) {
-		r.addDoubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
+		r.addDoubt(otherDoubt, c, c.At(c.Offset()).Field("number of functions").Got(n).Wantf("%d, as the profile has", len(r.p.Functions)))
 	}
 }
 
@@ -135,7 +134,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 		at := c.Offset()
 		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
 		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
-			r.addDoubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+			r.addDoubt(otherDoubt, c, c.At(at).Field("attributes").Got(f.Attributes).Want("known ones"))
 		}
 	}
 	if r.p.Kind.ContextSensitive {
@@ -173,7 +172,7 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	symbols := strings.Split(text, "\x00")
 	for i := range symbols[1:] {
 		if symbols[i] >= symbols[i+1] {
-			r.addDoubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+			r.addDoubt(symbolOrder, c, c.At(-1).Field("symbol").Got(symbols[i+1]).Want("symbols in order, each once"))
 		}
 	}
 	r.p.addSymbols(symbols...)

@@ -144,15 +144,11 @@ func (f *fitter) flatOf(n Name) *flatFunction {
 	flat := f.byID[id]
 	if flat == nil {
 		flat = &flatFunction{
-			id: id, in: f.program.functions[id],
+			id: id, in: f.program.functions[id], FunctionFit: FunctionFit{Name: n, Gone: f.program.functions[id] == nil},
 			locations: make(map[Location]bool), callees: make(map[Location]calleeList), sampled: make(map[Location]bool),
 		}
-		flat.Name = n
 		if n.isID() && flat.in != nil && flat.in.name != "" {
 			flat.Name = NameOf(flat.in.name)
-		}
-		if flat.in == nil {
-			flat.Gone = true
 		}
 		f.byID[id] = flat
 	}

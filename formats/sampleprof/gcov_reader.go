@@ -1,6 +1,8 @@
 package sampleprof
 
 import (
+	"strings"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
@@ -72,12 +74,7 @@ func (r *gcovReader) tag(want uint32, section string) {
 
 // text reads a string without its padding.
 func (r *gcovReader) text() string {
-	text := string(r.c.Bytes(4*uint64(r.c.U32("length of a name")), "name"))
-	for i := range text {
-		if text[i] == 0 {
-			return text[:i]
-		}
-	}
+	text, _, _ := strings.Cut(string(r.c.Bytes(4*uint64(r.c.U32("length of a name")), "name")), "\x00")
 	return text
 }
 

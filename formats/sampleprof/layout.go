@@ -1,5 +1,7 @@
 package sampleprof
 
+import "cmp"
+
 // The binary formats begin with a magic number as ULEB128: "SPROF42" and the number of the
 // format (SampleProfileFormat). All other numbers are ULEB128 unless they are called u64 or
 // u32, which are little-endian. A string ends with a zero byte.
@@ -54,39 +56,19 @@ const (
 	partialSection sectionType = 0x70726f66757365 // "profuse"
 )
 
-var sectionNames = map[sectionType]string{
-	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
-	offsetSection: "function offsets", metadataSection: "function metadata",
-	contextSection: "context table", profileSection: "profiles", partialSection: "partial sum",
+// sectionNames are our names and LLVM's names of the known sections.
+var sectionNames = map[sectionType]struct{ name, llvm string }{
+	summarySection:  {"summary", "ProfileSummarySection"},
+	nameSection:     {"name table", "NameTableSection"},
+	symbolSection:   {"symbol list", "ProfileSymbolListSection"},
+	offsetSection:   {"function offsets", "FuncOffsetTableSection"},
+	metadataSection: {"function metadata", "FunctionMetadata"},
+	contextSection:  {"context table", "CSNameTableSection"},
+	profileSection:  {"profiles", "LBRProfileSection"},
+	partialSection:  {"partial sum", ""},
 }
 
-func (t sectionType) String() string {
-	if name, ok := sectionNames[t]; ok {
-		return name
-	}
-	return "section"
-}
-
-// llvmName returns the name that LLVM prints.
-func (t sectionType) llvmName() string {
-	switch t {
-	case summarySection:
-		return "ProfileSummarySection"
-	case nameSection:
-		return "NameTableSection"
-	case symbolSection:
-		return "ProfileSymbolListSection"
-	case offsetSection:
-		return "FuncOffsetTableSection"
-	case metadataSection:
-		return "FunctionMetadata"
-	case contextSection:
-		return "CSNameTableSection"
-	case profileSection:
-		return "LBRProfileSection"
-	}
-	return "UnknownSection"
-}
+func (t sectionType) String() string { return cmp.Or(sectionNames[t].name, "section") }
 
 // flagWords returns LLVM's words for the flags that are set.
 func (s *section) flagWords() (words []string) {

@@ -282,7 +282,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = appendEnd(dst)
 	for i := range f.VTables {
 		v := &f.VTables[i]
-		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.VTables) > 0), v.VTables)
+		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.Targets) > 0), v.Targets)
 	}
 	return appendEnd(dst)
 }
@@ -367,7 +367,7 @@ func (e *expander) expand(f *Function, body []byte) {
 		e.calls = e.calls[:first]
 	}
 	for p := u.location(); p.ok; p = u.location() {
-		f.VTables = append(f.VTables, VTableUses{locationOf(p.word), e.expandList(&u, p)})
+		f.VTables = append(f.VTables, Sample{Location: locationOf(p.word), Targets: e.expandList(&u, p)})
 	}
 }
 
@@ -390,7 +390,7 @@ func (e *expander) resolve(f *Function) {
 		e.resolveList(f.Body[i].Targets)
 	}
 	for i := range f.VTables {
-		e.resolveList(f.VTables[i].VTables)
+		e.resolveList(f.VTables[i].Targets)
 	}
 	for i := range f.Callsites {
 		e.resolve(f.Callsites[i].Callee)
@@ -410,7 +410,7 @@ func (e *expander) sort(f *Function) {
 		e.sortTargets(f.Body[i].Targets, byCount)
 	}
 	for i := range f.VTables {
-		e.sortTargets(f.VTables[i].VTables, byName)
+		e.sortTargets(f.VTables[i].Targets, byName)
 	}
 	for i := range f.Callsites {
 		e.sort(f.Callsites[i].Callee)

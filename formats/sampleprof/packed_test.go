@@ -138,11 +138,11 @@ func (f *Function) clone() *Function {
 	for _, s := range f.Body {
 		c.Body = append(c.Body, Sample{s.Location, s.Count, targets(s.Targets)})
 	}
+	for _, s := range f.VTables {
+		c.VTables = append(c.VTables, Sample{Location: s.Location, Targets: targets(s.Targets)})
+	}
 	for _, s := range f.Callsites {
 		c.Callsites = append(c.Callsites, Callsite{s.Location, s.Callee.clone()})
-	}
-	for _, v := range f.VTables {
-		c.VTables = append(c.VTables, VTableUses{v.Location, targets(v.VTables)})
 	}
 	return &c
 }

@@ -120,9 +120,7 @@ func (l Location) compare(o Location) int { return cmp.Compare(l.word(), o.word(
 func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discriminator) }
 
 // String returns "LINE", or "LINE.DISCRIMINATOR" if there is one, as text profiles do.
-func (l Location) String() string {
-	return string(appendLocation(nil, l))
-}
+func (l Location) String() string { return string(appendLocation(nil, l)) }
 
 // A Frame is a function in a calling context and the location of its call to the next frame.
 type Frame struct {
@@ -146,9 +144,11 @@ type Function struct {
 	Total   uint64 // samples of the function and of everything inlined into it
 	Head    uint64 // samples of the function's entry; 0 if inlined
 
-	Body      []Sample     // sorted by location, each location once
-	Callsites []Callsite   // inlined functions, sorted by location, then by name
-	VTables   []VTableUses // sorted by location, each location once
+	Body      []Sample   // sorted by location, each location once
+	Callsites []Callsite // inlined functions, sorted by location, then by name
+	// VTables has the virtual tables of the objects whose methods were called, in place of targets, and
+	// no counts. It is sorted by location, each location once.
+	VTables []Sample
 
 	Checksum uint64 // of the control flow graph; 0 unless probe-based
 	// Attributes are bits that say how the producer treated the function in its context: 1 the program
@@ -160,7 +160,7 @@ type Function struct {
 type Sample struct {
 	Location
 	Count   uint64
-	Targets []Target // functions called there, each once, by descending count, then by name
+	Targets []Target // functions called there, each once, by descending count, then by name; virtual tables by name
 }
 
 // A Target is a called function or a used virtual table, and how often.
@@ -173,12 +173,6 @@ type Target struct {
 type Callsite struct {
 	Location
 	Callee *Function
-}
-
-// VTableUses are the virtual tables of the objects whose methods were called at a location.
-type VTableUses struct {
-	Location
-	VTables []Target // sorted by name, each name once
 }
 
 // key returns the number that identifies a function in LLVM's maps: the GUID of its name, or

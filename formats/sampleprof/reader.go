@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -85,7 +86,7 @@ func Sections(name string, data []byte) ([]Section, error) {
 	c.ULEB("version")
 	var sections []Section
 	for _, s := range readSectionTable(c) {
-		sections = append(sections, Section{uint64(s.kind), s.kind.llvmName(), s.flagWords(), s.offset, s.size})
+		sections = append(sections, Section{uint64(s.kind), cmp.Or(sectionNames[s.kind].llvm, "UnknownSection"), s.flagWords(), s.offset, s.size})
 	}
 	return sections, flaw.InFile(c.Err(), name)
 }

@@ -334,17 +334,17 @@ func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 
 // readVTables reads "NAME:COUNT NAME:COUNT ". Names have no colons, and each occurs once.
 func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
-	uses := VTableUses{Location: at}
+	uses := Sample{Location: at}
 	ok := true
 	for word := range bytes.SplitSeq(text, []byte(" ")) {
 		if len(word) > 0 && ok {
 			name, digits, _ := bytes.Cut(word, []byte(":"))
 			var n uint64
 			n, ok = number(digits, math.MaxUint64)
-			uses.VTables = append(uses.VTables, Target{r.name(name), n})
+			uses.Targets = append(uses.Targets, Target{r.name(name), n})
 		}
 	}
-	uses.VTables = addup.Equal(uses.VTables, (*Target).compare, func(_, _ *Target) { ok = false })
+	uses.Targets = addup.Equal(uses.Targets, (*Target).compare, func(_, _ *Target) { ok = false })
 	if !ok {
 		r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
 		return

@@ -101,16 +101,16 @@ func (t *textWriter) function(f *Function, depth int) {
 }
 
 // uses writes the virtual tables of a location. It removes them, and all before them, from vtables.
-func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
+func (t *textWriter) uses(vtables *[]Sample, depth int, at Location) {
 	for len(*vtables) > 0 && (*vtables)[0].compare(at) <= 0 {
 		uses := (*vtables)[0]
 		*vtables = (*vtables)[1:]
-		if uses.Location != at || len(uses.VTables) == 0 {
+		if uses.Location != at || len(uses.Targets) == 0 {
 			continue
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range uses.VTables {
+		for _, v := range uses.Targets {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')

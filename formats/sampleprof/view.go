@@ -70,11 +70,7 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 // Features: locations are blocks, and lines are offsets from the first line of the function.
 func (v *view) Features() profile.Features {
-	features := profile.Features{Blocks: true, LineOffsets: true, Edges: true}
-	if v.p.Kind.ProbeBased {
-		features.Hashes = true
-	}
-	return features
+	return profile.Features{Blocks: true, LineOffsets: true, Edges: true, Hashes: v.p.Kind.ProbeBased}
 }
 
 func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.Text, ID: n.ID} }
