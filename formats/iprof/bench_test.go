@@ -96,9 +96,7 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			d := newDecoder("f", data, ReaderOptions{})
 			d.generalOnly = true
-			if err := d.read(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, d.read())
 		}
 	})
 	b.Run("check", func(b *testing.B) {
@@ -113,9 +111,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkWrite(b *testing.B) {
 	p, err := Read("f", benchFile(), ReaderOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for _, form := range []struct {
 		name  string
 		lines bool
@@ -123,9 +119,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(form.name, func(b *testing.B) {
 			b.SetBytes(int64(len(benchFile())))
 			for b.Loop() {
-				if err := Write(discard{}, p, WriteOptions{Lines: form.lines}); err != nil {
-					b.Fatal(err)
-				}
+				must(b, Write(discard{}, p, WriteOptions{Lines: form.lines}))
 			}
 		})
 	}
@@ -175,13 +169,9 @@ func BenchmarkMergeFiles(b *testing.B) {
 				}
 				wg.Wait()
 				for _, m := range mergers[1:] {
-					if err := mergers[0].Merge(m); err != nil {
-						b.Fatal(err)
-					}
+					must(b, mergers[0].Merge(m))
 				}
-				if err := Write(discard{}, mergers[0].Profile(), WriteOptions{}); err != nil {
-					b.Fatal(err)
-				}
+				must(b, Write(discard{}, mergers[0].Profile(), WriteOptions{}))
 			}
 		})
 	}

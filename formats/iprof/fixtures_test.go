@@ -13,6 +13,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var update = flag.Bool("update", false, "write testdata/iprof anew")
@@ -57,18 +58,14 @@ func TestFixtures(t *testing.T) {
 	for name, want := range made {
 		path := filepath.Join(fixtureDir, name)
 		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, path, want)
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what TestFixtures makes: %v", name, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(fixtureDir, "*.iprof"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		if made[filepath.Base(f)] == nil {
 			t.Errorf("%s is made by nothing", f)

@@ -23,9 +23,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	for _, version := range []int{-1, 1, 2, 3, 4} {
 		s, err := NewSection(p, WriteOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		writers["section "+string(rune('0'+max(version, 0)))] = func(w io.Writer) error { return s.Write(w, 0) }
 	}
 	for name, write := range writers {
@@ -79,9 +77,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	for version := 1; version <= SectionVersionMax; version++ {
 		file := writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r.Version != version || r.Schema != hotColdSchema || r.Offset != 0 {
 			t.Errorf("version %d: %d, schema %#x at %d", version, r.Version, r.Schema, r.Offset)
 		}
@@ -89,13 +85,9 @@ func TestWhatSectionsSay(t *testing.T) {
 			t.Errorf("version %d: summary %+v", version, r.summary)
 		}
 		q, err := r.Profile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := NewSection(p, WriteOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := []string{"data-access profile", "callees of call sites"}
 		if version == 4 {
 			want = nil
@@ -127,9 +119,7 @@ func TestKeyTwice(t *testing.T) {
 	}
 	file = bytes.ReplaceAll(file, le.AppendUint64(nil, p.Records[1].GUID), le.AppendUint64(nil, p.Records[0].GUID))
 	r, err := NewIndexedReader(file, 0, int64(len(file)), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := r.Profile(); !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "key is 0x1122334455667788 again, want each key once") {
 		t.Errorf("%v", err)
 	}

@@ -87,9 +87,7 @@ func TestSectionsCutShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := readWhole(file)
 			mustBeSound(t, file, p, err)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for n, cut := range hostile.Cuts(file, 1) {
 				p, err := readWhole(cut)
 				if err == nil {

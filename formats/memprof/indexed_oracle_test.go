@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -29,13 +28,9 @@ func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
 	r, err := NewIndexedReader(file, start, end, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := r.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -43,13 +38,9 @@ func readSection(t testing.TB, file []byte) *Profile {
 func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byte {
 	t.Helper()
 	s, err := NewSection(p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b bytes.Buffer
-	if err := s.Write(&b, start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Write(&b, start))
 	if int64(b.Len()) != s.Size {
 		t.Fatalf("section of %d bytes, announced %d", b.Len(), s.Size)
 	}
@@ -59,9 +50,7 @@ func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byt
 func yamlOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteYAML(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteYAML(&b, p))
 	return b.Bytes()
 }
 
@@ -70,9 +59,7 @@ func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.yaml"), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, doc, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, doc)
 	_, stderr, code := oracle.Run(t, tool, append([]string{"merge", in, "-o", out}, args...)...)
 	if code != 0 {
 		t.Fatalf("llvm-profdata: %s", stderr)
@@ -123,9 +110,7 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 	t.Helper()
 	start, end := sectionOf(t, file)
 	read, err := ReadYAML("doc", doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	compare := func(what string, got []byte) {
 		t.Helper()
 		want := file[start:end]
@@ -153,9 +138,7 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 	compare("from the section", again)
 
 	path := filepath.Join(t.TempDir(), "in.profdata")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, file)
 	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
 	if code != 0 {
 		t.Fatalf("llvm-profdata show: %s", stderr)
@@ -182,9 +165,7 @@ func showText(t *testing.T, p *Profile) string {
 			len(d.Records), len(d.ColdSymbols), len(d.ColdHashes))
 	}
 	var b bytes.Buffer
-	if err := WriteYAML(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteYAML(&b, p))
 	return text + b.String()
 }
 

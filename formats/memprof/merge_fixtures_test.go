@@ -30,9 +30,7 @@ func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 		p := readSection(t, file)
 		add(f.name+" indexed", p)
 		doc, err := ReadYAML("", yamlOf(t, p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		add(f.name+" YAML", doc)
 	}
 	return names, inputs
@@ -61,9 +59,7 @@ func TestMergeFixtures(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 			for i, in := range picked {
-				if err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
-					t.Fatal(err)
-				}
+				must(t, forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight))
 			}
 			root.Merge(forks[2])
 			root.Merge(forks[1])
@@ -79,9 +75,7 @@ func TestMergeFixtures(t *testing.T) {
 			for version := -1; version <= SectionVersionMax; version++ {
 				s := writeSection(t, p, WriteOptions{Version: version, Schema: p.KnownFields()}, 0)
 				again, err := readWhole(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if found, remarks := again.Check(); len(found)+len(remarks) > 0 && !strings.Contains(strings.Join(picks, " "), "clang14") {
 					t.Errorf("%v, version %d: %v", picks, version, found)
 				}
@@ -98,9 +92,7 @@ func TestAddRaw(t *testing.T) {
 		sum, whole := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 		add := func(name string, p *Profile, weight uint64) {
 			for _, m := range []*Merger{sum, whole} {
-				if err := m.AddProfile(name, p, weight); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.AddProfile(name, p, weight))
 			}
 		}
 		n := 0
@@ -111,9 +103,7 @@ func TestAddRaw(t *testing.T) {
 			}
 			raw, b, weight := f.read(t, RawOptions{LLVMCompat: compat}), openBinaries(t, f.program), uint64(1+n%3)
 			p, about := symbolizeRaw(t, raw, b, opt)
-			if err := whole.AddProfile(f.name, p, weight); err != nil {
-				t.Fatal(err)
-			}
+			must(t, whole.AddProfile(f.name, p, weight))
 			got, err := sum.AddRaw(raw, b, opt, weight)
 			if err != nil || got.Dropped != about.Dropped || got.Contexts != about.Contexts {
 				t.Fatalf("%s: %v, %+v instead of %+v", f.name, err, got, about)

@@ -262,9 +262,7 @@ func mergeAll(t testing.TB, inputs []weighted) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, in := range inputs {
-		if err := m.AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.AddProfile(fmt.Sprint(i), in.p, in.weight))
 	}
 	return m.Profile()
 }
@@ -319,9 +317,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 				root := NewMerger(MergeOptions{})
 				forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 				for i, in := range inputs {
-					if err := forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
-						t.Fatal(err)
-					}
+					must(t, forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight))
 				}
 				root.Merge(forks[1])
 				root.Merge(forks[2])
@@ -369,9 +365,7 @@ func TestMergeOfSection(t *testing.T) {
 		want := content(t, mergeAll(t, inputs))
 		section := writeSection(t, inputs[1].p, WriteOptions{Version: version, Schema: FullSchema}, 0)
 		r, err := NewIndexedReader(section, 0, int64(len(section)), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if inputs[1].p, err = r.Profile(); err != nil {
 			t.Fatal(err)
 		}
@@ -389,9 +383,7 @@ func TestSingleInputStays(t *testing.T) {
 	m := NewMerger(MergeOptions{})
 	fork := NewMerger(m.opt)
 	for _, in := range []*Profile{{}, p, {}} {
-		if err := fork.AddProfile("", in, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, fork.AddProfile("", in, 1))
 	}
 	m.Merge(fork)
 	if m.inputs != 1 || content(t, m.Profile()) != want {
@@ -417,9 +409,7 @@ func TestMergeWarnsOfOverflow(t *testing.T) {
 	var warnings []string
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	for i, in := range []weighted{{profileOf(1 << 31), 1}, {profileOf(1<<31 - 1), 1}, {profileOf(1), 1}, {profileOf(1), math.MaxUint64}} {
-		if err := m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight))
 	}
 	want := []string{
 		"in2: memprof: number of contexts with a sum that outgrew its field and was cut is 1, want 0: mismatching profile",

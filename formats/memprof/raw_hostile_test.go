@@ -109,9 +109,7 @@ func TestRawTruncation(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program, rawFixtureNamed(t, "clang16-dumps").program)
 	for name, data := range rawSeeds(t) {
 		whole, err := ReadRaw(name, data, RawOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n, cut := range hostile.Cuts(data, 1) {
 			between := slices.ContainsFunc(whole.dumps[1:], func(d rawDump) bool { return d.offset == int64(n) })
 			if exerciseRaw(t, cut, programs) != between {
@@ -174,9 +172,7 @@ func TestRawManyDumps(t *testing.T) {
 		b = append(b, one.bytes()...)
 	}
 	p, err := ReadRaw("many", b, RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(p.dumps) != 120_001 || len(p.Segments) != 40_000 {
 		t.Errorf("%d dumps, %d segments", len(p.dumps), len(p.Segments))
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,9 +41,7 @@ func TestRawVersions(t *testing.T) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			b := smallRaw(version)
 			p, err := ReadRaw("x", b.bytes(), RawOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			d := b.dumps[0]
 			if p.Version != int(version) || !cmp.Equal(p.Segments, d.segments) {
 				t.Errorf("version %d, segments %+v", p.Version, p.Segments)
@@ -114,9 +111,7 @@ func TestSeveralDumps(t *testing.T) {
 			b.dumps[1].segments = first.segments
 		}
 		p, err := ReadRaw("x", b.bytes(), RawOptions{LLVMCompat: compat})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		segments := 3
 		if compat {
 			segments = 2
@@ -167,9 +162,7 @@ func TestDumpOverflow(t *testing.T) {
 	b.dumps = append(b.dumps, b.dumps[0])
 	var told []uint64
 	p, err := ReadRaw("x", b.bytes(), RawOptions{Overflow: func(id uint64) { told = append(told, id) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c := contextsOf(p)[0]; c.MIB.AllocCount != 1<<32-1 || !slices.Equal(told, []uint64{100}) {
 		t.Errorf("AllocCount %d, told of %d", c.MIB.AllocCount, told)
 	}
@@ -302,9 +295,7 @@ func TestRawErrorsInLLVMsWords(t *testing.T) {
 		"segments": put(twice, len(data)+segments+8, 5),
 	} {
 		file := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, b)
 		_, want, code := oracle.Run(t, oracle.LLVM(t, 22), "show", "--memory", "--profiled-binary="+f.program, file)
 		_, err := ReadRaw(file, b, RawOptions{LLVMCompat: true})
 		if code == 0 || err == nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -200,13 +199,9 @@ func TestRandomSectionsAreLLVMs(t *testing.T) {
 			f := rawFixtureNamed(t, c.fixture)
 			data := randomDumps(rng, f.read(t, RawOptions{}), c.raw, c.dumps, c.contexts).bytes()
 			file := filepath.Join(t.TempDir(), "raw")
-			if err := os.WriteFile(file, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, file, data)
 			raw, err := ReadRaw(file, data, RawOptions{LLVMCompat: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			opt := WriteOptions{Version: c.version, LLVMRelease: c.llvm, Schema: FullSchema}
 			compareSection(t, raw, f.program, llvmMerged(t, f.program, file, opt), opt)
 		})

@@ -53,9 +53,7 @@ func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symb
 				continue
 			}
 			frames, err := file.Frames(pc - bias)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var chain []Frame
 			for _, f := range frames {
 				if f.Function != "" {
@@ -158,9 +156,7 @@ func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
 func openProgram(t *testing.T, path string) *symbolize.File {
 	t.Helper()
 	f, err := symbolize.Open(path, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -371,9 +367,7 @@ func TestDeepInlining(t *testing.T) {
 		d.stacks = append(d.stacks, s)
 	}
 	raw, err := ReadRaw("deep", rawBuild{[]dumpBuild{d}}.bytes(), RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, _, err = raw.Symbolize(b, SymbolizeOptions{})
 	if !errors.Is(err, profile.ErrUnsupported) || !strings.Contains(err.Error(), "frames of the call stacks") {
 		t.Errorf("error %v", err)
@@ -387,13 +381,9 @@ func TestAddressesOfSegments(t *testing.T) {
 	raw := f.read(t, RawOptions{})
 	start, end := raw.Segments[0].Start, raw.Segments[0].End
 	exact, err := raw.placePrograms(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	llvm, err := raw.placeLLVM(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	code := b.files[0].executable()[0].Addr
 	for _, c := range []struct {
 		pc          uint64

@@ -3,7 +3,6 @@ package memprof
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,9 +85,7 @@ func TestYAMLDocuments(t *testing.T) {
 			}
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "in.yaml"), filepath.Join(dir, "out.profdata")
-			if err := os.WriteFile(in, []byte(c.doc), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, []byte(c.doc))
 			_, stderr, code := oracle.Run(t, tool, "merge", "--memprof-version=4", "--memprof-full-schema", in, "-o", out)
 			if alike := (code == 0) == (c.want == ""); alike != (c.differs == "") {
 				t.Errorf("LLVM exits %d: %s; differs: %q", code, stderr, c.differs)
@@ -104,9 +101,7 @@ func TestYAMLDocuments(t *testing.T) {
 func TestYAMLUnitesRecords(t *testing.T) {
 	_, first, _ := strings.Cut(site("GUID_", "f"), "HeapProfileRecords:\n")
 	p, err := ReadYAML("", []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(p.Records) != 1 || len(p.Records[0].AllocSites) != 2 || p.Names[guidOf("f")] != "f" {
 		t.Errorf("records %+v, names %v", p.Records, p.Names)
 	}
@@ -129,9 +124,7 @@ func TestYAMLQuotes(t *testing.T) {
 	le.PutUint64(file[64:], uint64(len(file))+uint64(le.Uint64(empty[64:])-uint64(end)))
 	file = append(file, empty[end:]...)
 	path := filepath.Join(t.TempDir(), "in.profdata")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, file)
 	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
 	if code != 0 {
 		t.Fatal(stderr)

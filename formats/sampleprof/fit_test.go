@@ -28,9 +28,7 @@ func source(t *testing.T, name string) []byte {
 func compile(t *testing.T, clang, name string, source []byte, flags ...string) (program, said string) {
 	t.Helper()
 	dir := t.TempDir() // the compiler hashes the path of the source as given
-	if err := os.WriteFile(filepath.Join(dir, name), source, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(dir, name), source)
 	_, said, code := oracle.RunIn(t, dir, clang, append(flags, name, "-o", "program")...)
 	if code != 0 {
 		t.Fatalf("%s %q: %s", clang, flags, said)
@@ -42,14 +40,10 @@ func compile(t *testing.T, clang, name string, source []byte, flags ...string) (
 func fit(t *testing.T, profile, program string) *Fit {
 	t.Helper()
 	f, err := symbolize.Open(program, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	known, err := readProgram(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mustRead(t, fixtures(t)[profile]).fit(known)
 }
 
@@ -248,9 +242,7 @@ func TestDamagedProgram(t *testing.T) {
 	for _, flag := range []string{"-fpseudo-probe-for-profiling", "-fdebug-info-for-profiling"} {
 		path, _ := compile(t, clang, "calls.c", source(t, "calls.c"), "-O2", "-g1", flag)
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rnd := rand.New(rand.NewPCG(7, 8))
 		read := 0
 		for range 3000 / oracle.Step(10) {

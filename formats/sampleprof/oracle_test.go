@@ -18,9 +18,7 @@ func TestAgainstLLVM(t *testing.T) {
 	dir := t.TempDir()
 	var sets [][]string
 	put := func(name string, data []byte) string {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), data)
 		return name
 	}
 	for name, data := range fixtures(t) {
@@ -67,9 +65,7 @@ func TestAgainstLLVM(t *testing.T) {
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			for _, name := range set {
 				data, err := os.ReadFile(filepath.Join(dir, name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
 					t.Fatal(err)
 				}

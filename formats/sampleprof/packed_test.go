@@ -29,9 +29,7 @@ func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add adding) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range files {
-		if err := add(m, data, uint64(i%2+1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, add(m, data, uint64(i%2+1)))
 	}
 	return m.Finish()
 }

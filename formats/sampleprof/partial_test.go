@@ -118,9 +118,7 @@ func TestPartialErrors(t *testing.T) {
 	const byLine, byProbe = "f:1:1\n 1: 1\n", "f:1:1\n 1: 1\n !CFGChecksum: 7\n"
 	write := func(text string, opt WriteOptions) []byte {
 		var b bytes.Buffer
-		if err := mustRead(t, []byte(text)).pack().writeExtended(&b, &opt); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustRead(t, []byte(text)).pack().writeExtended(&b, &opt))
 		return b.Bytes()
 	}
 	profiles := func(list ...[]byte) []byte {

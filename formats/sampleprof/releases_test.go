@@ -25,9 +25,7 @@ func TestReleases(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := m.Finish().Profile()
-			if err := os.WriteFile(at("in"), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, at("in"), data)
 			want := mustWrite(t, p, WriteOptions{Format: FormatText})
 			for _, mode := range []struct {
 				args []string
@@ -42,9 +40,7 @@ func TestReleases(t *testing.T) {
 					continue
 				}
 				ours := mustWrite(t, p, mode.opt)
-				if err := os.WriteFile(at("ours"), ours, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, at("ours"), ours)
 				run := func(args ...string) []byte {
 					args = append([]string{"merge", "--sample", "-o", at("out")}, args...)
 					if _, stderr, code := oracle.RunIn(t, dir, llvm, args...); code != 0 {
@@ -143,9 +139,7 @@ func TestCompilers(t *testing.T) {
 			{"lines-md5.afdo", []WriteOptions{{Lossless: true}, {MD5: true}}},
 		} {
 			data, err := os.ReadFile(filepath.Join(folder, c.from))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			m := NewMerger(MergeOptions{})
 			if _, err := m.AddFile(c.from, data, ReaderOptions{}, 1); err != nil {
 				t.Fatal(err)
@@ -153,9 +147,7 @@ func TestCompilers(t *testing.T) {
 			r := m.Finish()
 			for _, opt := range c.options {
 				name := filepath.Join(dir, "profile")
-				if err := os.WriteFile(name, mustWrite(t, r, opt), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, name, mustWrite(t, r, opt))
 				tested++
 				if got := compile(name); !bytes.Equal(got, want) {
 					t.Errorf("clang %d, %s, %+v: other code", release, c.from, opt)

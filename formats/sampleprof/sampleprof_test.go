@@ -22,9 +22,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := make(map[string][]byte)
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".prof" {
@@ -101,9 +99,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			q := mustRead(t, b.Bytes())
 			if opt.Format == FormatBinary && seed%2 == 0 {
 				continue // virtual tables are lost
@@ -178,13 +174,9 @@ func TestMergeKinds(t *testing.T) {
 		return err
 	}
 	for _, text := range []string{"a:9:1\n 1: 9\n !CFGChecksum: 5\n", "a:9:1\n 1: 9\n !CFGChecksum: 6\nb:1:1\n !CFGChecksum: 1\n"} {
-		if err := add(text, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, add(text, 1))
 	}
-	if err := add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64); err != nil {
-		t.Fatal(err)
-	}
+	must(t, add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64))
 	if err := add("a:1:1\n", 1); !errors.Is(err, profile.ErrMismatch) || !errors.Is(err, llvmerr.SampleProbes) {
 		t.Error(err)
 	}
@@ -327,9 +319,7 @@ func TestDoubts(t *testing.T) {
 	}
 	data := files["lines.afdo"]
 	sections, err := Sections("", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := slices.Clone(data)
 	for _, s := range sections {
 		if sectionType(s.Type) == offsetSection {
