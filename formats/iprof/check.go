@@ -220,8 +220,7 @@ func (c *checker) methods() {
 	}
 }
 
-// largeReceivers is the largest plausible count of a type at one bytecode. In recordings
-// of real programs, larger counts were garbage.
+// largeReceivers is the largest plausible count of a type at one bytecode; in recordings, more was garbage.
 const largeReceivers = 1 << 40
 
 func (c *checker) section(s *Section) {

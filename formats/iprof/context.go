@@ -12,8 +12,7 @@ type TypeID int32
 // A MethodID is the number of a method in one file.
 type MethodID int32
 
-// Bytecode indexes with a meaning, and their limits. Pseudo indexes are negative; see
-// jdk.vm.ci.code.BytecodeFrame.
+// Bytecode indexes with a meaning (jdk.vm.ci.code.BytecodeFrame), and their limits.
 const (
 	unknownBCI           = -5 // UNKNOWN_BCI: as a branch target, one that another record names
 	invalidFrameStateBCI = -6 // INVALID_FRAMESTATE_BCI, the least pseudo index
@@ -48,8 +47,7 @@ func appendContext(dst []byte, c []Frame) []byte {
 	return dst
 }
 
-// parseFrames appends the frames in text to dst. If it fails, want is not empty: it
-// describes what is expected at offset at.
+// parseFrames appends the frames in text. If it fails, want says what is expected at offset at.
 func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at int, want string) {
 	for {
 		method, n := parseDigits(text[at:])

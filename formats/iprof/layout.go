@@ -62,8 +62,7 @@ var kinds = [NumKinds]struct {
 	TypeChecks:     {"type_checks", "instanceOfProfiles", "", 2},
 }
 
-// schemaTypeChecks is the spelling of TypeChecks' key in the JSON schema of 1.1.0 and
-// the manual. The tool writes the spelling in kinds.
+// schemaTypeChecks is how the JSON schema of 1.1.0 and the manual spell the key of TypeChecks.
 const schemaTypeChecks = "instanceofProfiles"
 
 // The other keys.

@@ -183,8 +183,7 @@ func notResolved(p *Profile) string {
 	return fmt.Sprintf("not resolved: instead of names there is a placeholder, so nothing says which methods its %d entries are about", p.entries())
 }
 
-// resolved reports whether the signature has enough types and the table has
-// them all; otherwise it returns the first one missing.
+// resolved reports whether the signature has enough types, all in the table; else it returns the first missing.
 func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
 	for _, t := range m.Signature {
 		if p.typeIndex.find(int32(t)) < 0 {
@@ -194,8 +193,7 @@ func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
 	return 0, len(m.Signature) >= 2
 }
 
-// firstUnresolved returns the first entry with an id that is not in the tables, and the
-// id; -1 if there is none.
+// firstUnresolved returns the first entry with an id that is not in the tables, and the id; -1 if there is none.
 func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 	if s.kind != Monitors {
 		for i, f := range s.frames {
@@ -256,8 +254,7 @@ func (in *input) method(id MethodID) uint32 {
 	return none
 }
 
-// A typeTable numbers types by name. Recordings of one program have their tables in one
-// order, so a lookup first tries the type after the last one found.
+// A typeTable numbers types by name. Tables have one order, so a lookup first tries the type after the last.
 type typeTable struct {
 	names []string
 	index map[string]uint32

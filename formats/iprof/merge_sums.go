@@ -196,8 +196,7 @@ func sameShape(a, b []int64, arity int) bool {
 	return true
 }
 
-// unite appends to dst the sorted union of two lists of records of different shape, see
-// [Merger]. It also sorts both lists.
+// unite appends to dst the sorted union of two lists of records of different shape, which it sorts.
 func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	a, b = sortRecords(a, k, added), sortRecords(b, k, added)
@@ -215,8 +214,7 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	return append(append(dst, a...), b...)
 }
 
-// compareRecords compares records without their counts. Among records with one index,
-// those without a target come last.
+// compareRecords compares records without counts. Of records with one index, those without target come last.
 func compareRecords(a, b []int64, k Kind) int {
 	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])

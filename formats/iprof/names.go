@@ -64,8 +64,7 @@ type primitiveType struct {
 	letter string
 }
 
-// primitives are the primitive types in the order in which most files number them from
-// 0, with their letters in descriptors.
+// primitives are the primitive types in the order of most files, with their letters in descriptors.
 var primitives = []primitiveType{
 	{"boolean", "Z"},
 	{"byte", "B"},
@@ -102,8 +101,7 @@ func possibleType(name string) bool {
 	return element != "V" && slices.ContainsFunc(primitives, func(p primitiveType) bool { return p.letter == element })
 }
 
-// possibleClass reports whether a class can have the name (JVMS 4.2.1). A slash separates
-// the suffix of a hidden class, which has no dots.
+// possibleClass reports whether a class can have the name (JVMS 4.2.1), with the suffix of a hidden class.
 func possibleClass(name string) bool {
 	name, suffix, hidden := strings.Cut(name, "/")
 	if hidden && (suffix == "" || strings.ContainsAny(suffix, "./;[")) || strings.ContainsAny(name, ";[") {

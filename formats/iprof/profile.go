@@ -119,8 +119,7 @@ func (p *Profile) methodOf(id MethodID) *Method {
 	return nil
 }
 
-// reindex indexes Types and Methods by id. It must be called after they were changed,
-// before anything looks up ids.
+// reindex indexes Types and Methods by id, after they were changed.
 func (p *Profile) reindex() {
 	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })

@@ -46,8 +46,7 @@ func Detect(data []byte) bool {
 	return ok
 }
 
-// detectKey reads a key and reports whether it is a top-level key of iprof files, or a
-// prefix of one of at least least bytes at the end of the text.
+// detectKey reads a key. It reports whether iprof files have it, or begin so with at least least bytes at the end.
 func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	s.peek()
 	start := s.pos
@@ -88,8 +87,7 @@ type decoder struct {
 	p    *Profile
 	*dialect
 
-	// tolerate is called with up to maxViolations violations of the schema, which
-	// are then skipped; if it is nil, a violation is a failure.
+	// tolerate is called with up to maxViolations violations of the schema; if it is nil, a violation is a failure.
 	tolerate      func(error)
 	violations    int
 	keepPositions bool

@@ -43,8 +43,7 @@ const (
 	hasRecords
 )
 
-// An entryReader reads the members of one entry and records which it has. It adds
-// unknown members to the profile.
+// An entryReader reads the members of one entry and adds unknown members to the profile.
 type entryReader struct {
 	*decoder
 	start     int
@@ -88,8 +87,7 @@ func (e *entryReader) extra(text []byte, index int) {
 	}
 }
 
-// complete reports whether the entry has all members of want and they are valid. names
-// are their names, in the order of the bits.
+// complete reports whether the entry has all members of want, with these names, and they are valid.
 func (e *entryReader) complete(want uint, names ...string) bool {
 	for bit := uint(1); bit <= want; bit <<= 1 {
 		if want&bit == 0 {
@@ -204,8 +202,7 @@ func (d *decoder) signature() (ids []TypeID, ok bool) {
 	return d.signatures[start:end:end], ok && d.err == nil
 }
 
-// signatureRoom makes room for one more id in the slab and returns the new start of the
-// signature that begins at start.
+// signatureRoom makes room for one more id and returns the new start of the signature that begins at start.
 func (d *decoder) signatureRoom(start int) int {
 	if len(d.signatures) < cap(d.signatures) {
 		return start

@@ -45,8 +45,7 @@ func has(text []byte, p int, word string) bool {
 	return len(text)-p >= len(word) && string(text[p:p+len(word)]) == word
 }
 
-// plainString returns the offset of the closing quote of the string that begins at p,
-// after its opening quote; 0 if the string has a byte that is not plain.
+// plainString returns the offset of the quote that closes the string with text from p; 0 if a byte is not plain.
 func plainString(text []byte, p int) int {
 	for i, c := range text[p:] {
 		if plainByte[c] {
@@ -68,8 +67,7 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// fastNamed reads the id and name that types and methods begin with. end is the offset of
-// the quote that closes the name, 0 if the fast path gives up.
+// fastNamed reads the id and name of a type or method. end is the offset of the closing quote, 0 if it gives up.
 func (d *decoder) fastNamed() (id int32, name []byte, end int) {
 	const head, middle = `{"id":`, `,"name":"`
 	text := d.data
@@ -187,8 +185,7 @@ func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	}
 }
 
-// digits9 reads at most nine digits, which fit 31 bits. After nine of more digits the
-// next byte is not the separator that the caller expects, so the fast path gives up.
+// digits9 reads at most nine digits, which fit 31 bits; a tenth is not the separator that the caller expects.
 func digits9(text []byte, p int) (v int32, next int) {
 	end := min(p+9, len(text))
 	for p < end && text[p]-'0' <= 9 {

@@ -62,8 +62,7 @@ func (s *scanner) fail(err error) {
 	}
 }
 
-// A lineCounter finds lines and columns of offsets. It caches the last one, so that
-// finding many in ascending order reads the text once.
+// A lineCounter finds lines and columns of offsets. For ascending offsets it reads the text once.
 type lineCounter struct {
 	at, line, start int // start of the line, lines before it
 }
@@ -83,8 +82,7 @@ func (c *lineCounter) find(data []byte, at int) (line, column int) {
 	return c.line + 1, at - c.start + 1
 }
 
-// syntax fails at the current position, where want is missing. At the end of the text
-// the failure is a truncation.
+// syntax fails at the current position, where want is missing; at the end of the text with a truncation.
 func (s *scanner) syntax(field, want string) {
 	if s.err != nil {
 		return
@@ -144,8 +142,7 @@ func (s *scanner) need(c byte, field string) bool {
 	return false
 }
 
-// more reports whether an array or object has another element. It consumes the comma
-// before it, or the closing bracket.
+// more reports whether an array or object has another element. It consumes the comma or the closing bracket.
 func (s *scanner) more(first bool, end byte, field string) bool {
 	if s.err != nil {
 		return false
@@ -369,8 +366,7 @@ func (s *scanner) skip(field string) []byte {
 	return nil
 }
 
-// scalarOrOpen reads a scalar or an empty array or object and returns true, or moves to
-// the first value of an array or object and returns false.
+// scalarOrOpen reads a scalar or an empty collection and returns true, or moves to the first value of one.
 func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
@@ -406,8 +402,7 @@ func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	return s.err == nil
 }
 
-// between moves from the end of a value to the next one, past closing brackets, and
-// reports whether there is one.
+// between moves past closing brackets to the next value, and reports whether there is one.
 func (s *scanner) between(field string, open *[]byte) bool {
 	for len(*open) > 0 {
 		end := (*open)[len(*open)-1]

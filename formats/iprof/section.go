@@ -62,8 +62,7 @@ func (s *Section) Count(i int) int64 { return sumCounts(s.Records(i), s.kind.Ari
 // Total returns the sum of all counts of the section.
 func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 
-// append appends an entry. The numbers of frames and records fit 32 bits, because a file
-// has at most maxSize bytes.
+// append appends an entry. Numbers of frames and records fit 32 bits, because a file has at most maxSize bytes.
 func (s *Section) append(ctx []Frame, records []int64) {
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)

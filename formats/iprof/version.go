@@ -39,8 +39,7 @@ func (v Version) Writable() bool { return v.known() && v.compare(version040) >= 
 
 func (v Version) holds(k Kind) bool { return k != TypeChecks || v.compare(version110) >= 0 }
 
-// supported reports whether a file of version v can be read: unknown minor
-// versions can, unknown major versions cannot.
+// supported reports whether a file of version v can be read, as of unknown minor versions.
 func (v Version) supported() bool { return v.Major <= 1 }
 
 func (v Version) dialect() *dialect {

@@ -171,8 +171,7 @@ func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile
 	}
 }
 
-// functionCounts returns the number of calls of each method in the table, and whether the
-// method, or code inlined into it, has a count.
+// functionCounts returns the calls of each method, and whether it, or code inlined into it, has a count.
 func (v *view) functionCounts() (calls []uint64, covered []bool) {
 	p := v.p
 	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))

@@ -63,8 +63,7 @@ type callTree struct {
 	sorted []StackIndex
 }
 
-// children returns the tree of the nodes with through above zero. Siblings are sorted
-// by the rank of their frames.
+// children returns the tree of the nodes with through above zero, siblings by the rank of their frames.
 func (s *Stacks) children(through []uint32, rank []uint32) callTree {
 	first := make([]uint32, len(s.nodes.list)+2) // at first the ends of the callees
 	for i, n := range s.nodes.list {

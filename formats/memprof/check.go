@@ -112,8 +112,7 @@ func (p *Profile) contradictions() (differ, contexts int) {
 	return differ, len(sites)
 }
 
-// few reports whether some of all are an exception. If there are many, the profile was made
-// or cut down in another way.
+// few reports whether some of all are an exception, and not the way in which the profile was made.
 func few(some, all int) bool { return some > 0 && 8*some <= all }
 
 // Check returns the contexts of a raw profile whose measurements cannot be right: without allocations,
@@ -133,8 +132,7 @@ func (p *RawProfile) Check() []error {
 	return c.findings()
 }
 
-// contradicts reports whether functions have different measurements of one context. A
-// summary then depends on which function its writer visited first.
+// contradicts reports whether functions measure a context differently, so that a summary depends on their order.
 func (p *Profile) contradicts() bool {
 	for c := range p.Contexts() {
 		if c.Differs {
@@ -200,8 +198,7 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 	}
 }
 
-// hasFrameOf reports whether the function is on the stack. If inlined is set, it searches
-// only the innermost frame and the frames that this one is inlined into.
+// hasFrameOf reports whether the function is on the stack; with inlined, among its innermost inlined frames.
 func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
 	for frame := range s.Walk(i) {
 		if frame.GUID == guid {

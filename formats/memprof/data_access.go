@@ -167,8 +167,7 @@ func (s dataKeys) add(r *DataAccessRecord) bool {
 	return len(s) > n
 }
 
-// appendBlock appends the data-access block to dst, whose length must be a multiple of
-// eight for the block to be aligned.
+// appendBlock appends the data-access block to dst, whose length must be a multiple of eight.
 func (d *DataAccess) appendBlock(dst []byte) []byte {
 	var table []string
 	index := make(map[string]uint64)

@@ -26,8 +26,7 @@ func (f Frame) inline() uint8 {
 // oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later releases use BLAKE3.
 const oldFrameIDs = 19
 
-// frameID returns the id of a frame in the given LLVM release (Frame::hash, later
-// IndexedMemProfData::addFrame).
+// frameID returns the id of a frame (Frame::hash, later IndexedMemProfData::addFrame).
 func frameID(f Frame, llvm int) uint64 {
 	if llvm > oldFrameIDs {
 		var buf [frameSize]byte
@@ -48,8 +47,7 @@ func (s *Stacks) frameIDs(llvm int) []uint64 {
 	return ids
 }
 
-// stackID returns the id of a call stack, a hash of the ids of its frames
-// (hashCallStack). buf is scratch space, returned for reuse.
+// stackID returns a hash of the ids of the frames (hashCallStack). buf is scratch space, returned for reuse.
 func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
 	buf = buf[:0]
 	for f := range s.walk(i) {

@@ -55,8 +55,7 @@ func (b *sectionDecoder) readArrays() error {
 	return err
 }
 
-// A stackArray is the array of call stacks. It caches the stack at each element, so
-// that decoding all stacks takes as many steps as there are elements.
+// A stackArray is the array of call stacks. It caches the stack at each element, so decoding is linear.
 type stackArray struct {
 	data   []byte
 	base   int64 // of data in the file

@@ -128,8 +128,7 @@ type sectionDecoder struct {
 	seen []seenMIB // by StackIndex: the last site with that stack
 }
 
-// A seenMIB is the file offset of a MIB and its index in Profile.MIBs. The functions of
-// one context repeat its MIB, so most MIBs equal the last MIB with the same stack.
+// A seenMIB is the file offset of a MIB and its index. The functions of a context repeat its MIB.
 type seenMIB struct {
 	off int64 // 0: none yet
 	mib uint32
@@ -301,8 +300,7 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	return b.array.stack(c, at, id, &b.p.Stacks)
 }
 
-// mib returns the index of the decoded MIB: the index of the last MIB with the same stack if
-// their bytes are equal, else a new one.
+// mib returns the index of the decoded MIB, which is the last MIB with the same stack if their bytes are equal.
 func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) uint32 {
 	if need := b.p.Stacks.numNodes() + 1; need > len(b.seen) {
 		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)

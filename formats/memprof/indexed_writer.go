@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// defaultVersion is the version of the section that LLVM 20 to 22 write unless
-// told otherwise. clang 19 and later read it, if the file around it allows.
+// defaultVersion is the default of LLVM 20 to 22. clang 19 and later read it, if the file around it allows.
 const defaultVersion = 3
 
 // WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata 22 does by default.
@@ -105,8 +104,7 @@ type table struct {
 	buckets        []int64
 }
 
-// newTable arranges entries with the given hashes. With restore they are in the order
-// of a table, which newTable reproduces.
+// newTable arranges entries. With restore, their hashes are in the order of a table, which it reproduces.
 func newTable(hashes []uint64, restore bool) table {
 	t := table{hashes: hashes}
 	if restore {
@@ -350,8 +348,7 @@ func (s *Section) appendMIB(dst []byte, m *MIB) []byte {
 	return dst
 }
 
-// encodeMIBs encodes all MIBs if the schema has few fields. Most MIBs are written several
-// times, each time from memory that no cache holds any more.
+// encodeMIBs encodes all MIBs once if the schema has few fields: most are written several times.
 func (s *Section) encodeMIBs() {
 	const small = 32
 	if s.mibSize > small {

@@ -177,8 +177,7 @@ func (l SourceLocation) compare(o SourceLocation) int {
 	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
 }
 
-// dataAccess returns the merged data-access profile. Data sampled in one input is not
-// cold, even if it is cold in another.
+// dataAccess returns the merged data-access profile. Data sampled in one input is not cold.
 func (m *Merger) dataAccess() *DataAccess {
 	if !m.has {
 		return nil

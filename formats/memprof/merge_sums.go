@@ -109,8 +109,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 
 const noMIB = ^uint32(0)
 
-// addMIB adds a MIB to the sum that some sites have, noMIB if they have none yet, and
-// returns the index of the new sum.
+// addMIB adds a MIB to the sum that some sites have, or noMIB, and returns the index of the new sum.
 func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uint32, overflow bool) {
 	if have != noMIB && int(m.uses[have]) == sites {
 		return have, m.mibs[have].merge(in, weight)
@@ -248,8 +247,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	m.warn(s.raw.Name, cut)
 }
 
-// allocating returns the alloc sites of a context that allocates at a PC: one in the
-// function that allocates and one in each function that it is inlined into.
+// allocating returns the alloc sites at a PC: in the function that allocates and those that it is inlined into.
 func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	for _, f := range s.chain(leaf) {
 		frame := s.out.Stacks.Frames[f]

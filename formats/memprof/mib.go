@@ -54,8 +54,7 @@ const (
 	other // see MIB.merge and MIB.follow
 )
 
-// fieldTraits lists for every field its name and size in bytes in the formats, its offset
-// in a MIB, and how it is merged.
+// fieldTraits has the name and size in bytes of every field in the formats, its offset in a MIB, and its rule.
 var fieldTraits = [numFields]struct {
 	name   string
 	size   int

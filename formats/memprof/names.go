@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// callBytes is the distance between addresses that are looked up. On the targets of
-	// MemProf, a call has at least this size.
+	// callBytes is the distance between looked-up addresses, the least size of a call on the targets of MemProf.
 	callBytes = 4
 	// maxNamedAddresses bounds how many addresses of a program are looked up.
 	maxNamedAddresses = 16 << 20
@@ -94,8 +93,7 @@ func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	return nil
 }
 
-// codeOf returns the addresses to look up. It names the functions in the symbol table
-// itself, with or without debug information.
+// codeOf returns the addresses to look up, and names the functions of the symbol table.
 func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64], error) {
 	symbols, err := p.file.Symbols()
 	if err != nil {

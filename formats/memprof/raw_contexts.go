@@ -41,8 +41,7 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 	return t, endSection(c)
 }
 
-// find returns the index of the stack with the id, or -1. The runtime writes stacks in
-// the order of the MIBs, so the stack is usually the one at hint.
+// find returns the index of the stack with the id, or -1. hint is its usual index, the index of the MIB.
 func (t *stackTable) find(hint int, id uint64) int {
 	if hint < len(t.stacks) && t.ids.list[hint] == id {
 		return hint

@@ -177,8 +177,7 @@ type rawHeader struct {
 	segments, mibs, stacks uint64
 }
 
-// readRawHeader reads the header of the dump at start, and checks that its sections are
-// in order and within its TotalSize.
+// readRawHeader reads the header of the dump at start. Its sections are in order and within its TotalSize.
 func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	const section = "header"
 	rest := data[start:]
@@ -290,8 +289,7 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 // maxSegments bounds the segments of a process, by the default limit of Linux for mappings (vm.max_map_count).
 const maxSegments = 1 << 16
 
-// addSegments adds the segments of a dump. Each dump lists all segments at its time;
-// libraries may be loaded or unloaded between dumps.
+// addSegments adds the segments of a dump. Libraries may be loaded or unloaded between dumps.
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {

@@ -33,8 +33,7 @@ func nodeOf(caller StackIndex, f frameIndex) stackNode { return stackNode(caller
 func (n stackNode) frame() frameIndex  { return frameIndex(n) }
 func (n stackNode) caller() StackIndex { return StackIndex(n >> 32) }
 
-// numNodes returns the number of call stacks including the callers' stacks of
-// each, without the empty one. Valid stack indices are 0 to numNodes.
+// numNodes returns the largest valid index: the number of call stacks and stacks of their callers.
 func (s *Stacks) numNodes() int { return len(s.nodes.list) }
 
 // top returns the innermost frame of a call stack, which must not be empty, and the stack of its callers.
@@ -89,8 +88,7 @@ func (s *Stacks) addStack(frames []frameIndex) StackIndex {
 	return i
 }
 
-// push returns the index of the call stack with frame f called from the given stack,
-// without marking it as whole.
+// push returns the index of the stack with frame f and its callers, without marking it as whole.
 func (s *Stacks) push(caller StackIndex, f frameIndex) StackIndex {
 	node := nodeOf(caller, f)
 	if caller != 0 && int(caller) == s.numNodes() { // the newest one has no callees

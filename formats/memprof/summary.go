@@ -43,8 +43,7 @@ func (p *Profile) Summary() Summary {
 	return p.countContexts(p.Stacks.contexts())
 }
 
-// writtenSummary returns the summary that LLVM writes in version 4, for which stacks that
-// differ in inline flags are different contexts.
+// writtenSummary returns LLVM's summary in version 4, for which inline flags make different contexts.
 func (p *Profile) writtenSummary() Summary { return p.countContexts(nil) }
 
 // countContexts summarizes the contexts, given by stack; without contexts each stack is one.

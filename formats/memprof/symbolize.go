@@ -63,8 +63,7 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 	return s.profile(), &s.about, nil
 }
 
-// symbolizer returns a symbolizer with the frames of all addresses of the raw profile; its
-// further steps cannot fail. ordered asks for llvm-profdata's order.
+// symbolizer returns a symbolizer whose further steps cannot fail. ordered asks for llvm-profdata's order.
 func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool) (*symbolizer, error) {
 	s := &symbolizer{raw: p, opt: opt, out: new(Profile)}
 	s.about.Contexts = len(p.contexts)
@@ -101,8 +100,7 @@ type symbolizer struct {
 	arena  []frameIndex
 }
 
-// A chain is the inlined frames at a PC: a part of the arena, innermost first. It is
-// empty for a PC that is omitted.
+// A chain is the inlined frames at a PC: a part of the arena, innermost first; empty for a PC that is omitted.
 type chain struct {
 	start, end int
 	// same is the first PC with the same frames, or with LLVMCompat the PC.
@@ -196,8 +194,7 @@ func (s *symbolizer) checkSize() error {
 	return nil
 }
 
-// warnOfMain warns if only libraries of the process were found: the user may have given
-// another build of the program.
+// warnOfMain warns if only libraries were found: the user may have given another build of the program.
 func (s *symbolizer) warnOfMain(b *Binaries) {
 	p := s.raw
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
@@ -233,8 +230,7 @@ func (s *symbolizer) warn(err error) {
 	}
 }
 
-// collect numbers the distinct PCs by first appearance; with ordered and LLVMCompat, in the
-// order in which llvm-profdata visits them.
+// collect numbers the distinct PCs by first appearance; with ordered and LLVMCompat, in llvm-profdata's order.
 func (s *symbolizer) collect(ordered bool) {
 	contexts, total := s.raw.contexts, 0
 	for i := range contexts {
@@ -291,8 +287,7 @@ func (s *symbolizer) renumber(by []uint64) {
 	}
 }
 
-// importChains adds the frames of the programs to the profile in the order of their
-// first occurrence, as LLVM does.
+// importChains adds the frames of the programs to the profile in the order of their first occurrence.
 func (s *symbolizer) importChains() {
 	if s.opt.KeepNames {
 		s.out.Names = make(map[uint64]string)

@@ -97,8 +97,7 @@ const (
 	allSited
 )
 
-// eachContext calls use with every context that has frames, with its PCs that have frames,
-// leaf first, and with its stack.
+// eachContext calls use with every context that has frames, its PCs that have frames, leaf first, and its stack.
 func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack StackIndex)) {
 	s.importChains()
 	paths := make([]stackPath, together)
@@ -135,8 +134,7 @@ func (s *symbolizer) profile() *Profile {
 	return s.out
 }
 
-// measure adds the MIB of a context. If another stack of addresses has the same frames, it
-// merges the MIB and returns false.
+// measure adds the MIB of a context, or merges it and returns false if the context has frames of another stack.
 func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite, ok bool) {
 	out := b.out
 	var m MIB
@@ -163,8 +161,7 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 	return AllocSite{stack, i - 1}, true
 }
 
-// addAllocSites records a context in the function that allocates and in each function that
-// this one is inlined into.
+// addAllocSites records a context in the function that allocates and the functions that this is inlined into.
 func (b *recordBuilder) addAllocSites(leaf int32, site AllocSite) {
 	for _, f := range b.chain(leaf) {
 		r := b.recordOf(f)

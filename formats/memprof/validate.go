@@ -6,8 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// validate checks that the parts of the profile fit together and can be
-// written. What readers and mergers return is valid.
+// validate checks that the parts of the profile fit together. What readers and mergers return is valid.
 func (p *Profile) validate() error {
 	seen := make(map[uint64]struct{}, len(p.Records))
 	for i := range p.Records {

@@ -100,8 +100,7 @@ func (y *yamlPrinter) flow(indent int, k string, n int, element func(i int)) {
 	y.Text(" ]\n")
 }
 
-// wrap begins a new line if the current one, which begins at buf[line], is
-// full. It returns where the current line begins.
+// wrap begins a new line if the current one, from buf[line], is full. It returns where the current line begins.
 func (y *yamlPrinter) wrap(line, margin int) int {
 	if len(y.Buf)-line <= yamlWrapColumn {
 		return line
@@ -233,8 +232,7 @@ func (y *yamlPrinter) string(indent int, k, v string) {
 	y.quoted(v)
 }
 
-// quoted prints a string at the end of a line. As in LLVM, it truncates the string at
-// the first byte that is not UTF-8.
+// quoted prints a string and ends the line. As in LLVM, it truncates at the first byte that is not UTF-8.
 func (y *yamlPrinter) quoted(v string) {
 	for i, r := range v {
 		if r == utf8.RuneError && !strings.HasPrefix(v[i:], string(utf8.RuneError)) {

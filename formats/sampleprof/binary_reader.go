@@ -21,8 +21,7 @@ type binaryReader struct {
 	data []byte
 	opt  *ReaderOptions
 	mask uint32
-	// lines is the greatest allowed line of samples and frames. LLVM's binary reader accepts only
-	// lines up to maxLine.
+	// lines is the greatest allowed line of samples and frames, for LLVM maxLine.
 	lines uint64
 
 	inflated  uint64 // bytes of all sections so far
@@ -58,8 +57,7 @@ func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryRead
 	return r
 }
 
-// read reads the file. The formats have no checksum of the file, so the reader compares redundant data:
-// see doubts.
+// read reads the file. It compares redundant data, in place of a checksum: see doubts.
 func (r *binaryReader) read(format Format) (*Profile, error) {
 	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
@@ -142,8 +140,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	r.nameFunctions(c, inOrder)
 }
 
-// nameFunctions passes r.names to the packer, if there is one. inOrder says that the names are sorted,
-// each once.
+// nameFunctions passes r.names to the packer, if any. inOrder says that they are sorted, each once.
 func (r *binaryReader) nameFunctions(c *cursor.Cursor, inOrder bool) {
 	if r.packer != nil && c.Err() == nil {
 		r.packer.setNames(r.names, r.used, inOrder)

@@ -256,8 +256,7 @@ func (p *packedProfile) writeBinary(out io.Writer) error {
 	return functions.writeTo(out, err)
 }
 
-// chunks are bytes that are appended to without moving large blocks. Append to begin() and pass the
-// result to end.
+// chunks are bytes that are appended to without moving large blocks: end takes begin() with more bytes.
 type chunks struct {
 	full [][]byte
 	last []byte

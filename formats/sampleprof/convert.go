@@ -198,8 +198,7 @@ func (m *functionMap) nest(node *contextNode) {
 	}
 }
 
-// removeCall removes the calls of a function at a location, and the same number of samples there. It
-// returns that number.
+// removeCall removes the calls of a function at a location, and as many samples there. It returns that number.
 func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.compare(at) })
 	if !found {

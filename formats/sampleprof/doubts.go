@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// doubts are errors about what a reader accepts but no known tool writes, in the order of the file:
-// the file may be damaged.
+// doubts are errors about what readers accept but no known tool writes, in the order of the file.
 type doubts struct {
 	kinds [numDoubts]int // how often each was found
 	list  []doubt
@@ -32,8 +31,7 @@ type doubt struct {
 	err  error
 }
 
-// maxDisorder is how many times an order may be violated before the writer is taken for one that
-// does not sort: LLVM before release 5 sorted nothing.
+// maxDisorder bounds violations of an order, beyond which the writer, as LLVM before 5, does not sort.
 const maxDisorder = 2
 
 // add adds a doubt. It keeps at most maxDisorder of a kind.
@@ -71,8 +69,7 @@ func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	}
 }
 
-// compareOffsets compares the recorded offsets of functions with the actual ones. Compilers find
-// functions by the recorded offsets.
+// compareOffsets compares the actual offsets of functions with the recorded ones, which compilers use.
 func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	if r.offsets == nil {
 		return
@@ -84,8 +81,7 @@ func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	r.offsets, r.starts = nil, nil
 }
 
-// compareSections checks that each byte of the file belongs to exactly one section, and that types
-// and flags are known.
+// compareSections checks that each byte belongs to exactly one section, and that types and flags are known.
 func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	sections = slices.Clone(sections)
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size)) })

@@ -118,8 +118,7 @@ func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
 	}
 }
 
-// readMetadata reads the metadata of a function and of everything inlined into it. f is nil if the
-// profile lacks the function.
+// readMetadata reads the metadata of a function, nil if missing, and of everything inlined into it.
 func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64, depth int) {
 	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
 		return
@@ -157,8 +156,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 	}
 }
 
-// readSymbols reads the list of all functions of the profiled program, with and without samples. The
-// list ends with the section.
+// readSymbols reads the list of all functions of the program, to the end of the section.
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
 	text, ok := strings.CutSuffix(text, "\x00")

@@ -110,8 +110,7 @@ type fitter struct {
 	program *programFacts
 	fit     *Fit
 	byID    map[uint64]*flatFunction // functions of the profile, by id in the program
-	// byLine: discriminators are not compared. Flow-sensitive ones come from passes of the compiler, not
-	// from debug information.
+	// byLine: discriminators are not compared, because flow-sensitive ones are not from debug information.
 	byLine bool
 }
 

@@ -93,8 +93,7 @@ func (r *gcovReader) location() Location {
 	return Location{at >> 16, at & 0xffff}
 }
 
-// readFunction reads the last function of the stack, after its name. The others are its inline chain,
-// outermost first.
+// readFunction reads the last function of an inline chain, after its name, outermost function first.
 func (r *gcovReader) readFunction(stack []*Function) {
 	c, f := r.c, stack[len(stack)-1]
 	positions := c.Count(uint64(c.U32("number of positions")), 16, "number of positions")

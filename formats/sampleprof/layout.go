@@ -122,8 +122,7 @@ const (
 	flagAttributes uint64 = 1 << 33
 )
 
-// uniqueSuffix begins the suffix with which clang makes the names of internal functions unique
-// (-funique-internal-linkage-names).
+// uniqueSuffix begins the suffix of internal functions with clang -funique-internal-linkage-names.
 const uniqueSuffix = ".__uniq."
 
 // A section is an entry of the section table.

@@ -48,8 +48,7 @@ func (m *bodyMerger) addCount(sum *uint64, count uint64) {
 	}
 }
 
-// mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs of locations
-// that only a has.
+// mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs that only a has.
 func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte {
 	pass := func(p packedLocation) {
 		if counts {

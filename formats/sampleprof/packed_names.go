@@ -54,8 +54,7 @@ func (t *nameTable) number(n Name) uint32 {
 	return i
 }
 
-// numbersOf returns the numbers of names. It adds new names and may retain the slice. inOrder says
-// that the names are sorted, each once.
+// numbersOf returns the numbers of names, which it may retain; inOrder says that they are sorted, each once.
 func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	numbers := make([]uint32, len(names))
 	if len(t.names) == 0 && inOrder {

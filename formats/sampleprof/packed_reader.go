@@ -52,8 +52,7 @@ type span struct {
 	begin, end int
 }
 
-// readPlain reads a plain file: p has everything but the functions, which are in f. p is nil if the
-// file is not plain.
+// readPlain reads a plain file: p has everything but the functions, f has these. p is nil for other files.
 func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte) (p *Profile, f *filePacker) {
 	format, _ := Detect(data)
 	if format != FormatExtended && format != FormatBinary {
@@ -245,8 +244,7 @@ func (p *filePacker) targets(out []byte, n uint64) []byte {
 	return appendList(out, p.list)
 }
 
-// callsites reads callsites and appends them to p.out. At one location, files sort them by name, bodies
-// by name number.
+// callsites appends callsites to p.out, at one location sorted by name number; files sort them by name.
 func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true

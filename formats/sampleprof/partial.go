@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// A partialExtra is the content of a partialSection: the part of a partial sum that compilers ignore
-// but later merges need.
+// A partialExtra is the content of a partialSection, which later merges need and compilers ignore.
 type partialExtra struct {
 	names  []string
 	builds []*Profile // functions with other checksums than in the profile

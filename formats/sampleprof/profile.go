@@ -290,8 +290,7 @@ func (p *Profile) setFunctions(m *functionMap) {
 	slices.SortFunc(p.Functions, inFileOrder)
 }
 
-// walk calls fn for the function and everything inlined into it, outer functions first. If fn
-// returns false, walk skips what is inlined into that function.
+// walk calls fn for the function and, if it returns true, for what is inlined into it, outer functions first.
 func (f *Function) walk(fn func(*Function) bool) {
 	if !fn(f) {
 		return

@@ -47,8 +47,7 @@ func (l *calleeList) add(callee uint64) {
 	}
 }
 
-// readProgram reads the symbols, the pseudo probes and the debug information of a program. If the
-// debug information is damaged, it returns both facts and an error.
+// readProgram reads the facts of a program, returned together with an error if the debug information is damaged.
 func readProgram(f *symbolize.File) (*programFacts, error) {
 	r := programReader{
 		programFacts: &programFacts{functions: make(map[uint64]*programFunction)}, file: f,
@@ -198,8 +197,7 @@ func (f *programFunction) addCall(at Location, callee uint64) {
 // linesAtATime bounds the addresses looked up in one batch, and so the memory.
 const linesAtATime = 1 << 20
 
-// readLines reads the lines of functions and the calls on them. It does nothing if the program has
-// probes, because the profiles of such programs have no lines.
+// readLines reads the lines of functions and the calls on them, unless the program, and so its profile, has probes.
 func (r *programReader) readLines() error {
 	if r.probes {
 		return nil
@@ -231,8 +229,7 @@ func (r *programReader) readLines() error {
 	return err
 }
 
-// addFrames records the facts of one address: the line of each frame, the calls that were inlined, and
-// the callees of the instruction there.
+// addFrames records lines and inlined calls of one address, and the callees of the instruction there.
 func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 	for i := range frames {
 		frame := &frames[i]
@@ -272,8 +269,7 @@ func baseDiscriminator(d uint32) uint32 {
 	return d >> 1 & 0x1f
 }
 
-// alias adds functions with a uniqueSuffix under their names without it, for profiles of programs that
-// were compiled without unique names.
+// alias adds functions with a uniqueSuffix without it, for profiles of programs compiled without unique names.
 func (r *programReader) alias() {
 	byName := slices.SortedFunc(maps.Values(r.functions), func(a, b *programFunction) int { return strings.Compare(a.name, b.name) })
 	for _, f := range byName {

@@ -81,8 +81,7 @@ func (c *code) within(addr, start uint64) bool {
 	return i >= 0 && c.sorted[i] == start
 }
 
-// calleesAt returns the functions at the target of the direct call or jump at an address; nil for other
-// instructions, other targets and unknown architectures.
+// calleesAt returns the functions at the target of a direct call or jump; nil for other instructions and targets.
 func (c *code) calleesAt(addr uint64) []uint64 {
 	s := c.sectionAt(addr)
 	if s == nil {

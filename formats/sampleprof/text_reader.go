@@ -317,8 +317,7 @@ func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 	f.Body = append(f.Body, s)
 }
 
-// cutTarget cuts off the first target and its count. A target may contain colons and spaces: it
-// ends before the first colon that a number and then a space or the end follow.
+// cutTarget cuts off a target, before the first colon that a number and then a space or the end follow.
 func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if text[i] != ':' {
