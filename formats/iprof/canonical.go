@@ -53,7 +53,7 @@ func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {
 	}
 	order := make([]named, len(m.types.names))
 	for i, name := range m.types.names {
-		rank := primitive(name)
+		rank := slices.IndexFunc(primitives, func(p primitiveType) bool { return p.name == name })
 		if rank < 0 {
 			rank = math.MaxInt
 		}
@@ -125,7 +125,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		return frames[e.frames : e.frames+e.frameCount]
 	}
 	slices.SortFunc(order, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), compareContexts(context(a.entry), context(b.entry)))
+		return cmp.Or(cmp.Compare(a.first, b.first), slices.CompareFunc(context(a.entry), context(b.entry), compareFrames))
 	})
 	to.frames = make([]Frame, 0, len(frames))
 	to.records = make([]int64, 0, n)
@@ -144,10 +144,6 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		}
 		to.ends = append(to.ends, entryEnd{uint32(len(to.frames)), uint32(len(to.records))})
 	}
-}
-
-func compareContexts(a, b []Frame) int {
-	return slices.CompareFunc(a, b, compareFrames)
 }
 
 func compareFrames(a, b Frame) int {

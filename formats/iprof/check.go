@@ -82,7 +82,10 @@ func Check(name string, data []byte) (*Profile, []Finding) {
 		if len(d.p.Order) == 0 {
 			return nil, c.findings
 		}
-		d.salvage()
+		for k := range d.p.Sections { // drop incomplete entries
+			s := &d.p.Sections[k]
+			s.truncate(len(s.ends))
+		}
 	}
 	if more := d.violations - maxViolations; more > 0 {
 		c.add(Finding{Severity: broken, Rule: ruleSchema, Place: flaw.File(name).Place, Message: "more of the same kind", Count: more})

@@ -133,8 +133,7 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
-		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
-			Unsupported()
+		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").Unsupported()
 	}
 	if p.Placeholder() {
 		return flaw.Field("recording").Got(notResolved(p)).Want(recordAgain).Corrupt()
@@ -145,8 +144,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			return flaw.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
 		}
 		for _, x := range p.Extra {
-			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(flaw.Quote(x.Key)).
-				Want(want).Unsupported()
+			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(flaw.Quote(x.Key)).Want(want).Unsupported()
 		}
 	}
 	if !m.opt.DropUnresolved {
@@ -170,8 +168,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			continue
 		}
 		if e, what := p.firstUnresolved(s); e >= 0 {
-			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").
-				Want("an id that is").Corrupt()
+			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").Want("an id that is").Corrupt()
 		}
 	}
 	return nil

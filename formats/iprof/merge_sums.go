@@ -76,8 +76,7 @@ func (s *sums) replace(e *sumEntry, records []int64) error {
 }
 
 func tooMuch(k Kind) error {
-	return flaw.In(k.Key()).Field("merged section").Got("too large").
-		Want("less than 2^32 frames and numbers").Unsupported()
+	return flaw.In(k.Key()).Field("merged section").Got("too large").Want("less than 2^32 frames and numbers").Unsupported()
 }
 
 func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {

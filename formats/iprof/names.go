@@ -77,11 +77,6 @@ var primitives = []primitiveType{
 	{"void", "V"},
 }
 
-// primitive returns the position of a type in primitives, -1 if it is a class or array.
-func primitive(name string) int {
-	return slices.IndexFunc(primitives, func(p primitiveType) bool { return p.name == name })
-}
-
 // maxDimensions is the number of dimensions that an array can have (JVMS 4.3.2).
 const maxDimensions = 255
 

@@ -15,10 +15,6 @@ import (
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(profile.Warning)
-	// Salvage reads a truncated file up to its last complete entry, with a
-	// warning, if both tables are complete. The commands refuse such files,
-	// because a sum does not show that part of a run is missing.
-	Salvage bool
 }
 
 // maxSize bounds the input in bytes, so that offsets and numbers of entries fit 32 bits.
@@ -133,23 +129,7 @@ func (d *decoder) read() error {
 	}
 	d.findVersion()
 	d.document()
-	if d.err == nil {
-		return nil
-	}
-	if d.opt.Salvage && profile.ClassOf(d.err) == profile.ErrTruncated && d.tables == [2]bool{true, true} {
-		d.salvage()
-		d.warn(d.err)
-		return nil
-	}
 	return d.err
-}
-
-// salvage drops incomplete entries.
-func (d *decoder) salvage() {
-	for k := range d.p.Sections {
-		s := &d.p.Sections[k]
-		s.truncate(len(s.ends))
-	}
 }
 
 func (d *decoder) warn(err error) {

@@ -1,6 +1,7 @@
 package iprof
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -66,10 +67,13 @@ func TestRefusedMerges(t *testing.T) {
 		{"unknown type", noType, profile.ErrCorrupt, TypeChecks.Key(), 0, "type 999", "not in the table"},
 	} {
 		m := NewMerger(MergeOptions{})
-		_, err := m.AddProfile("f", tc.p, Weights{})
+		_, err := m.AddProfile("good", good(), Weights{})
+		must(t, err)
+		before, added := encode(t, m.Profile(), WriteOptions{}), m.Added
+		_, err = m.AddProfile("f", tc.p, Weights{})
 		refused(t, tc.what, err, tc.class, tc.section, tc.record, tc.field, tc.found)
 		refused(t, tc.what, m.Accepts("f", tc.p), tc.class, tc.section, tc.record, tc.field, tc.found)
-		if m.Added != (Added{}) || m.Profile().entries() != 0 {
+		if m.Added != added || !bytes.Equal(encode(t, m.Profile(), WriteOptions{}), before) {
 			t.Errorf("%s left a trace", tc.what)
 		}
 		if _, err := Renumber(tc.p); err == nil {

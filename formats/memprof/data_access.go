@@ -33,8 +33,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	}
 	lookup := func(index, at uint64, field string) string {
 		if c.Err() == nil && index >= numStrings {
-			c.Fail(c.At(int64(at)).Field(field).Got(index).
-				Wantf("less than %d, the number of strings", numStrings).Corrupt())
+			c.Fail(c.At(int64(at)).Field(field).Got(index).Wantf("less than %d, the number of strings", numStrings).Corrupt())
 		}
 		if c.Err() != nil {
 			return ""
@@ -105,8 +104,7 @@ func readStrings(c *cursor.Cursor) []string {
 		}
 	}
 	if b.Err() == nil && b.Len() > 0 {
-		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).
-			Corrupt())
+		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).Corrupt())
 	}
 	if err := b.Err(); err != nil {
 		c.Fail(err)

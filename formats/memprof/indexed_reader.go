@@ -180,8 +180,7 @@ func (b *sectionDecoder) readTable(element string, payload, index uint64, decode
 			seen[it.Hash] = struct{}{}
 			decode(c, it.Hash)
 			if c.Err() == nil && c.Len() > 0 {
-				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").
-					Corrupt())
+				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").Corrupt())
 			}
 		}
 		bad = c.Err()

@@ -43,8 +43,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		version = defaultVersion
 	}
 	if version < 0 || version > SectionVersionMax {
-		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", SectionVersionMax).
-			Unsupported()
+		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", SectionVersionMax).Unsupported()
 	}
 	o.Version = version
 	if o.LLVMRelease == 0 {

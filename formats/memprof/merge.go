@@ -35,8 +35,8 @@ type Merger struct {
 	stacks  Stacks
 	records numbering[uint64] // GUIDs of functions
 	allocs  sites[uint32]
-	first   []int32 // by StackIndex: the first of its alloc sites, plus 1
-	calls   sites[calleeList]
+	first   []int32         // by StackIndex: the first of its alloc sites, plus 1
+	calls   sites[[]uint64] // sorted callees
 	mibs    []MIB
 	uses    []uint32 // by uint32: number of sites
 	scratch []int32

@@ -40,19 +40,6 @@ type allocSite struct {
 	mib      uint32
 }
 
-// A calleeList is a sorted list of distinct callees.
-type calleeList []uint64
-
-// unite returns the union of l and any callees.
-func (l calleeList) unite(callees []uint64) calleeList {
-	for _, c := range callees {
-		if i, ok := slices.BinarySearch(l, c); !ok {
-			l = slices.Insert(l, i, c)
-		}
-	}
-	return l
-}
-
 // addAllocSites merges the alloc sites of an input with one call stack, and returns how
 // many sums saturated. It sorts the sites. If own is true, mibs are the first MIBs of the
 // sum and may stay where they are.
@@ -133,7 +120,11 @@ func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uin
 
 func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64) {
 	to := &m.calls.values[m.calls.numberOf(siteKey(function, stack), nil)]
-	*to = to.unite(callees)
+	for _, c := range callees {
+		if i, ok := slices.BinarySearch(*to, c); !ok {
+			*to = slices.Insert(*to, i, c)
+		}
+	}
 }
 
 // add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of p.

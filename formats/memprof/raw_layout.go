@@ -67,14 +67,12 @@ const histogramSizeAt = 132
 
 var le = binary.LittleEndian
 
-// bucketValue decodes a bucket of raw version 5: the low 12 bits, shifted left by the high 4 bits.
-func bucketValue(b uint16) uint64 { return uint64(b&0xfff) << (b >> 12) }
-
+// appendHistogram decodes buckets. A bucket of version 5 is its low 12 bits, shifted left by its high 4 bits.
 func appendHistogram(dst []uint64, b []byte, bucket int) []uint64 {
 	dst = slices.Grow(dst, len(b)/bucket)
 	for ; len(b) >= bucket; b = b[bucket:] {
-		if bucket == 2 {
-			dst = append(dst, bucketValue(le.Uint16(b)))
+		if v := uint64(le.Uint16(b)); bucket == 2 {
+			dst = append(dst, v&0xfff<<(v>>12))
 		} else {
 			dst = append(dst, le.Uint64(b))
 		}

@@ -89,8 +89,7 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 		return nil, flaw.File(name).Because(&llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrEmpty})
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, flaw.File(name).Field("size of the file").Got(len(data)).
-			Wantf("at most %d", int64(maxRawFile)).
+		return nil, flaw.File(name).Field("size of the file").Got(len(data)).Wantf("at most %d", int64(maxRawFile)).
 			Because(&llvmerr.HeapError{Text: llvmerr.HeapMalformed.Text, Class: profile.ErrUnsupported})
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}

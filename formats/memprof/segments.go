@@ -139,8 +139,7 @@ func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 			return nil, p.missingProgram()
 		}
 		return nil, flaw.In("segments").InFile(p.Name).Field("program").
-			Gotf("to be looked for, but version %d has no build ids", p.Version).Want("given by name").
-			Mismatch()
+			Gotf("to be looked for, but version %d has no build ids", p.Version).Want("given by name").Mismatch()
 	}
 	var out placements
 	for _, prog := range b.files {

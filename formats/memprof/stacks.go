@@ -1,6 +1,9 @@
 package memprof
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // A frameIndex is the number of a frame in a [Stacks].
 type frameIndex uint32
@@ -35,12 +38,6 @@ func (n stackNode) caller() StackIndex { return StackIndex(n >> 32) }
 
 // numNodes returns the largest valid index: the number of call stacks and stacks of their callers.
 func (s *Stacks) numNodes() int { return len(s.nodes.list) }
-
-// top returns the innermost frame of a call stack, which must not be empty, and the stack of its callers.
-func (s *Stacks) top(i StackIndex) (frameIndex, StackIndex) {
-	n := s.nodes.list[i-1]
-	return n.frame(), n.caller()
-}
 
 // Walk iterates over the frames of a call stack, innermost first.
 func (s *Stacks) Walk(i StackIndex) iter.Seq[Frame] {
@@ -81,8 +78,8 @@ func (s *Stacks) addFrame(f Frame) frameIndex {
 // addStack returns the index of the call stack with these frames, innermost first, and marks it as whole.
 func (s *Stacks) addStack(frames []frameIndex) StackIndex {
 	i := StackIndex(0)
-	for k := len(frames) - 1; k >= 0; k-- {
-		i = s.push(i, frames[k])
+	for _, f := range slices.Backward(frames) {
+		i = s.push(i, f)
 	}
 	s.markWhole(i)
 	return i

@@ -107,8 +107,6 @@ type chain struct {
 	same int32
 }
 
-func (c *chain) len() int { return c.end - c.start }
-
 func (s *symbolizer) lookup() error {
 	pcs := s.pcs.list
 	s.about.PCs = len(pcs)
@@ -200,8 +198,7 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
 		return
 	}
-	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
-		Want(b.describe()).Mismatch())
+	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).Want(b.describe()).Mismatch())
 }
 
 func (s *symbolizer) countOutside(pcs []uint64) {

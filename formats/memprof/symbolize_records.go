@@ -55,7 +55,7 @@ func (s *symbolizer) follow(contexts []rawContext, paths []stackPath) {
 		p := &paths[i]
 		*p = stackPath{ids: p.ids[:0]}
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
-			if id := s.nextPC(pcs); id >= 0 && s.chains[id].len() > 0 {
+			if id := s.nextPC(pcs); id >= 0 && s.chains[id].end > s.chains[id].start {
 				p.ids = append(p.ids, id)
 			}
 		}

@@ -41,24 +41,19 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		opt.Thresholds = DefaultThresholds
 	}
 	opt.Identity.File, opt.Identity.Family = name, "MemProf"
-	opt.Identity.Omits = append(opt.Identity.Omits, p.omitted()...)
+	omits := &opt.Identity.Omits
+	if !p.DataAccess.empty() {
+		*omits = append(*omits, "the data-access profile")
+	}
+	if p.hasCallees() {
+		*omits = append(*omits, "callees of call sites")
+	}
+	if p.hasHistograms() {
+		*omits = append(*omits, "access histograms")
+	}
 	v := &view{p: p, opt: opt}
 	v.frames = sync.OnceValue(v.resolve)
 	return v
-}
-
-// omitted names the data of the profile that its view does not show.
-func (p *Profile) omitted() (omits []string) {
-	if !p.DataAccess.empty() {
-		omits = append(omits, "the data-access profile")
-	}
-	if p.hasCallees() {
-		omits = append(omits, "callees of call sites")
-	}
-	if p.hasHistograms() {
-		omits = append(omits, "access histograms")
-	}
-	return omits
 }
 
 type view struct {

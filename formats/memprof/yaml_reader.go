@@ -39,8 +39,7 @@ func ReadYAML(name string, data []byte) (*Profile, error) {
 		err = r.p.DataAccess.validate()
 	}
 	if err == nil && r.p.Empty() {
-		err = flaw.In("YAML").Field("document").Got("without records").
-			Want(keyRecords + " or " + keyDataAccess).Empty()
+		err = flaw.In("YAML").Field("document").Got("without records").Want(keyRecords + " or " + keyDataAccess).Empty()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
@@ -189,13 +188,11 @@ func (r *yamlReader) guid(field string) uint64 {
 	case len(text) >= 2 && text[0] == '0' && text[1]|0x20 == 'x':
 		id, err := strconv.ParseUint(text[2:], 16, 64)
 		if err != nil {
-			r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
-				Want("0x and at most 16 hexadecimal digits").Corrupt())
+			r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).Want("0x and at most 16 hexadecimal digits").Corrupt())
 		}
 		return id
 	case strings.Trim(text, "0123456789") == "":
-		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
-			Want("a GUID in hexadecimal or a function's name").Corrupt())
+		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
 		id, name := guidOf(text), guid.Canonical(text)
 		if _, known := r.p.Names[id]; !known {

@@ -18,10 +18,9 @@ import (
 func WriteYAML(w io.Writer, p *Profile) error {
 	y := yamlPrinter{out: output{w: w}}
 	y.Text("---\n")
-	switch {
-	case p.Empty():
+	if p.Empty() {
 		y.Text("{}\n")
-	default:
+	} else {
 		y.records(p)
 		y.dataAccess(p.DataAccess)
 	}

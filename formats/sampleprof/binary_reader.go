@@ -392,8 +392,7 @@ func (r *binaryReader) readCompact(c *cursor.Cursor) {
 	at := c.Offset()
 	end := c.U64("offset of the function offsets")
 	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
-		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).
-			Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
+		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
 	}
 	if c.Err() != nil {
 		return

@@ -67,10 +67,9 @@ func (p *Profile) trimCold(opt ConvertOptions) {
 		m.remove(f.key())
 	}
 	for f := range merged.all() {
-		if opt.TrimCold && f.Total < threshold && m.find(f.key()) == nil {
-			continue
+		if !opt.TrimCold || f.Total >= threshold || m.find(f.key()) != nil {
+			m.addFunction(f)
 		}
-		m.addFunction(f)
 	}
 	p.setFunctions(m)
 }

@@ -90,7 +90,8 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 		if s.offset != end {
 			r.addDoubt(otherDoubt, c, c.At(-1).Field(s.kind.String()).Got(s.offset).Want("the end of the section before"))
 		}
-		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
+		_, known := sectionNames[s.kind]
+		if _, unknown := s.flagWords(); !known || unknown != 0 {
 			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Got(s.kind.String()).Want("a known type, and known flags"))
 		}
 		end = s.offset + s.size
@@ -98,21 +99,6 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	if end != uint64(len(r.data)) {
 		r.addDoubt(otherDoubt, c, c.At(-1).Field("size of the file").Got(len(r.data)).Want("the end of the last section"))
 	}
-}
-
-func (s *section) knownFlags() uint64 {
-	const common = flagCompressed | flagFlat
-	switch s.kind {
-	case summarySection:
-		return common | flagPartial | flagContexts | flagFlowSensitive | flagPreInlined | flagVTables
-	case nameSection:
-		return common | flagMD5 | flagFixed | flagUnique
-	case offsetSection:
-		return common | flagOrdered
-	case metadataSection:
-		return common | flagProbes | flagAttributes
-	}
-	return common
 }
 
 // totals are the numbers of a summary that can be summed while functions are read.

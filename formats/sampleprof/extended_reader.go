@@ -145,8 +145,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 		at, name := r.location(c, math.MaxUint32), r.name(c)
 		callee := f.callee(at, name)
 		if callee == nil && c.Err() == nil && !r.opt.Lenient && f.Name != (Name{}) {
-			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).
-				Wantf("one that %s has", f.Name).Corrupt())
+			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).Wantf("one that %s has", f.Name).Corrupt())
 		}
 		if callee == nil {
 			callee = &Function{Name: name}

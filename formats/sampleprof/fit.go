@@ -77,14 +77,18 @@ func (p *Profile) fit(program *programFacts) *Fit {
 	f := &fitter{
 		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.FlowDiscriminators,
 		fit: &Fit{
-			ProgramFunctions: program.count(),
-			Checksums:        program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
+			Checksums: program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
 		},
+	}
+	for id, in := range program.functions {
+		if in.id == id { // not an alias
+			f.fit.ProgramFunctions++
+		}
 	}
 	for _, fn := range p.Functions {
 		f.collect(fn)
 	}
-	m := newMatcher(f)
+	m := matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
 	m.matchAll()
 	for _, fn := range p.Functions {
 		f.addStale(fn, nil)
@@ -94,15 +98,6 @@ func (p *Profile) fit(program *programFacts) *Fit {
 	}
 	f.finish()
 	return f.fit
-}
-
-func (p *programFacts) count() (n int) {
-	for id, f := range p.functions {
-		if f.id == id { // not an alias
-			n++
-		}
-	}
-	return n
 }
 
 type fitter struct {

@@ -1,6 +1,9 @@
 package sampleprof
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // The binary formats begin with a magic number as ULEB128: "SPROF42" and the number of the
 // format (SampleProfileFormat). All other numbers are ULEB128 unless they are called u64 or
@@ -70,35 +73,39 @@ var sectionNames = map[sectionType]struct{ name, llvm string }{
 
 func (t sectionType) String() string { return cmp.Or(sectionNames[t].name, "section") }
 
-// flagWords returns LLVM's words for the flags that are set.
-func (s *section) flagWords() (words []string) {
-	type flag struct {
-		bit  uint64
-		word string
-	}
-	flags := []flag{{flagCompressed, "compressed"}, {flagFlat, "flat"}}
-	switch s.kind {
-	case nameSection:
-		if s.flags&flagFixed != 0 {
-			flags = append(flags, flag{flagFixed, "fixlenmd5"})
-		} else {
-			flags = append(flags, flag{flagMD5, "md5"})
-		}
-		flags = append(flags, flag{flagUnique, "uniq"})
-	case summarySection:
-		flags = append(flags, flag{flagPartial, "partial"}, flag{flagContexts, "context"},
-			flag{flagPreInlined, "preInlined"}, flag{flagFlowSensitive, "fs-discriminator"})
-	case offsetSection:
-		flags = append(flags, flag{flagOrdered, "ordered"})
-	case metadataSection:
-		flags = append(flags, flag{flagProbes, "probe"}, flag{flagAttributes, "attr"})
-	}
-	for _, f := range flags {
-		if s.flags&f.bit != 0 {
+// A sectionFlag is a flag and LLVM's word for it, "" if LLVM does not print it.
+type sectionFlag struct {
+	bit  uint64
+	word string
+}
+
+var commonFlags = []sectionFlag{{flagCompressed, "compressed"}, {flagFlat, "flat"}}
+
+// sectionFlags are the known flags besides commonFlags.
+var sectionFlags = map[sectionType][]sectionFlag{
+	summarySection: {
+		{flagPartial, "partial"},
+		{flagContexts, "context"},
+		{flagPreInlined, "preInlined"},
+		{flagFlowSensitive, "fs-discriminator"},
+		{flagVTables, ""},
+	},
+	nameSection:     {{flagFixed, "fixlenmd5"}, {flagMD5, "md5"}, {flagUnique, "uniq"}},
+	offsetSection:   {{flagOrdered, "ordered"}},
+	metadataSection: {{flagProbes, "probe"}, {flagAttributes, "attr"}},
+}
+
+// flagWords returns LLVM's words for the flags that are set, and the flags that are not known.
+func (s *section) flagWords() (words []string, unknown uint64) {
+	unknown = s.flags
+	for _, f := range slices.Concat(commonFlags, sectionFlags[s.kind]) {
+		printed := f.word != "" && !(f.word == "md5" && slices.Contains(words, "fixlenmd5"))
+		if s.flags&f.bit != 0 && printed {
 			words = append(words, f.word)
 		}
+		unknown &^= f.bit
 	}
-	return words
+	return words, unknown
 }
 
 // Flags of sections. The low half means the same in all sections.

@@ -35,10 +35,6 @@ type call struct {
 	callees calleeList
 }
 
-func newMatcher(f *fitter) *matcher {
-	return &matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
-}
-
 // matchAll aligns the calls of all common functions, and then of the renamed functions found on the way.
 func (m *matcher) matchAll() {
 	m.matchNames()

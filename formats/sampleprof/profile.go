@@ -223,11 +223,7 @@ func appendLocation(dst []byte, l Location) []byte {
 	return dst
 }
 
-// compareContexts orders functions without a context, by name, before functions with a context, by frame.
-func compareContexts(a, b *Function) int {
-	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
-}
-
+// compareSubjects orders functions without a context, by name, before functions with a context, by frame.
 func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
 	if in == nil || of == nil {
 		if in == nil && of == nil {
@@ -248,7 +244,7 @@ func inFileOrder(a, b *Function) int {
 	if a.Total != b.Total {
 		return cmp.Compare(b.Total, a.Total)
 	}
-	return compareContexts(a, b)
+	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
 
 // sorted returns the functions in file order.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -66,10 +67,7 @@ func (c *code) addStart(addr, function uint64) {
 
 // sort prepares within, after all calls of addStart.
 func (c *code) sort() {
-	for addr := range c.starts {
-		c.sorted = append(c.sorted, addr)
-	}
-	slices.Sort(c.sorted)
+	c.sorted = slices.Sorted(maps.Keys(c.starts))
 }
 
 // within reports whether an address belongs to the function that begins at start.

@@ -86,7 +86,8 @@ func Sections(name string, data []byte) ([]Section, error) {
 	c.ULEB("version")
 	var sections []Section
 	for _, s := range readSectionTable(c) {
-		sections = append(sections, Section{uint64(s.kind), cmp.Or(sectionNames[s.kind].llvm, "UnknownSection"), s.flagWords(), s.offset, s.size})
+		flags, _ := s.flagWords()
+		sections = append(sections, Section{uint64(s.kind), cmp.Or(sectionNames[s.kind].llvm, "UnknownSection"), flags, s.offset, s.size})
 	}
 	return sections, flaw.InFile(c.Err(), name)
 }

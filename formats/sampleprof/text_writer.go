@@ -203,6 +203,5 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 		}
 		return p.writeExtended(w, opt)
 	}
-	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").
-		Because(profile.ErrUnsupported)
+	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").Because(profile.ErrUnsupported)
 }
