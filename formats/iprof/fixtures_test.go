@@ -75,9 +75,7 @@ func TestFixtures(t *testing.T) {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(fixtureDir, name))
-	must(t, err)
-	return data
+	return oracle.ReadFile(t, filepath.Join(fixtureDir, name))
 }
 
 func readFixture(t testing.TB, name string) *Profile {

@@ -31,13 +31,11 @@ type Kind int
 const (
 	// CallCounts say how many times methods were entered. Records are [count]; the first frame has BCI 0.
 	CallCounts Kind = iota
-	// Conditionals are the counts of the outcomes of branches and switches.
-	// Records are (target BCI, index, count)*.
+	// Conditionals count the outcomes of branches and switches. Records are (target BCI, index, count)*.
 	Conditionals
 	// VirtualInvokes are the types of receivers at calls. Records are (type, count)*.
 	VirtualInvokes
-	// Monitors are the types that were synchronized on, in the whole program.
-	// There is one entry, with the context 0:0. Records are (type, count)*.
+	// Monitors are the types synchronized on: one entry with the context 0:0. Records are (type, count)*.
 	Monitors
 	// Samples are whole stacks. Records are [count].
 	Samples

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// sums are the merged entries of one kind. Methods and types are indexes into the
-// Merger's tables. As in typeTable, a lookup first tries the entry after the last one.
+// sums are the merged entries of one kind. Methods and types are indexes into the Merger's tables.
 type sums struct {
 	kind    Kind
 	entries []sumEntry

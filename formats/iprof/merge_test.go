@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -294,8 +293,7 @@ func TestGenerator(t *testing.T) {
 		if _, stderr, code := oracle.Run(t, python, append([]string{script, "-o", out}, args...)...); code != 0 {
 			t.Fatal(stderr)
 		}
-		data, err := os.ReadFile(out)
-		must(t, err)
+		data := oracle.ReadFile(t, out)
 		return read(t, data)
 	}
 	for _, args := range [][]string{{"--preset", "tiny"}, {"--preset", "tiny", "--version", "1.1.0", "--instanceof-key", "instanceofProfiles", "--order", "doc"}, {"--types", "500", "--methods", "3000", "--live", "400", "--samples", "60"}} {

@@ -36,7 +36,7 @@ type PruneOptions struct {
 // without loss. MinCount, Top and MaxFrames do not apply to the one entry of Monitors.
 func Prune(p *Profile, opt PruneOptions) (*Profile, error) {
 	p = selectEntries(p, opt)
-	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
+	if err := unknownRefused(p); err != nil && !opt.KeepUnused && !opt.DropUnknown {
 		return nil, err
 	}
 	q := p.derive()
@@ -92,20 +92,13 @@ func selectLocks(s *Section, keep func(TypeID) bool) Section {
 	return out
 }
 
-// unknownRefused returns the error for a profile with unknown members, if they matter.
-func unknownRefused(p *Profile, matters bool) error {
-	key := ""
-	switch {
-	case !matters:
-		return nil
-	case len(p.Unknown) > 0:
-		key = p.Unknown[0].Key
-	case len(p.Extra) > 0:
-		key = p.Extra[0].Key
-	default:
+// unknownRefused returns the error for a profile with unknown members.
+func unknownRefused(p *Profile) error {
+	unknown := slices.Concat(p.Unknown, p.Extra)
+	if len(unknown) == 0 {
 		return nil
 	}
-	return flaw.In(key).Field("section or member").Got("unknown").
+	return flaw.In(unknown[0].Key).Field("section or member").Got("unknown").
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 

@@ -18,8 +18,7 @@ type expected struct {
 	entries, frames, records int
 }
 
-// expect counts the elements in the text up to end. The counts are exact for a file as tools write it.
-// For other files they are capacities only, and at most the number of bytes.
+// expect counts the elements in the text up to end: exactly in files of tools, in others for capacities only.
 func (d *decoder) expect(end string) expected {
 	if d.peek() == ']' {
 		return expected{} // the end is missing: do not count the rest of the file
@@ -32,8 +31,7 @@ func (d *decoder) expect(end string) expected {
 	text = text[:i]
 	n := expected{entries: bytes.Count(text, []byte("{"))}
 	if d.section != keyTypes && d.section != keyMethods {
-		// Each entry has two keys with a colon each and one comma between them; every frame has one
-		// more colon, every record but the first one more comma. Entries are separated by a comma.
+		// An entry has two colons and a comma, a frame one more colon, a record but the first one more comma.
 		n.frames = max(0, bytes.Count(text, []byte(":"))-2*n.entries)
 		n.records = max(0, bytes.Count(text, []byte(","))-n.entries+1)
 	}
@@ -204,8 +202,7 @@ func smallInt(text []byte, p int) (v int32, next int) {
 	return v, next
 }
 
-// fastRecords appends the numbers up to the closing bracket and returns its offset, or 0.
-// Counts may have 18 digits, which fit 63 bits; other numbers nine.
+// fastRecords appends numbers and returns the offset of the closing bracket, or 0. Counts have up to 18 digits.
 func fastRecords(numbers []int64, text []byte, p, arity int) ([]int64, int) {
 	for left := arity; ; p++ {
 		negative := p < len(text) && text[p] == '-'

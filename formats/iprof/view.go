@@ -49,27 +49,20 @@ type Source struct {
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
-	v.features = profile.Features{Bytecodes: true}
-	counted := false
+	has := func(kinds ...Kind) bool {
+		return slices.ContainsFunc(kinds, func(k Kind) bool { return p.Sections[k].Len() > 0 })
+	}
+	v.features = profile.Features{
+		Bytecodes: true, Calls: has(CallCounts), Edges: has(CallCounts, VirtualInvokes, TypeChecks), Lines: opt.Source != nil,
+	}
 	for k := range NumKinds {
-		counted = counted || k != Samples && p.Sections[k].Total() > 0
-	}
-	if counted {
-		v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
-	}
-	if p.Sections[Samples].Len() > 0 {
-		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
-	}
-	if p.Sections[CallCounts].Len() > 0 {
-		v.features.Calls = true
-	}
-	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
-		if p.Sections[k].Len() > 0 {
-			v.features.Edges = true
+		if k != Samples && p.Sections[k].Total() > 0 {
+			v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
+			break
 		}
 	}
-	if opt.Source != nil {
-		v.features.Lines = true
+	if has(Samples) {
+		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
 	}
 	for _, u := range p.Unknown {
 		v.identity.Omits = append(v.identity.Omits, "section "+u.Key)

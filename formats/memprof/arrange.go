@@ -14,8 +14,7 @@ func (s *Stacks) depths() []uint32 {
 	return out
 }
 
-// arrangeArrays lays out the frame array and the stack array (memprof::computeFrameHistogram,
-// writeMemProfFrameArray and CallStackRadixTreeBuilder).
+// arrangeArrays lays out both arrays (computeFrameHistogram, writeMemProfFrameArray, CallStackRadixTreeBuilder).
 func (s *Section) arrangeArrays() {
 	st := &s.p.Stacks
 	// For each node of the tree, count the whole stacks that lead through the node, and sum up their

@@ -223,8 +223,7 @@ var families = [...]struct {
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
-// limits are the greatest possible values of one allocation: the allocator of the runtime
-// refuses sizes above 2^40, and lifetimes are milliseconds in 32 bits.
+// limits are the greatest values of one allocation: the runtime refuses sizes above 2^40; lifetimes have 32 bits.
 var limits = [...]struct {
 	total field
 	most  uint64
@@ -233,8 +232,7 @@ var limits = [...]struct {
 	{totalLifetime, 1<<32 - 1},
 }
 
-// checkMIB checks one MIB: no total may exceed the limit for its allocations, no minimum may exceed its
-// maximum, and for n blocks an exact total must be between n times the minimum and n times the maximum.
+// checkMIB checks totals against the limits, minima against maxima, and exact totals against both.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")

@@ -106,11 +106,7 @@ func readStrings(c *cursor.Cursor) []string {
 	if b.Err() == nil && b.Len() > 0 {
 		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).Corrupt())
 	}
-	if err := b.Err(); err != nil {
-		c.Fail(err)
-		return nil
-	}
-	if c.Err() != nil {
+	if c.Fail(b.Err()); c.Err() != nil {
 		return nil
 	}
 	return strings.Split(text, stringSeparator)

@@ -34,7 +34,11 @@ func smallSections(t testing.TB) map[string][]byte {
 
 // readWhole reads a file that is nothing but a section.
 func readWhole(file []byte) (*Profile, error) {
-	r, err := NewIndexedReader(file, 0, int64(len(file)), false)
+	return readExtent(file, 0, int64(len(file)))
+}
+
+func readExtent(file []byte, start, end int64) (*Profile, error) {
+	r, err := NewIndexedReader(file, start, end, false)
 	if err != nil {
 		return nil, err
 	}

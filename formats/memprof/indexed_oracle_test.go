@@ -27,9 +27,7 @@ func sectionOf(t testing.TB, file []byte) (start, end int64) {
 func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	r, err := NewIndexedReader(file, start, end, false)
-	must(t, err)
-	p, err := r.Profile()
+	p, err := readExtent(file, start, end)
 	must(t, err)
 	return p
 }
@@ -64,8 +62,7 @@ func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	if code != 0 {
 		t.Fatalf("llvm-profdata: %s", stderr)
 	}
-	b := oracle.ReadFile(t, out)
-	return b
+	return oracle.ReadFile(t, out)
 }
 
 // TestSectionsEqualLLVM: YAML documents become the same sections, and the same YAML again.
@@ -109,8 +106,7 @@ func TestSectionsEqualLLVM(t *testing.T) {
 func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptions) {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	read, err := ReadYAML("doc", doc)
-	must(t, err)
+	read := readYAML(t, doc)
 	compare := func(what string, got []byte) {
 		t.Helper()
 		want := file[start:end]
@@ -119,11 +115,7 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 			got = got[:min(len(want), len(got))]
 		}
 		if !bytes.Equal(got, want) {
-			i := 0
-			for i < min(len(got), len(want)) && got[i] == want[i] {
-				i++
-			}
-			t.Errorf("%s: %d bytes, LLVM has %d; they differ from %#x on", what, len(got), len(want), i)
+			t.Errorf("%s: %d bytes, LLVM has %d; they differ from %#x on", what, len(got), len(want), firstDifferentByte(got, want))
 		}
 	}
 	compare("from YAML", writeSection(t, read, opt, start))
@@ -136,14 +128,19 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 		copy(again[summary:end], file[start+summary:start+end])
 	}
 	compare("from the section", again)
+	compareShow(t, tool, file)
+}
 
+// compareShow compares what "llvm-profdata show --memory" prints of a file.
+func compareShow(t *testing.T, tool string, file []byte) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.profdata")
 	oracle.WriteFile(t, path, file)
 	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
 	if code != 0 {
 		t.Fatalf("llvm-profdata show: %s", stderr)
 	}
-	if got := showText(t, indexed); got != want {
+	if got := showText(t, readSection(t, file)); got != want {
 		t.Errorf("show --memory differs:\n%s", diffLine(got, want))
 	}
 }
@@ -164,9 +161,7 @@ func showText(t *testing.T, p *Profile) string {
 		text += fmt.Sprintf("#   Num hot symbols and string literals: %d\n#   Num known cold symbols: %d\n#   Num known cold string literals: %d\n",
 			len(d.Records), len(d.ColdSymbols), len(d.ColdHashes))
 	}
-	var b bytes.Buffer
-	must(t, WriteYAML(&b, p))
-	return text + b.String()
+	return text + string(yamlOf(t, p))
 }
 
 // diffLine shows where two texts begin to differ.

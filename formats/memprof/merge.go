@@ -102,11 +102,10 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 
 // addOnly adds the only input so far, which Add kept, to the accumulator.
 func (m *Merger) addOnly() {
-	p := m.only
-	if m.only = nil; p == nil {
-		return
+	if p := m.only; p != nil {
+		m.only = nil
+		m.add("", p, 1, m.own)
 	}
-	m.add("", p, 1, m.own)
 }
 
 // Merge adds the inputs of another Merger to m and leaves the other unusable. The error is always nil.

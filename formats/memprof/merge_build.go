@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// build returns the accumulated profile in an order that depends on the content alone: frames by their
-// fields, stacks by their frames from the outermost on, records by GUID, sites by their stacks.
+// build returns the accumulated profile, with frames by fields, stacks by frames from the outermost, records by GUID.
 func (m *Merger) build() *Profile {
 	p := &Profile{MIBs: m.mibs, DataAccess: m.dataAccess()}
 	if len(m.names) > 0 {

@@ -29,8 +29,7 @@ func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 		}
 		p := readSection(t, file)
 		add(f.name+" indexed", p)
-		doc, err := ReadYAML("", yamlOf(t, p))
-		must(t, err)
+		doc := readYAML(t, yamlOf(t, p))
 		add(f.name+" YAML", doc)
 	}
 	return names, inputs

@@ -44,13 +44,8 @@ func dataText(r *DataAccessRecord) string { return fmt.Sprintf("%q %d", r.Symbol
 
 func expect(inputs []weighted) *expected {
 	e := &expected{
-		map[string]Schema{},
-		map[string]map[field]*big.Int{},
-		map[string][]*big.Int{},
-		map[string]map[uint64]bool{},
-		map[string]*big.Int{},
-		map[string]map[string]bool{},
-		map[string]bool{},
+		map[string]Schema{}, map[string]map[field]*big.Int{}, map[string][]*big.Int{}, map[string]map[uint64]bool{},
+		map[string]*big.Int{}, map[string]map[string]bool{}, map[string]bool{},
 	}
 	for _, in := range inputs {
 		for range in.weight {
@@ -139,12 +134,18 @@ func (e *expected) data(d *DataAccess) {
 			e.places[key][fmt.Sprint(l)] = true
 		}
 	}
+	maps.Copy(e.cold, coldTexts(d))
+}
+
+func coldTexts(d *DataAccess) map[string]bool {
+	cold := map[string]bool{}
 	for _, s := range d.ColdSymbols {
-		e.cold[dataText(&DataAccessRecord{Symbol: s})] = true
+		cold[dataText(&DataAccessRecord{Symbol: s})] = true
 	}
 	for _, h := range d.ColdHashes {
-		e.cold[dataText(&DataAccessRecord{Hash: h})] = true
+		cold[dataText(&DataAccessRecord{Hash: h})] = true
 	}
+	return cold
 }
 
 // check compares a merged profile with what is expected, both ways.
@@ -224,13 +225,7 @@ func (e *expected) checkData(t *testing.T, d *DataAccess) {
 			t.Errorf("data-access record %v, want %d at %v", *r, w, e.places[dataText(r)])
 		}
 	}
-	cold := map[string]bool{}
-	for _, s := range d.ColdSymbols {
-		cold[dataText(&DataAccessRecord{Symbol: s})] = true
-	}
-	for _, h := range d.ColdHashes {
-		cold[dataText(&DataAccessRecord{Hash: h})] = true
-	}
+	cold := coldTexts(d)
 	for k := range e.cold {
 		if _, sampled := e.samples[k]; cold[k] == sampled {
 			t.Errorf("%s is cold: %t, sampled: %t", k, cold[k], sampled)
@@ -364,11 +359,9 @@ func TestMergeOfSection(t *testing.T) {
 		}
 		want := content(t, mergeAll(t, inputs))
 		section := writeSection(t, inputs[1].p, WriteOptions{Version: version, Schema: FullSchema}, 0)
-		r, err := NewIndexedReader(section, 0, int64(len(section)), false)
+		var err error
+		inputs[1].p, err = readWhole(section)
 		must(t, err)
-		if inputs[1].p, err = r.Profile(); err != nil {
-			t.Fatal(err)
-		}
 		if content(t, mergeAll(t, inputs)) != want {
 			t.Errorf("version %d: merge differs", version)
 		}

@@ -54,8 +54,7 @@ type Profile struct {
 	// line is 0 if only the file is known. Names and Sources are set together.
 	Sources map[uint64]SourceLocation
 
-	// bucketOrder: records, frames and stacks are in the order of a file's hash
-	// tables. Writing restores an order of insertion that leads to this order.
+	// bucketOrder: records, frames and stacks are in the order of hash tables, which writing restores.
 	bucketOrder bool
 	summary     *Summary // as the file stores it; nil without one
 }

@@ -92,3 +92,17 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+func readRaw(t testing.TB, data []byte, opt RawOptions) *RawProfile {
+	t.Helper()
+	p, err := ReadRaw("x", data, opt)
+	must(t, err)
+	return p
+}
+
+func readYAML(t testing.TB, doc []byte) *Profile {
+	t.Helper()
+	p, err := ReadYAML("", doc)
+	must(t, err)
+	return p
+}

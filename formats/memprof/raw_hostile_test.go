@@ -171,8 +171,7 @@ func TestRawManyDumps(t *testing.T) {
 		one := dumpBuild{version: 5, segments: []Segment{{Start: 1<<40 - i<<16, End: 1<<40 - i<<16 + 1}}}
 		b = append(b, one.bytes()...)
 	}
-	p, err := ReadRaw("many", b, RawOptions{})
-	must(t, err)
+	p := readRaw(t, b, RawOptions{})
 	if len(p.dumps) != 120_001 || len(p.Segments) != 40_000 {
 		t.Errorf("%d dumps, %d segments", len(p.dumps), len(p.Segments))
 	}

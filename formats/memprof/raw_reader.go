@@ -312,8 +312,7 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if o.End <= s.Start || s.End <= o.Start {
 				continue
 			}
-			// Segments of one dump overlap in damaged files only. Segments of several dumps also
-			// overlap if the dumps are of different processes, or if one library replaced another.
+			// Segments of one dump overlap in damaged files only, of several also with other processes or libraries.
 			cause, want := llvmerr.HeapSegments, "the same, or apart: dumps of one process"
 			if other >= before {
 				cause, want = llvmerr.HeapMalformed, "apart"

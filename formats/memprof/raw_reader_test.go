@@ -40,8 +40,7 @@ func TestRawVersions(t *testing.T) {
 	for version := uint64(1); version <= RawVersionMax; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			b := smallRaw(version)
-			p, err := ReadRaw("x", b.bytes(), RawOptions{})
-			must(t, err)
+			p := readRaw(t, b.bytes(), RawOptions{})
 			d := b.dumps[0]
 			if p.Version != int(version) || !cmp.Equal(p.Segments, d.segments) {
 				t.Errorf("version %d, segments %+v", p.Version, p.Segments)
@@ -110,8 +109,7 @@ func TestSeveralDumps(t *testing.T) {
 		if compat {
 			b.dumps[1].segments = first.segments
 		}
-		p, err := ReadRaw("x", b.bytes(), RawOptions{LLVMCompat: compat})
-		must(t, err)
+		p := readRaw(t, b.bytes(), RawOptions{LLVMCompat: compat})
 		segments := 3
 		if compat {
 			segments = 2
@@ -161,8 +159,7 @@ func TestDumpOverflow(t *testing.T) {
 	b.dumps[0].mibs[0].fields[0] = 1<<32 - 5
 	b.dumps = append(b.dumps, b.dumps[0])
 	var told []uint64
-	p, err := ReadRaw("x", b.bytes(), RawOptions{Overflow: func(id uint64) { told = append(told, id) }})
-	must(t, err)
+	p := readRaw(t, b.bytes(), RawOptions{Overflow: func(id uint64) { told = append(told, id) }})
 	if c := contextsOf(p)[0]; c.MIB.AllocCount != 1<<32-1 || !slices.Equal(told, []uint64{100}) {
 		t.Errorf("AllocCount %d, told of %d", c.MIB.AllocCount, told)
 	}

@@ -159,8 +159,7 @@ func (s *symbolizer) lookup() error {
 	return nil
 }
 
-// Bounds of the frames on all stacks of a profile: per address more than compilers
-// inline on average. Only hostile programs exceed them.
+// Bounds of the frames on all stacks, per address more than compilers inline on average.
 const (
 	maxFramesPerPC = 256
 	freeFrames     = 1 << 20

@@ -185,8 +185,7 @@ func (b *recordBuilder) recordOf(f frameIndex) *Record {
 	return &b.out.Records[i]
 }
 
-// noteCallSite records a PC as a call site in the functions of its frames. At the leaf of a context the
-// innermost frame is not a call site, because its call is the allocation.
+// noteCallSite records a PC as a call site of its functions; at the leaf of a context, not of the innermost.
 func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	id = b.chains[id].same
 	frames := b.chain(id)
@@ -248,8 +247,7 @@ func (s *symbolizer) readMIB(c *rawContext, m *MIB) {
 	}
 }
 
-// estimateDensities sets the access densities of a MIB of raw version 1 as if all its
-// blocks were alike: accesses per 100 bytes, and these per second of lifetime.
+// estimateDensities sets the access densities of a MIB of raw version 1 as if all its blocks were alike.
 func estimateDensities(m *MIB) {
 	if m.AllocCount == 0 || m.TotalSize == 0 {
 		return

@@ -105,10 +105,8 @@ func (v *view) resolve() []profile.Frame {
 func (v *view) Identity() profile.Identity { return v.opt.Identity }
 
 func (v *view) Features() profile.Features {
-	if v.hasSources() {
-		return profile.Features{Lines: true}
-	}
-	return profile.Features{LineOffsets: true}
+	lines := v.hasSources()
+	return profile.Features{Lines: lines, LineOffsets: !lines}
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {

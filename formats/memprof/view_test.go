@@ -2,12 +2,12 @@ package memprof
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // functionsOn names the functions on a stack, the innermost first.
@@ -25,8 +25,7 @@ func functionsOn(s *profile.Stack) string {
 func TestView(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	raw, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{KeepNames: true})
-	file, err := os.ReadFile(strings.TrimSuffix(f.file, ".memprofraw") + ".profdata")
-	must(t, err)
+	file := oracle.ReadFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
 	indexed, named := readSection(t, file), readSection(t, file)
 	must(t, openBinaries(t, f.program).NameFunctions(named))
 	for id, name := range named.Names {
@@ -130,8 +129,7 @@ func TestCheckRaw(t *testing.T) {
 		m.fields[f-1] = v
 	}
 	d.mibs, d.stacks = []mibBuild{m}, []stackBuild{{1, []uint64{0x1100}}}
-	raw, err := ReadRaw("x", rawBuild{dumps: []dumpBuild{d}}.bytes(), RawOptions{})
-	must(t, err)
+	raw := readRaw(t, rawBuild{dumps: []dumpBuild{d}}.bytes(), RawOptions{})
 	found := raw.Check()
 	if len(found) != 2 || !strings.Contains(found[0].Error(), "MIBs (record 0): AllocCount is 0, want at least 1") ||
 		!strings.Contains(found[1].Error(), "MinSize is 9, want at most 8") {

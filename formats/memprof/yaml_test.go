@@ -100,8 +100,7 @@ func TestYAMLDocuments(t *testing.T) {
 // TestYAMLUnitesRecords: records of one function, which LLVM keeps the first of, become one.
 func TestYAMLUnitesRecords(t *testing.T) {
 	_, first, _ := strings.Cut(site("GUID_", "f"), "HeapProfileRecords:\n")
-	p, err := ReadYAML("", []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))
-	must(t, err)
+	p := readYAML(t, []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))
 	if len(p.Records) != 1 || len(p.Records[0].AllocSites) != 2 || p.Names[guidOf("f")] != "f" {
 		t.Errorf("records %+v, names %v", p.Records, p.Names)
 	}
@@ -123,13 +122,5 @@ func TestYAMLQuotes(t *testing.T) {
 	le.PutUint64(file[48:], uint64(len(file)))
 	le.PutUint64(file[64:], uint64(len(file))+uint64(le.Uint64(empty[64:])-uint64(end)))
 	file = append(file, empty[end:]...)
-	path := filepath.Join(t.TempDir(), "in.profdata")
-	oracle.WriteFile(t, path, file)
-	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	if got := showText(t, readSection(t, file)); got != want {
-		t.Error(diffLine(got, want))
-	}
+	compareShow(t, tool, file)
 }

@@ -90,8 +90,7 @@ func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.C
 	return cursor.New(section, base, data, le)
 }
 
-// readSummary reads a summary (readSummary, readSummaryEntry). Compilers trust it to find hot code, so
-// it is not recomputed from the functions.
+// readSummary reads a summary, which is not recomputed, because compilers trust it to find hot code.
 func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	c.Section = summarySection.String()
 	s := &Summary{
@@ -189,8 +188,7 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 	c.Record = -1
 }
 
-// count reads the number of elements that follow, each of at least least bytes. A lenient reader does
-// not check that they fit the file, because LLVM reports the first bad element instead.
+// count reads the number of elements that follow. Only a strict reader checks that they fit the file.
 func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
 	n := r.upTo(c, math.MaxUint32, field)
 	if r.opt.Lenient {

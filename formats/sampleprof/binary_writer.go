@@ -157,8 +157,7 @@ func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
 	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
 }
 
-// appendBody appends a packed body in the form of files (writeBody): without checksum and attributes,
-// which go into the metadata, and with the numbers of samples and callsites in front of these.
+// appendBody appends a body in the form of files (writeBody): without metadata, with numbers of samples and callsites.
 func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	u := unpacker{b: body}
 	dst = cursor.AppendULEB(dst, u.num())
@@ -204,8 +203,7 @@ func insertULEB(dst []byte, at int, n uint64) []byte {
 	return slices.Insert(dst, at, cursor.AppendULEB(nil, n)...)
 }
 
-// gatherCalls appends the callsites of a function to w.calls and returns their number. They are in file
-// order, and their names are indexes in the file's name table.
+// gatherCalls appends the callsites of a function to w.calls, in file order with indexes of names.
 func (w *binaryWriter) gatherCalls(u *unpacker) int {
 	first := len(w.calls)
 	sorted := true

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// tidy sorts the samples, callsites and virtual tables of a function, and adds up entries for
-// the same location (and callee). It reports whether a count saturated.
+// tidy sorts all lists of a function and adds up equal entries. It reports whether a count saturated.
 func (f *Function) tidy() (overflow bool) {
 	overflow = joinSamples(&f.Body, byCount)
 	overflow = joinSamples(&f.VTables, byName) || overflow
@@ -122,8 +121,7 @@ func addCount(sum *uint64, count, weight uint64) (overflow bool) {
 	return overflow
 }
 
-// A functionMap finds functions by key and iterates in the order of LLVM's hash map. That order
-// shows in the output of LLVM's tools where they break no ties, and in the metadata of files.
+// A functionMap finds functions by key and iterates in the order of LLVM's hash map, which its tools show.
 type functionMap struct {
 	order     llvmorder.Unordered
 	functions []*Function

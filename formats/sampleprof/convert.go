@@ -215,8 +215,7 @@ func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	return count
 }
 
-// encodeWithin encodes the profile into at most limit bytes. It drops the functions with the smallest
-// totals until they fit (DefaultFunctionPruningStrategy).
+// encodeWithin drops the functions with the smallest totals until the rest fits (DefaultFunctionPruningStrategy).
 func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
 	if len(p.Functions) == 0 { // as LLVM
 		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)

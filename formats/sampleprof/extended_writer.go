@@ -24,8 +24,7 @@ type content struct {
 // keptBytes bounds the encoded functions kept until they are written; others are encoded again.
 const keptBytes = 32 << 20
 
-// writeExtended writes an extensible binary file. The header holds the offsets of all sections, so it
-// encodes everything before it writes anything.
+// writeExtended writes an extensible binary file. It encodes everything first, for the offsets in the header.
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()

@@ -219,8 +219,7 @@ func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
 	return f.fit.Checksums && in != nil && len(in.hashes) > 0 && !slices.Contains(in.hashes, fn.Checksum)
 }
 
-// addStale sums up the samples that do not fit. If a function does not fit, the samples of everything
-// inlined into it are lost as well; cause is the outermost such function, or nil.
+// addStale sums up the samples that do not fit, because of fn or of cause, the outermost function that does not fit.
 func (f *fitter) addStale(fn *Function, cause *flatFunction) {
 	flat := f.flatOf(fn.Name)
 	changed := f.hasChanged(flat.in, fn)
@@ -245,8 +244,7 @@ func (f *fitter) addStale(fn *Function, cause *flatFunction) {
 	}
 }
 
-// addStaleness adds a function to the numbers about checksums
-// (SampleProfileMatcher::countMismatchedFuncSamples).
+// addStaleness adds a function to the numbers about checksums (countMismatchedFuncSamples).
 func (f *fitter) addStaleness(fn *Function) {
 	flat := f.flatOf(fn.Name)
 	in := flat.in

@@ -2,7 +2,6 @@ package sampleprof
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -64,8 +63,7 @@ func TestAgainstLLVM(t *testing.T) {
 		for _, set := range sets {
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			for _, name := range set {
-				data, err := os.ReadFile(filepath.Join(dir, name))
-				must(t, err)
+				data := oracle.ReadFile(t, filepath.Join(dir, name))
 				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
 					t.Fatal(err)
 				}

@@ -162,8 +162,7 @@ func (u *unpacker) skip() {
 	u.i++
 }
 
-// location reads a location. It reads numbers of one and two bytes without branches, because processors
-// cannot predict how long the numbers are.
+// location reads a location, numbers of one and two bytes without branches, which processors cannot predict.
 func (u *unpacker) location() (p packedLocation) {
 	b := u.b[u.i:]
 	if b[0] == 0 {

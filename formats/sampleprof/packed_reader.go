@@ -81,8 +81,7 @@ func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
 	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
 }
 
-// readFunctions reads functions to the end of the section. With compare, it returns their offsets.
-// expected is their number according to the summary, for the capacity only.
+// readFunctions reads functions to the end of the section, about expected. With compare, it returns their offsets.
 func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
 	const least = 6 // bytes of a function
 	p.section, p.pos = c.Rest(), 0

@@ -175,8 +175,7 @@ type Callsite struct {
 	Callee *Function
 }
 
-// key returns the number that identifies a function in LLVM's maps: the GUID of its name, or
-// the hash of its context. LLVM takes two functions with one key for the same function.
+// key returns the GUID of the name or the hash of the context, which identify a function in LLVM's maps.
 func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
 
 func keyOf(name Name, context []Frame) uint64 {

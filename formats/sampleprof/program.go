@@ -257,8 +257,7 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 	}
 }
 
-// baseDiscriminator returns the part of a discriminator that profiles hold: a prefix-encoded number of
-// up to 12 bits (DILocation::getBaseDiscriminatorFromDiscriminator).
+// baseDiscriminator returns the part of a discriminator that profiles hold (getBaseDiscriminatorFromDiscriminator).
 func baseDiscriminator(d uint32) uint32 {
 	switch {
 	case d&1 != 0:

@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,11 +19,7 @@ func TestReleases(t *testing.T) {
 		llvm := oracle.LLVM(t, release)
 		for i, kind := range kinds {
 			data := randomText(uint64(i)+40, 12, kind, false)
-			m := NewMerger(MergeOptions{LLVMCompat: true})
-			if _, err := m.AddProfile("", mustRead(t, data), 1); err != nil {
-				t.Fatal(err)
-			}
-			p := m.Finish().Profile()
+			p := sumOf(t, MergeOptions{LLVMCompat: true}, [][]byte{data}, addProfile).Profile()
 			oracle.WriteFile(t, at("in"), data)
 			want := mustWrite(t, p, WriteOptions{Format: FormatText})
 			for _, mode := range []struct {
@@ -46,8 +41,7 @@ func TestReleases(t *testing.T) {
 					if _, stderr, code := oracle.RunIn(t, dir, llvm, args...); code != 0 {
 						t.Fatalf("LLVM %d %v: %s", release, args, stderr)
 					}
-					out := oracle.ReadFile(t, at("out"))
-					return out
+					return oracle.ReadFile(t, at("out"))
 				}
 				if got := run("--text", at("ours")); !mode.opt.MD5 && !bytes.Equal(got, want) {
 					t.Errorf("LLVM %d, %s, %v: reads other samples", release, kind, mode.args)
@@ -138,13 +132,8 @@ func TestCompilers(t *testing.T) {
 			}},
 			{"lines-md5.afdo", []WriteOptions{{Lossless: true}, {MD5: true}}},
 		} {
-			data, err := os.ReadFile(filepath.Join(folder, c.from))
-			must(t, err)
-			m := NewMerger(MergeOptions{})
-			if _, err := m.AddFile(c.from, data, ReaderOptions{}, 1); err != nil {
-				t.Fatal(err)
-			}
-			r := m.Finish()
+			data := oracle.ReadFile(t, filepath.Join(folder, c.from))
+			r := finished(t, [][]byte{data}, 1)
 			for _, opt := range c.options {
 				name := filepath.Join(dir, "profile")
 				oracle.WriteFile(t, name, mustWrite(t, r, opt))

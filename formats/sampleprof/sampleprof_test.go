@@ -26,9 +26,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	files := make(map[string][]byte)
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".prof" {
-			if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
+			files[e.Name()] = oracle.ReadFile(t, filepath.Join(dir, e.Name()))
 		}
 	}
 	files["partial.afdo"] = partialFixture(t, files["calls-probes.afdo"])
@@ -118,17 +116,14 @@ func TestRoundTrip(t *testing.T) {
 func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
-		once, thrice := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
-		if _, err := once.AddProfile("", mustRead(t, text), 3); err != nil {
-			t.Fatal(err)
-		}
+		once, thrice := finished(t, [][]byte{text}, 3), NewMerger(MergeOptions{})
 		for range 3 {
 			p := mustRead(t, text)
 			if added, err := thrice.AddProfile("", p, 1); err != nil || added.Functions != len(p.Functions) {
 				t.Fatal(added, err)
 			}
 		}
-		a, b := mustWrite(t, once.Finish().Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
+		a, b := mustWrite(t, once.Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
 		if !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
@@ -141,11 +136,7 @@ func TestDivide(t *testing.T) {
 		text := randomText(seed, 20, kinds[seed%6], true)
 		var sums [2]*Profile
 		for i, weight := range []uint64{1, 10} {
-			m := NewMerger(MergeOptions{})
-			if _, err := m.AddProfile("", mustRead(t, text), weight); err != nil {
-				t.Fatal(err)
-			}
-			sums[i] = m.Finish().Profile()
+			sums[i] = finished(t, [][]byte{text}, weight).Profile()
 			sums[i].Convert(ConvertOptions{Divisor: weight})
 		}
 		if a, b := mustWrite(t, sums[0], WriteOptions{}), mustWrite(t, sums[1], WriteOptions{}); !bytes.Equal(a, b) {

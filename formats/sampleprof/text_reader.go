@@ -386,8 +386,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 	}
 }
 
-// isText reports whether data begins with the head of a function. A function name in a text profile
-// of instrumentation may look the same; there, the next line is a number, the hash.
+// isText reports whether data begins with a head. In text of instrumentation, a number, the hash, follows one.
 func isText(data []byte) bool {
 	r := textReader{data: data[:min(len(data), 1<<20)]}
 	head, ok := r.next()
