@@ -225,7 +225,6 @@ type input struct {
 	methods []uint32
 }
 
-// translate adds the tables of p to the tables of m.
 func (m *Merger) translate(p *Profile) input {
 	in := input{p: p, types: make([]uint32, len(p.Types)), methods: make([]uint32, len(p.Methods))}
 	for i := range p.Types {

@@ -171,7 +171,6 @@ func newIDIndex(n int, id func(i int) int32) idIndex {
 	return x
 }
 
-// find returns the index of an entry, -1 if there is none.
 func (x *idIndex) find(id int32) int {
 	if at := int64(id) - int64(x.low); at >= 0 && at < int64(len(x.dense)) {
 		return int(x.dense[at]) - 1

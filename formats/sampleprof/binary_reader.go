@@ -233,7 +233,6 @@ func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int6
 	return at
 }
 
-// name reads an index of the name table.
 func (r *binaryReader) name(c *cursor.Cursor) Name {
 	at := c.Offset()
 	i := c.ULEB("name")

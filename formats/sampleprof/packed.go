@@ -382,7 +382,6 @@ func (e *expander) expandList(u *unpacker, p packedLocation) []Target {
 	return targets
 }
 
-// resolve replaces numbers by names.
 func (e *expander) resolve(f *Function) {
 	f.Name = e.names[f.Name.ID]
 	for i := range f.Body {

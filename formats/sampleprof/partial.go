@@ -97,7 +97,6 @@ func (r *Merged) completePartial(opt *WriteOptions) error {
 	return nil
 }
 
-// lostNames returns the texts of names that Write would lose.
 func (r *Merged) lostNames() (names []string) {
 	p := r.writable()
 	opt := WriteOptions{Lossless: true}

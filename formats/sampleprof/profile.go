@@ -246,7 +246,6 @@ func inFileOrder(a, b *Function) int {
 	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
 
-// sorted returns the functions in file order.
 func (p *Profile) sorted() []*Function {
 	if slices.IsSortedFunc(p.Functions, inFileOrder) {
 		return p.Functions
@@ -278,7 +277,6 @@ func (p *Profile) toMap() *functionMap {
 	return p.known
 }
 
-// setFunctions sets p.Functions, in file order.
 func (p *Profile) setFunctions(m *functionMap) {
 	p.known = m
 	p.Functions = m.slice()
