@@ -129,8 +129,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// BenchmarkMergeFiles merges ten files of about 10 MB into one, with reading
-// and writing: the files of -files, or the same from memory.
+// BenchmarkMergeFiles reads, merges and writes the ten files of -files, or the same from memory.
 func BenchmarkMergeFiles(b *testing.B) {
 	load := func(i int) []byte { return benchFiles()[i] }
 	if *filesDir != "" {

@@ -304,7 +304,6 @@ func (r checkReport) worst() string {
 	return ""
 }
 
-// A checkReport is the result of [Check].
 type checkReport struct {
 	Profile  *Profile
 	Findings []Finding

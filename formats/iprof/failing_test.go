@@ -15,8 +15,7 @@ import (
 // forms are the forms of files: on one line, an entry per line, a number per line.
 var forms = []WriteOptions{{}, {Lines: true}, {Indent: "  "}}
 
-// TestFullDisk: whenever a disk is full, Write says so and stops, and what is on
-// the disk is the beginning of the file.
+// TestFullDisk: on a full disk, Write says so and stops after the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	large := randomProfile(rng, version110, 4000)

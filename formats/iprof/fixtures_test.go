@@ -97,7 +97,6 @@ func read(t testing.TB, data []byte) *Profile {
 	return p
 }
 
-// written returns what Write writes.
 func written(p *Profile, opt WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
 	err := Write(&b, p, opt)
@@ -111,8 +110,7 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	return data
 }
 
-// appProfile is what a recording of testdata/iprof/app would be if the compiler
-// inlined all that main calls. The bytecode indexes come from its classes.
+// appProfile is what a recording of testdata/iprof/app would be if the compiler inlined all that main calls.
 func appProfile() *Profile {
 	p := newProfile(version100)
 	for i, prim := range primitives {
@@ -161,7 +159,6 @@ func appProfile() *Profile {
 	return p
 }
 
-// parseContext parses "5:0<3:2<1:3".
 func parseContext(s string) ([]Frame, error) {
 	c, at, want := parseFrames(nil, []byte(s), '<')
 	if want != "" {
@@ -172,8 +169,7 @@ func parseContext(s string) ([]Frame, error) {
 
 func contextText(c []Frame) string { return string(appendContext(nil, c)) }
 
-// add appends an entry. It refuses what a file cannot have: a context without frames,
-// and records of a wrong number.
+// add appends an entry, unless no file can have its context or number of records.
 func (s *Section) add(ctx []Frame, records ...int64) error {
 	at := flaw.In(s.kind.Key()).InRecord(len(s.ends))
 	switch {
@@ -186,7 +182,6 @@ func (s *Section) add(ctx []Frame, records ...int64) error {
 	return nil
 }
 
-// addTo adds an entry.
 func addTo(p *Profile, k Kind, ctx string, records ...int64) {
 	c, err := parseContext(ctx)
 	if err == nil {
@@ -233,8 +228,7 @@ func smallProfile() *Profile {
 	return p
 }
 
-// fibProfile has the numbers of the first example of the format's document.
-// Where the document gives an id without a name, the name here is made up.
+// fibProfile has the numbers of the first example of the format's document, with some made-up names.
 func fibProfile(t testing.TB) *Profile {
 	p := newProfile(version100)
 	p.Order = []string{keyVersion, keyTypes, keyMethods, "monitorProfiles", "virtualInvokeProfiles", "callCountProfiles", "conditionalProfiles", "samplingProfiles"}
@@ -295,8 +289,7 @@ func fibProfile(t testing.TB) *Profile {
 	return p
 }
 
-// evenOddProfile has the second example: main calls printEvenOrOdd, which is inlined and calls
-// printEven, inlined too, or printOdd, both of which call print.
+// evenOddProfile has the second example of the document, with inlined calls.
 func evenOddProfile(t testing.TB) *Profile {
 	p := newProfile(version100)
 	p.Types = []Type{{0, "void"}, {1, "EvenOrOddLength"}, {2, "java.lang.String"}, {3, "[Ljava.lang.String;"}}
@@ -316,8 +309,7 @@ func evenOddProfile(t testing.TB) *Profile {
 	return p
 }
 
-// shuffled returns p with other ids and everything in another order, and with
-// counts multiplied: it means p, counted several times.
+// shuffled returns p, counted several times, with other ids and everything in another order.
 func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	q := newProfile(p.Version)
 	types := rng.Perm(2 * len(p.Types))
@@ -366,7 +358,6 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	return q
 }
 
-// oldText spells p as version 0.2.0.
 func oldText(p *Profile) []byte {
 	var b strings.Builder
 	b.WriteString("{\n  \"version\": \"0.2.0\",\n  \"types\": [")
@@ -398,8 +389,7 @@ func oldText(p *Profile) []byte {
 	return []byte(b.String())
 }
 
-// randomProfile makes a profile of about the given number of methods, with
-// contexts and records as recordings have them.
+// randomProfile makes a profile of about n methods, with contexts and records as recordings have them.
 func randomProfile(rng *rand.Rand, version Version, methods int) *Profile {
 	p := newProfile(version)
 	for i, prim := range primitives {
@@ -443,7 +433,6 @@ var words = strings.Fields("order basket line price stock user session token cac
 
 func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }
 
-// randomEntries gives p about n entries in all.
 func randomEntries(rng *rand.Rand, p *Profile, n int) {
 	frame := func(bci int) Frame {
 		f := Frame{p.Methods[rng.IntN(len(p.Methods))].ID, int32(rng.IntN(300))}

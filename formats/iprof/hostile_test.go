@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// checkError demands an error of the file "f" that [hostile.Check] accepts, whose
-// offset has a line and a column.
+// checkError demands an error of the file "f", with line and column, that [hostile.Check] accepts.
 func checkError(t *testing.T, data []byte, err error) {
 	t.Helper()
 	if fe := hostile.Check(t, "f", data, err); fe == nil || fe.Offset >= 0 && (fe.Line == 0 || fe.Column == 0) {
@@ -49,8 +48,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestTruncationNamesTheLastEntry: the message has the last complete entry,
-// and the number of the one that is not.
+// TestTruncationNamesTheLastEntry: the message has the last complete entry and the number of the next.
 func TestTruncationNamesTheLastEntry(t *testing.T) {
 	data := fixture(t, "small.iprof")
 	cut := bytes.Index(data, []byte(`{"id":4,"name":"pick"`)) + 10

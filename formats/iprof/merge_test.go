@@ -69,8 +69,7 @@ func sameContent(a, b *Profile) bool {
 	return true
 }
 
-// checkTwin: merging with itself doubles; a twin with other ids, order and
-// counts times three merges to four times the counts.
+// checkTwin: merging p with a shuffled twin times three gives p times four.
 func checkTwin(t *testing.T, name string, p *Profile) {
 	t.Helper()
 	twin := shuffled(rand.New(rand.NewPCG(1, 2)), p, 3)
@@ -129,8 +128,7 @@ func TestMergeTwins(t *testing.T) {
 	}
 }
 
-// relatives are profiles of one program: they share tables, with ids of their own, and some contexts;
-// conditionals differ in shape now and then, counts come close to the limit.
+// relatives are profiles of one program, with some common contexts, odd conditionals and counts near the limit.
 func relatives(rng *rand.Rand, n int) []*Profile {
 	base := randomProfile(rng, []Version{version040, version100, version110}[rng.IntN(3)], 4+rng.IntN(30))
 	var out []*Profile
@@ -282,8 +280,7 @@ func TestMergeVersions(t *testing.T) {
 	}
 }
 
-// TestGenerator merges files of the generator that lies with the samples with
-// their renumbered, reordered and weighted twins.
+// TestGenerator merges files of the samples' generator with their renumbered, reordered and weighted twins.
 func TestGenerator(t *testing.T) {
 	script := filepath.Join(oracle.Samples(t), "iprof", "generate.py")
 	python := oracle.Tool(t, "python3")

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// refused demands an error with these fields.
 func refused(t *testing.T, what string, err error, class error, section string, record int, field, found string) {
 	t.Helper()
 	var fe *profile.FormatError
@@ -141,8 +140,7 @@ func TestViewLines(t *testing.T) {
 	for range lines.Lines() {
 		break // an iteration may end early
 	}
-	// The conditional at 11 led ten times to 20 and once to 53, which has no
-	// line; the call at 34 was made ten times.
+	// The conditional at 11 led ten times to 20 and once to 53, without a line; 34 called ten times.
 	if got[100] != 1 || got[111] != 11 || got[120] != 10 || got[134] != 10 || got[153] != 0 {
 		t.Errorf("%v", got)
 	}

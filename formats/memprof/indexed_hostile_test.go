@@ -32,7 +32,6 @@ func smallSections(t testing.TB) map[string][]byte {
 	return out
 }
 
-// readWhole reads a file that is nothing but a section.
 func readWhole(file []byte) (*Profile, error) {
 	return readExtent(file, 0, int64(len(file)))
 }
@@ -53,8 +52,7 @@ func canonicalYAML(t testing.TB, p *Profile) string {
 	return string(yamlOf(t, m.build()))
 }
 
-// mustBeSound checks that err, of a reader of data, is nil and p can be written and
-// read again unchanged, or that err has a place.
+// mustBeSound checks that err is nil and p can be written and read again unchanged, or that err has a place.
 func mustBeSound(t testing.TB, data []byte, p *Profile, err error) {
 	t.Helper()
 	if err != nil {
@@ -129,8 +127,7 @@ func edit(file []byte, at int, v uint64, size int) []byte {
 
 // TestHostileSections: what is out of place is named with its place.
 func TestHostileSections(t *testing.T) {
-	// Two stacks: 2 called from 1, and 1 alone, which jumps to the end of the
-	// other. The array is 1, jump by 3, 2, frame of 2, frame of 1.
+	// Two stacks: 2 called from 1, and 1, a jump to the end of the other: 1, jump by 3, 2, frame of 2, frame of 1.
 	p := &Profile{}
 	f, g := p.Stacks.addFrame(Frame{GUID: 1}), p.Stacks.addFrame(Frame{GUID: 2})
 	one, two := p.Stacks.addStack([]frameIndex{f}), p.Stacks.addStack([]frameIndex{g, f})
@@ -182,8 +179,7 @@ func TestHostileSections(t *testing.T) {
 	}
 }
 
-// TestStackArrayOfManyStacks: an array in which every element begins a long
-// stack of its own would unfold to the square of its size; it is refused.
+// TestStackArrayOfManyStacks: an array that would unfold to the square of its size is refused.
 func TestStackArrayOfManyStacks(t *testing.T) {
 	const depth = 20000
 	p := &Profile{MIBs: []MIB{{Fields: 1 << allocCount}}, Records: []Record{{GUID: 7}}}

@@ -23,7 +23,6 @@ func sectionOf(t testing.TB, file []byte) (start, end int64) {
 	return start, end
 }
 
-// readSection reads the section of an indexed file.
 func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
@@ -32,7 +31,6 @@ func readSection(t testing.TB, file []byte) *Profile {
 	return p
 }
 
-// writeSection writes a section at the given offset.
 func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byte {
 	t.Helper()
 	s, err := NewSection(p, opt)
@@ -52,7 +50,6 @@ func yamlOf(t testing.TB, p *Profile) []byte {
 	return b.Bytes()
 }
 
-// llvmMerge has llvm-profdata merge a YAML document.
 func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,8 +119,7 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 	indexed := readSection(t, file)
 	again := writeSection(t, indexed, opt, start)
 	if opt.Version == 4 {
-		// The functions of a random profile contradict each other about a
-		// context. Its summary depends on whom LLVM met first.
+		// Functions of a random profile contradict each other: the summary depends on whom LLVM met first.
 		const summary, end = 44, 44 + 8*numSummaryFields
 		copy(again[summary:end], file[start+summary:start+end])
 	}
@@ -145,8 +141,7 @@ func compareShow(t *testing.T, tool string, file []byte) {
 	}
 }
 
-// showText returns the profile as "llvm-profdata show --memory" prints it: the numbers of the
-// summary and of the data accesses, then YAML.
+// showText returns the profile as "llvm-profdata show --memory" prints it: numbers, then YAML.
 func showText(t *testing.T, p *Profile) string {
 	t.Helper()
 	text := "---\n# MemProfSummary:\n"
@@ -164,7 +159,6 @@ func showText(t *testing.T, p *Profile) string {
 	return text + string(yamlOf(t, p))
 }
 
-// diffLine shows where two texts begin to differ.
 func diffLine(got, want string) string {
 	g, w := bytes.Split([]byte(got), []byte("\n")), bytes.Split([]byte(want), []byte("\n"))
 	for i := range min(len(g), len(w)) {

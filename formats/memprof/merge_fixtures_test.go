@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fixtureInputs are real profiles of one program in all forms: raw ones of every compiler with their
-// programs, the sections that LLVM made of some, and these as YAML.
+// fixtureInputs are real profiles of one program: raw ones of every compiler, LLVM's sections and YAML of these.
 func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 	t.Helper()
 	add := func(name string, p *Profile) {
@@ -35,8 +34,7 @@ func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 	return names, inputs
 }
 
-// TestMergeFixtures merges two and more real profiles of every form, dealt to
-// workers at random, and compares with sums computed from the inputs.
+// TestMergeFixtures merges real profiles of every form, dealt to workers at random.
 func TestMergeFixtures(t *testing.T) {
 	names, inputs := fixtureInputs(t)
 	if len(inputs) < 20 {
@@ -83,8 +81,7 @@ func TestMergeFixtures(t *testing.T) {
 	}
 }
 
-// TestAddRaw: raw profiles that are added to a sum give what their symbolized profiles give.
-// One that cannot be symbolized leaves a single input as it is.
+// TestAddRaw: raw profiles give what their symbolized profiles give; one that fails leaves no trace.
 func TestAddRaw(t *testing.T) {
 	foreign := rawFixtureNamed(t, "clang19-pie").read(t, RawOptions{})
 	for _, compat := range []bool{false, true} {

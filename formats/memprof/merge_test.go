@@ -44,8 +44,13 @@ func dataText(r *DataAccessRecord) string { return fmt.Sprintf("%q %d", r.Symbol
 
 func expect(inputs []weighted) *expected {
 	e := &expected{
-		map[string]Schema{}, map[string]map[field]*big.Int{}, map[string][]*big.Int{}, map[string]map[uint64]bool{},
-		map[string]*big.Int{}, map[string]map[string]bool{}, map[string]bool{},
+		map[string]Schema{},
+		map[string]map[field]*big.Int{},
+		map[string][]*big.Int{},
+		map[string]map[uint64]bool{},
+		map[string]*big.Int{},
+		map[string]map[string]bool{},
+		map[string]bool{},
 	}
 	for _, in := range inputs {
 		for range in.weight {
@@ -293,8 +298,7 @@ func TestMergeIsRight(t *testing.T) {
 	}
 }
 
-// TestMergeInAnyOrder: however inputs are ordered and dealt to workers, and
-// whichever partial results are merged, the result has the same bytes.
+// TestMergeInAnyOrder: any order, any workers and any partial results give the same bytes.
 func TestMergeInAnyOrder(t *testing.T) {
 	for name, sh := range mergeShapes {
 		t.Run(name, func(t *testing.T) {
@@ -368,8 +372,7 @@ func TestMergeOfSection(t *testing.T) {
 	}
 }
 
-// TestSingleInputStays: one input of weight 1 keeps its order and its
-// duplicates, also through forks and beside empty profiles.
+// TestSingleInputStays: one input of weight 1 keeps its order and duplicates, also through forks.
 func TestSingleInputStays(t *testing.T) {
 	p := randomInputs(1, mergeShapes["hot and cold"], 1, 1)[0].p
 	want := content(t, p)

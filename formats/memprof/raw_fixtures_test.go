@@ -85,7 +85,6 @@ func (f rawFixture) tools() []int {
 	return nil
 }
 
-// must ends the test at an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -32,8 +32,7 @@ func rawSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// exerciseRaw reads a file that may be broken in any way, and symbolizes it with a program that has the
-// build ids of its segments. Errors must be typed, and what is read must hold together.
+// exerciseRaw reads a file that may be broken in any way, and symbolizes it. Errors must be typed.
 func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 	t.Helper()
 	for _, compat := range []bool{false, true} {

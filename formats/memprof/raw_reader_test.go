@@ -86,8 +86,7 @@ func TestSeveralDumps(t *testing.T) {
 	b := smallRaw(5)
 	first := b.dumps[0]
 	second := smallRaw(5).dumps[0]
-	// The second dump has one context of the first with other measurements, in
-	// another order and with a longer histogram, and a new one.
+	// The second dump has one context of the first, with other measurements and a longer histogram, and a new one.
 	m := &second.mibs[1]
 	for i := range m.fields {
 		m.fields[i] = 7 * uint64(i+1)

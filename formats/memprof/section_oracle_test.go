@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// llvmMerged returns the indexed file that the llvm-profdata of opt's release
-// makes of a raw profile and its program.
+// llvmMerged returns what the llvm-profdata of opt's release makes of a raw profile and its program.
 func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -57,8 +56,7 @@ func byteSums(b []byte) (sums [256]int) {
 	return sums
 }
 
-// sameUntilFrames reports whether two sections agree up to their table of
-// frames, the third word of versions 0 and, after the version, 1 and 2.
+// sameUntilFrames reports whether sections agree up to the table of frames, their third word after the version.
 func sameUntilFrames(a, b []byte) bool {
 	at := 8
 	if le.Uint64(a) <= 4 {
@@ -83,8 +81,7 @@ func TestSectionsAreLLVMs(t *testing.T) {
 		for _, llvm := range f.tools() {
 			for _, version := range versions[llvm] {
 				for _, full := range []bool{false, true} {
-					// The full schema holds an address of LLVM's for histograms;
-					// versions 0 and 1 have no other.
+					// The full schema, the only one of versions 0 and 1, holds an address of LLVM's for histograms.
 					if f.is("histogram") && (full || version < 2) || full && version < 3 {
 						continue
 					}
@@ -127,8 +124,7 @@ func TestSectionsOfFixtures(t *testing.T) {
 	}
 }
 
-// randomDumps makes dumps of contexts that a program did not have, of addresses that it has: many, with
-// equal frames at different addresses, in several dumps that share contexts, of every measurement.
+// randomDumps makes dumps of random contexts and measurements, of addresses that a program has.
 func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, contexts int) rawBuild {
 	var pcs []uint64
 	for _, c := range contextsOf(raw) {
@@ -172,8 +168,7 @@ func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, context
 	return b
 }
 
-// TestRandomSectionsAreLLVMs: the same for profiles made up of a real program's addresses, with every
-// combination of raw and section version that LLVM has; version 3, of clang 17 and 18, among them.
+// TestRandomSectionsAreLLVMs: the same for random contexts, raw version 3 of clang 17 and 18 among them.
 func TestRandomSectionsAreLLVMs(t *testing.T) {
 	for i, c := range []struct {
 		fixture         string

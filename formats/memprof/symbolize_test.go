@@ -17,8 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// obvious is a symbolized profile computed in the most obvious way: one
-// address after the other, with maps of strings.
+// obvious is a symbolized profile computed address by address, with maps of strings.
 type obvious struct {
 	contexts map[string]*MIB            // by call stack
 	allocs   map[uint64]map[string]bool // stacks by function
@@ -40,8 +39,7 @@ func frameText(f Frame) string {
 	return fmt.Sprintf("%#x:%d:%d:%t;", f.GUID, f.LineOffset, f.Column, f.Inline)
 }
 
-// symbolizeObviously computes what the profile must become. load is by how much the addresses of each
-// segment exceed those of its program, which is nil for segments that are not to be known.
+// symbolizeObviously computes what the profile must become. load returns the program of a segment and its bias.
 func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symbolize.File, uint64)) obvious {
 	t.Helper()
 	e := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
@@ -200,8 +198,7 @@ func contextIDs(p *Profile) map[uint64]uint32 {
 	return out
 }
 
-// TestSameProgramEveryWay: however a program is linked, and whichever raw version its runtime writes,
-// its contexts are the same. Of the kinds that no llvm-profdata reads this is the only comparison.
+// TestSameProgramEveryWay: however a program is linked and whichever version it writes, its contexts are the same.
 func TestSameProgramEveryWay(t *testing.T) {
 	of := func(name string) map[uint64]uint32 {
 		f := rawFixtureNamed(t, name)
@@ -226,8 +223,7 @@ func TestSameProgramEveryWay(t *testing.T) {
 	}
 }
 
-// TestVersion1 compares densities that are estimated with those that are
-// measured, of contexts whose blocks are alike: all of the program's.
+// TestVersion1 compares estimated densities with measured ones, of contexts whose blocks are alike.
 func TestVersion1(t *testing.T) {
 	old := rawFixtureNamed(t, "clang14-pie")
 	p, _ := symbolizeRaw(t, old.read(t, RawOptions{}), openBinaries(t, old.program), SymbolizeOptions{})
@@ -244,8 +240,7 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestLibrary: with the library given, too, its functions are known, and the
-// calls it is called from are those of the program.
+// TestLibrary: with the library given, its functions are known, called from functions of the program.
 func TestLibrary(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-library")
 	library := strings.TrimSuffix(f.program, ".debug") + "-list.debug"
@@ -295,8 +290,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestConcurrentSymbolizing shares the programs between inputs: what one has
-// looked up the others do not look up again, and each gets the same.
+// TestConcurrentSymbolizing: inputs share the lookups of programs, and each gets the same.
 func TestConcurrentSymbolizing(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	b := openBinaries(t, f.program)
@@ -332,8 +326,7 @@ func TestConcurrentSymbolizing(t *testing.T) {
 	}
 }
 
-// TestDeepInlining: a program made to have endless inlined frames at each
-// address cannot make a small profile take all memory.
+// TestDeepInlining: endless inlined frames cannot make a small profile take all memory.
 func TestDeepInlining(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	b := openBinaries(t, f.program)
@@ -395,8 +388,7 @@ func TestAddressesOfSegments(t *testing.T) {
 	}
 }
 
-// contextID returns the id by which clang's diagnostics name a context: a hash of function, line offset
-// and column of every frame (memprof::computeFullStackId).
+// contextID returns clang's id of a context, a hash of its frames (memprof::computeFullStackId).
 func (s *Stacks) contextID(i StackIndex) uint64 {
 	var buf []byte
 	for frame := range s.Walk(i) {

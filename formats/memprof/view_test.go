@@ -20,8 +20,7 @@ func functionsOn(s *profile.Stack) string {
 	return strings.Join(parts, " ")
 }
 
-// TestView: of a raw profile everything is known, of an indexed one hashes and
-// what compilers need, with the program names and lines, too.
+// TestView: of an indexed profile, hashes and what compilers need are known, with the program names and lines.
 func TestView(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	raw, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{KeepNames: true})

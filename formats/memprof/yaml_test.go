@@ -27,8 +27,7 @@ func site(values ...string) string {
 	return strings.NewReplacer(values...).Replace(siteDoc)
 }
 
-// yamlDocs are documents with the error they have to give, "" for none. LLVM
-// takes or refuses them alike unless differs says why not.
+// yamlDocs are documents with their error, "" for none, as in LLVM unless differs says why not.
 var yamlDocs = []struct{ name, doc, want, differs string }{
 	{"plain", site(), "", ""},
 	{"GUID in capitals", site("GUID_", "0XABCDEF"), "", ""},

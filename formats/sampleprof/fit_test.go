@@ -16,7 +16,6 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// source returns the path of a source in testdata.
 func source(t *testing.T, name string) []byte {
 	t.Helper()
 	return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
@@ -34,7 +33,6 @@ func compile(t *testing.T, clang, name string, source []byte, flags ...string) (
 	return filepath.Join(dir, "program"), said
 }
 
-// fit compares a fixture with a program.
 func fit(t *testing.T, profile, program string) *Fit {
 	t.Helper()
 	f, err := symbolize.Open(program, symbolize.Options{})
@@ -86,7 +84,6 @@ var (
 	nameReport = regexp.MustCompile(`\((\d+)/\d+\) of functions' profile are matched`)
 )
 
-// numbers returns the numbers in the messages of the compiler.
 func numbers(t *testing.T, re *regexp.Regexp, said string) (all []uint64) {
 	t.Helper()
 	match := re.FindStringSubmatch(said)
@@ -122,7 +119,6 @@ func (f *Fit) condition(name string) FunctionFit {
 	return FunctionFit{}
 }
 
-// laterCalls returns a later version of calls.c.
 func laterCalls(t *testing.T, clang string) []byte {
 	t.Helper()
 	later, stderr, code := oracle.Run(t, clang, "-E", "-P", "-DLATER", filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", "calls.c"))

@@ -10,8 +10,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.Main(m) }
 
-// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata 22,
-// for real profiles and random profiles of all kinds.
+// TestAgainstLLVM compares conversions and merges of real and random profiles with llvm-profdata 22.
 func TestAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	dir := t.TempDir()

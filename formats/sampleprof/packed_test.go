@@ -79,8 +79,7 @@ func TestAddFile(t *testing.T) {
 	}
 }
 
-// TestManyBatches: the order of LLVM's map does not depend on when it is filled, nor on whether files
-// have names or their GUIDs.
+// TestManyBatches: the order of LLVM's map depends neither on when it is filled nor on GUIDs in place of names.
 func TestManyBatches(t *testing.T) {
 	var files [][]byte
 	for i := range uint64(6 * maxBatched) {
@@ -145,8 +144,7 @@ func (f *Function) clone() *Function {
 	return &c
 }
 
-// FuzzAddFile: AddFile, ReadSorted and Read give the same functions, or all refuse the file. Merging a
-// partial sum gives the sum.
+// FuzzAddFile: AddFile, ReadSorted and Read agree, and merging a partial sum gives the sum.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)

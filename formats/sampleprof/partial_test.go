@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// partInputs returns profiles of two builds: functions, inlined ones as well, have two checksums. Some
-// files have GUIDs instead of names.
+// partInputs returns profiles of two builds with different checksums, some with GUIDs instead of names.
 func partInputs(t *testing.T, kind Kind, seed uint64) (files [][]byte) {
 	for i := range uint64(6) {
 		text := randomText(100*seed+i%4, 10, kind, true)

@@ -119,7 +119,6 @@ func mustWrite(t testing.TB, p interface {
 	return b.Bytes()
 }
 
-// must ends the test at an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

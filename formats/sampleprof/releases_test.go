@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestReleases: all releases read our files and write the same bytes, except for the
-// order of metadata and a flag of GUIDs, see docs/differences.md.
+// TestReleases: all releases read our files, and write them but for details in docs/differences.md.
 func TestReleases(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -51,8 +50,7 @@ func TestReleases(t *testing.T) {
 					t.Errorf("LLVM %d, %s, %v: %v", release, kind, mode.args, q.odd)
 				}
 				if release < 17 && mode.opt.Format == "" {
-					// If the contexts of a function have different checksums, the summary has the first in
-					// map order.
+					// The summary has the first of several checksums of a function in map order.
 					if kind.ContextSensitive && kind.ProbeBased {
 						continue
 					}
@@ -67,8 +65,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// asWritten changes a file of LLVM 16 and before to what LLVM 22 writes: it copies the metadata from ours
-// if they have the same bytes in another order, and clears flagUnique of a table of GUIDs.
+// asWritten changes a file of LLVM 16 and before to what LLVM 22 writes, if only metadata and a flag differ.
 func asWritten(ours, theirs []byte) {
 	const names, header = 1, 9 + 1 + 8
 	if len(ours) != len(theirs) {
@@ -92,8 +89,7 @@ func sorted(b []byte) []byte {
 	return b
 }
 
-// TestCompilers: compilers generate the same code from our files, in every encoding that they read, and
-// from the file of llvm-profgen.
+// TestCompilers: compilers generate the same code from our files in every encoding as from llvm-profgen's.
 func TestCompilers(t *testing.T) {
 	folder := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
 	dir := t.TempDir()

@@ -155,8 +155,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestMergeKinds: profiles of different kinds are refused, counts saturate, and with LLVMCompat a function
-// of another build is left out.
+// TestMergeKinds: other kinds are refused, counts saturate, and with LLVMCompat the first build stays.
 func TestMergeKinds(t *testing.T) {
 	var warned []string
 	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
@@ -278,8 +277,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestDoubts: fixtures raise no doubts. Most flips of a bit that change the contents are refused or
-// reported, by Check and by merges.
+// TestDoubts: fixtures raise no doubts; most flips of a bit that change the contents are refused or reported.
 func TestDoubts(t *testing.T) {
 	for name, data := range fixtures(t) {
 		if p := mustRead(t, data); len(p.odd) > 0 {
