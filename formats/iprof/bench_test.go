@@ -3,6 +3,7 @@ package iprof
 import (
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -119,15 +120,11 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(form.name, func(b *testing.B) {
 			b.SetBytes(int64(len(benchFile())))
 			for b.Loop() {
-				must(b, Write(discard{}, p, WriteOptions{Lines: form.lines}))
+				must(b, Write(io.Discard, p, WriteOptions{Lines: form.lines}))
 			}
 		})
 	}
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // BenchmarkMergeFiles reads, merges and writes the ten files of -files, or the same from memory.
 func BenchmarkMergeFiles(b *testing.B) {
@@ -170,7 +167,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 				for _, m := range mergers[1:] {
 					must(b, mergers[0].Merge(m))
 				}
-				must(b, Write(discard{}, mergers[0].Profile(), WriteOptions{}))
+				must(b, Write(io.Discard, mergers[0].Profile(), WriteOptions{}))
 			}
 		})
 	}

@@ -28,7 +28,7 @@ func Detect(data []byte) bool {
 		return false
 	}
 	key, ok := detectKey(&s, data, 2) // one letter at least
-	if key != keyVersion || s.cut() {
+	if key != keyVersion || s.isCut() {
 		return ok
 	}
 	// Other JSON files also begin with a version.
@@ -36,7 +36,7 @@ func Detect(data []byte) bool {
 		return s.pos == len(s.data)
 	}
 	if _, err := parseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
-		return s.cut()
+		return s.isCut()
 	}
 	_, ok = detectKey(&s, data, 0)
 	return ok
@@ -47,7 +47,7 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	s.peek()
 	start := s.pos
 	key = string(s.key())
-	if s.err != nil && !s.cut() {
+	if s.err != nil && !s.isCut() {
 		return key, false
 	}
 	known := []string{keyVersion, keyTypes, keyMethods, schemaTypeChecks}
@@ -55,14 +55,14 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 		known = append(known, k.key, k.old)
 	}
 	for _, k := range known {
-		if rest := data[start:]; key == k && k != "" || s.cut() && len(rest) >= least && strings.HasPrefix(`"`+k+`"`, string(bytes.TrimSpace(rest))) {
+		if rest := data[start:]; key == k && k != "" || s.isCut() && len(rest) >= least && strings.HasPrefix(`"`+k+`"`, string(bytes.TrimSpace(rest))) {
 			return key, true
 		}
 	}
 	return key, false
 }
 
-func (s *scanner) cut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
+func (s *scanner) isCut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
 
 // Read reads a whole file into memory. name is for errors and warnings. Read does not retain data.
 //

@@ -85,7 +85,7 @@ func TestClangMatchesTheSameContexts(t *testing.T) {
 				}
 			}
 			if len(got) != len(want) || larger != 1 {
-				t.Errorf("%d matches, want %d; %d sizes are larger, want that of the unrolled loop", len(got), len(want), larger)
+				t.Errorf("%d matches, want %d; %d sizes are larger, want 1, of the unrolled loop", len(got), len(want), larger)
 			}
 		})
 	}
