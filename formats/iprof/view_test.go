@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// viewLines prints everything that a view shows.
 func viewLines(v profile.View) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	id := v.Identity()
@@ -122,8 +121,7 @@ func TestViewSources(t *testing.T) {
 	}
 }
 
-// TestViewOfOdd: what the tables lack, negative counts and unknown sections
-// are shown or named.
+// TestViewOfOdd: what the tables lack, negative counts and unknown sections are shown or named.
 func TestViewOfOdd(t *testing.T) {
 	got := strings.Join(viewLines(readFixture(t, "unresolved.iprof").View("", ViewOptions{})), "\n")
 	if !strings.Contains(got, "method 3228@0!<method 1666@5 10") || !strings.Contains(got, "-receiver-> type 0 ") {
@@ -162,8 +160,7 @@ func TestViewAllocates(t *testing.T) {
 	}
 }
 
-// TestCompareTwins: a renumbered twin, all counts times three, has the same
-// shares in every set, except for functions that ran without a count.
+// TestCompareTwins: a renumbered twin, all counts times three, has the same shares in every set.
 func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})

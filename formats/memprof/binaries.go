@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Binaries are the programs and libraries of the processes that wrote raw profiles, with
-// a cache of lookups: all profiles of a merge should share them. They are safe for
-// concurrent use.
+// Binaries are the programs and libraries of the processes that wrote raw profiles, with a cache of
+// lookups: all profiles of a merge should share them. They are safe for concurrent use.
 type Binaries struct {
 	programs *symbolize.Programs
 
@@ -53,8 +52,7 @@ func (b *Binaries) findProgram(id []byte) (*program, error) {
 	return f, err
 }
 
-// findInFolders returns the first file that has the build id and debug information, or else
-// the first file with the build id.
+// findInFolders returns the first file with the build id, preferably one with debug information.
 func (b *Binaries) findInFolders(id []byte) (best *program, err error) {
 	for file, err := range b.programs.Find(id) {
 		if err != nil {

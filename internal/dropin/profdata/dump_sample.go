@@ -78,17 +78,17 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 
 // appendVTables appends the virtual tables of a location, if it has any.
 func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
-	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int {
+	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.Sample, at sampleprof.Location) int {
 		return compareLocations(v.Location, at)
 	})
 	if !ok {
 		return dst
 	}
-	if len(f.VTables[i].VTables) == 0 { // as LLVM
+	if len(f.VTables[i].Targets) == 0 { // as LLVM
 		return append(appendIndent(dst, depth), "  "...)
 	}
 	dst = append(appendLocation(dst, depth, at), "vtables: "...)
-	for _, v := range f.VTables[i].VTables {
+	for _, v := range f.VTables[i].Targets {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/iprof"
@@ -233,13 +234,11 @@ func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 			continue
 		}
 		for _, i := range s.Largest(n) {
-			c := contextFacts{
-				Set: k.String(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
-				context: shortContext(p, s.Context(i)), Context: []string{},
-			}
+			c := contextFacts{Set: k.String(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()), Context: []string{}}
 			for _, frame := range s.Context(i) {
 				c.Context = append(c.Context, p.MethodName(frame.Method)+":"+strconv.Itoa(int(frame.BCI)))
 			}
+			c.context = shortContext(c.Context)
 			f.Contexts = append(f.Contexts, c)
 		}
 		return
@@ -247,12 +246,12 @@ func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 }
 
 // shortContext prints the innermost frames of a context.
-func shortContext(p *iprof.Profile, ctx []iprof.Frame) string {
+func shortContext(frames []string) string {
 	const limit = 6
-	if len(ctx) <= limit+1 {
-		return p.FormatContext(ctx)
+	if len(frames) <= limit+1 {
+		return strings.Join(frames, "<")
 	}
-	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
+	return fmt.Sprintf("%s<… %d more", strings.Join(frames[:limit], "<"), len(frames)-limit)
 }
 
 // collectSites lists the n virtual calls and the n type checks with several types that have the

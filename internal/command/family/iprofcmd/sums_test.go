@@ -70,9 +70,9 @@ func TestRelevance(t *testing.T) {
 	}
 	var got []string
 	for _, m := range missing {
-		got = append(got, fmt.Sprint(m.Ref, m.Self))
+		got = append(got, fmt.Sprint(qualified(m.Ref), " ", m.Self))
 	}
-	if diff := cmp.Diff([]string{"void app.Zoo$Cat.<init>() 7", "void app.Main.main(java.lang.String[]) 1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"app.Zoo$Cat.<init> 7", "app.Main.main 1"}, got); diff != "" {
 		t.Error(diff)
 	}
 	unresolved := readFixture(t, "unresolved.iprof")

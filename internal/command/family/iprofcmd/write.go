@@ -1,6 +1,8 @@
 package iprofcmd
 
 import (
+	"fmt"
+
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
@@ -36,8 +38,10 @@ func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
 	if w.version == "auto" {
 		return opt, nil
 	}
-	opt.Version, err = iprof.ParseVersion(w.version)
-	if err != nil || !opt.Version.Writable() {
+	v := &opt.Version
+	// Text that is not a version leaves a version that cannot be written, or that is printed differently.
+	_, _ = fmt.Sscanf(w.version, "%d.%d.%d", &v.Major, &v.Minor, &v.Patch)
+	if v.String() != w.version || !v.Writable() {
 		return opt, cli.Usagef("option --iprof-version takes %s, not %q", versions, w.version)
 	}
 	return opt, nil

@@ -274,9 +274,9 @@ func (h *Facts) addContext(m *memprof.MIB) {
 func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	known := memprof.FullSchema
 	h := newHeapFacts(0)
-	for c := range raw.Contexts() {
-		known &= c.MIB.Fields
-		h.addContext(&c.MIB)
+	for m := range raw.MIBs() {
+		known &= m.Fields
+		h.addContext(m)
 	}
 	h.Fields = newHeapFacts(known).Fields
 	return h

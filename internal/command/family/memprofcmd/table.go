@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
@@ -51,12 +50,15 @@ func (f *fileFacts) Print(p *family.Printer) {
 	Print(p, f.Heap)
 }
 
+// hotColdFields is the number of fields that compilers need, and that profiles have by default.
+const hotColdFields = 4
+
 // Rows returns labels and values of a heap profile that take one line each.
 func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
 		fields := cli.Quantity(uint64(len(h.Fields)), "field", "fields")
-		if len(h.Fields) == len(memprof.HotColdSchema.Fields()) {
+		if len(h.Fields) == hotColdFields {
 			fields = "what compilers need"
 		}
 		add("Heap records", fmt.Sprintf("%s, %s, %s of each context", cli.Quantity(uint64(h.Functions), "function", "functions"),
