@@ -277,7 +277,7 @@ func (r *gateResult) tables(p *console.Printer, table func(header []string, rows
 	}
 	header, rows := r.functions(p)
 	if n := len(rows); n > gateListed {
-		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(uint64(n)))
+		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(n))
 		rows = rows[:gateListed]
 	}
 	if len(rows) > 0 {

@@ -47,27 +47,27 @@ func sideRows(r *compare.Result, base string, name func(string) string) [][2]str
 func quoted(name string) string { return "`" + name + "`" }
 
 // pair prints a number of the base and of the new profile.
-func pair(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
+func pair(a, b int) string { return cli.Count(a) + " → " + cli.Count(b) }
 
 // comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
 	rows := [][2]string{
 		{itemsTitle(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
-			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
+			cli.Count(len(r.Appeared)), cli.Count(len(r.Disappeared)))},
 		{"That ran", pair(r.Base.Ran, r.New.Ran)},
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
-			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
+			cli.Count(len(r.LeftHot)), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
 	// The correlation of two items is always 1 or -1.
 	if r.Ranked > 2 {
-		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
+		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(r.Ranked))})
 	}
 	if r.Base.Total > 0 && sameUnits(r) {
 		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
 	}
 	if n := len(r.HashChanged); n > 0 {
-		rows = append(rows, [2]string{"Control flow", cli.Quantity(uint64(n), "function", "functions") + " changed"})
+		rows = append(rows, [2]string{"Control flow", cli.Quantity(n, "function", "functions") + " changed"})
 	}
 	return rows
 }
@@ -85,7 +85,7 @@ func (p *comparisonPrinter) changes(l changeList) {
 	heading := l.title
 	listed := firstOf(l.changes, p.top)
 	if n := len(l.changes); n > len(listed) {
-		heading += fmt.Sprintf(" (%s of %s)", cli.Count(uint64(len(listed))), cli.Count(uint64(n)))
+		heading += fmt.Sprintf(" (%s of %s)", cli.Count(len(listed)), cli.Count(n))
 	}
 	header := []string{"Base", "New", "Points", heading}
 	if l.after {
@@ -127,14 +127,14 @@ func (p *comparisonMarkdown) details(l changeList) {
 		return
 	}
 	listed := firstOf(l.changes, p.top)
-	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
+	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(len(l.changes)))
 	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
 	for i := range listed {
 		c := &listed[i]
 		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), quoted(itemName(&p.Printer, c)))
 	}
 	if n := len(l.changes) - len(listed); n > 0 {
-		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))
+		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(n))
 	}
 	fmt.Fprintf(p.W, "\n</details>\n")
 }

@@ -102,7 +102,7 @@ func (n *callNode) cells() []string {
 
 // treeHeading is the heading of the tree.
 func treeHeading(r *compare.Result, listed int) string {
-	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(uint64(listed)), cli.Count(uint64(len(r.Movers))))
+	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(listed), cli.Count(len(r.Movers)))
 }
 
 // tree prints facts about the contexts, then the contexts with callees indented below their callers.

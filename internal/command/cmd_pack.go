@@ -113,8 +113,8 @@ func (c *packRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return console.WriteCompressed(w, c.output, func(w io.Writer) error { return c.writeArchive(ctx, w, ins) })
 	})
 	if err == nil && !c.quiet {
-		fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(uint64(c.profiles), "profile", "profiles"),
-			cli.Size(uint64(c.size)), console.OutputName(c.output))
+		fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(c.profiles, "profile", "profiles"),
+			cli.Size(c.size), console.OutputName(c.output))
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func compareBaseline(base, now *coverage.Coverage) *baselineComparison {
 // print lists the files and functions, with the kinds of parts that both sides have.
 func (w *baselineComparison) print(p *console.Printer) {
 	fmt.Fprintf(p.W, "\n%s: %s, %s\n", p.Term.Paint(cli.Bold, "Worse than the baseline"),
-		cli.Quantity(uint64(len(w.files)), "file", "files"), cli.Quantity(uint64(len(w.functions)), "function no longer runs", "functions no longer run"))
+		cli.Quantity(len(w.files), "file", "files"), cli.Quantity(len(w.functions), "function no longer runs", "functions no longer run"))
 	kinds := knownKinds(&w.before, &w.after)
 	var header []string
 	for _, k := range kinds {

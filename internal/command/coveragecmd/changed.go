@@ -277,7 +277,7 @@ func lineRanges(lines []uint32) string {
 func (c *changedLines) print(p *console.Printer) {
 	sum := c.ratio()
 	fmt.Fprintf(p.W, "\n%s: %s of %s ran (%s); %s without code\n", p.Term.Paint(cli.Bold, "Changed lines"),
-		cli.Count(uint64(sum.Covered)), cli.Count(uint64(sum.Total)), percent(sum), cli.Quantity(uint64(c.noCode), "line", "lines"))
+		cli.Count(sum.Covered), cli.Count(sum.Total), percent(sum), cli.Quantity(c.noCode, "line", "lines"))
 	for i := range c.files {
 		if f := &c.files[i]; len(f.missed) > 0 {
 			p.Item(fmt.Sprintf("%s: did not run: %s", console.Printable(f.path), lineRanges(f.missed)))

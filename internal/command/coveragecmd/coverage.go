@@ -206,7 +206,7 @@ func (r *result) verdict(env *cli.Env) error {
 	}
 	failed := len(r.missed) > 0
 	if n := len(r.Misfits); n > 0 && r.command.strict {
-		fmt.Fprintf(env.Stderr, "profuse coverage: the profile does not fit %s, and --strict allows none\n", cli.Quantity(uint64(n), "function", "functions"))
+		fmt.Fprintf(env.Stderr, "profuse coverage: the profile does not fit %s, and --strict allows none\n", cli.Quantity(n, "function", "functions"))
 		failed = true
 	}
 	if failed {

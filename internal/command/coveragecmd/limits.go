@@ -105,5 +105,5 @@ func (m *missedLimit) sentence() string {
 		return fmt.Sprintf("no %s are known, and --%s%s wants %s %% of them to run", what, limitOption, m.kind, percentage)
 	}
 	return fmt.Sprintf("%s of the %s ran (%s of %s), less than the %s %% of --%s%s", percent(m.ran), what,
-		cli.Count(uint64(m.ran.Covered)), cli.Count(uint64(m.ran.Total)), percentage, limitOption, m.kind)
+		cli.Count(m.ran.Covered), cli.Count(m.ran.Total), percentage, limitOption, m.kind)
 }

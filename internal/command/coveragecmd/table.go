@@ -73,7 +73,7 @@ func (r *result) print(p *console.Printer) {
 			ratio := *k.ratio(&s)
 			count := ""
 			if ratio.Total > 0 {
-				count = cli.Count(uint64(ratio.Covered)) + "/" + cli.Count(uint64(ratio.Total))
+				count = cli.Count(ratio.Covered) + "/" + cli.Count(ratio.Total)
 			}
 			cells = append(cells, count, percent(ratio))
 		}

@@ -112,7 +112,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return errors.New("the inputs know no lines: name the programs (--program), or classes (--classes)")
 	}
 	if n := len(c.misfits); n > 0 && !c.quiet {
-		fmt.Fprintf(env.Stderr, "mismatched: %s left out (profuse coverage --mismatched lists them)\n", cli.Quantity(uint64(n), "function", "functions"))
+		fmt.Fprintf(env.Stderr, "mismatched: %s left out (profuse coverage --mismatched lists them)\n", cli.Quantity(n, "function", "functions"))
 	}
 	out := bufio.NewWriter(env.Stdout)
 	r := newTestsResult(&c.matrix, selected)

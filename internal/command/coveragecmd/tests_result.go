@@ -99,7 +99,7 @@ func (r *testsResult) print(p *console.Printer) {
 		if name == "" {
 			name = "(without a name)" // from a tracefile with an empty TN
 		}
-		rows = append(rows, []string{cli.Count(uint64(t.lines)), cli.Count(uint64(t.alone)), console.Printable(name)})
+		rows = append(rows, []string{cli.Count(t.lines), cli.Count(t.alone), console.Printable(name)})
 	}
 	ran, what := r.total, "lines"
 	if r.chosen {
@@ -108,9 +108,9 @@ func (r *testsResult) print(p *console.Printer) {
 	if len(rows) > 0 {
 		p.Table([]string{"lines", "alone", "test"}, rows)
 	}
-	fmt.Fprintf(p.W, "\n%s of %s %s ran (%s)", cli.Count(uint64(ran.Covered)), cli.Count(uint64(ran.Total)), what, percent(ran))
+	fmt.Fprintf(p.W, "\n%s of %s %s ran (%s)", cli.Count(ran.Covered), cli.Count(ran.Total), what, percent(ran))
 	if r.chosen {
-		fmt.Fprintf(p.W, "; %s without code", cli.Quantity(uint64(r.noCode), "line", "lines"))
+		fmt.Fprintf(p.W, "; %s without code", cli.Quantity(r.noCode, "line", "lines"))
 	}
 	fmt.Fprintln(p.W)
 	for i := range r.files {

@@ -215,8 +215,8 @@ func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 		}
 		rows = append(rows, []string{fmt.Sprint(p.PID), filepath.Base(p.Program), p.End, files, result})
 	}
-	fmt.Fprintf(w, "%s, %s instrumented, %s with a profile\n", cli.Quantity(uint64(len(processes)), "process", "processes"),
-		cli.Count(uint64(instrumented)), cli.Count(uint64(wrote)))
+	fmt.Fprintf(w, "%s, %s instrumented, %s with a profile\n", cli.Quantity(len(processes), "process", "processes"),
+		cli.Count(instrumented), cli.Count(wrote))
 	if len(rows) > 0 {
 		p := console.Printer{W: w, Term: env.Terminal(env.Stdout)}
 		p.Table([]string{"PID", "Program", "End", "Profile", "Result"}, rows)

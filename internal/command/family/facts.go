@@ -71,7 +71,7 @@ func (p *Problems) End(err error) error {
 func (p *Problems) Rows(term cli.Terminal, rest string) (rows [][2]string) {
 	for i, w := range p.Warnings {
 		if i == console.MaxListed {
-			rows = append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(p.Warnings)-i)))})
+			rows = append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(len(p.Warnings)-i))})
 			break
 		}
 		rows = append(rows, [2]string{"Warning", console.Printable(w.Text())})

@@ -220,7 +220,7 @@ func (r *Checked) Lines() []string {
 		out = append(out, "remark: "+strings.TrimSuffix(f.Message, ": "+f.Class.Error()))
 	}
 	if r.Omitted > 0 {
-		out = append(out, fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+		out = append(out, fmt.Sprintf("… and %s more", cli.Count(r.Omitted)))
 	}
 	return out
 }

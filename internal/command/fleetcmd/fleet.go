@@ -106,7 +106,7 @@ func makePlan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (
 		return nil, err
 	}
 	for _, why := range slices.Sorted(maps.Keys(p.Skipped)) {
-		warnings = append(warnings, fmt.Sprintf("%s passed over: %s", cli.Quantity(uint64(p.Skipped[why]), "object", "objects"), why))
+		warnings = append(warnings, fmt.Sprintf("%s passed over: %s", cli.Quantity(p.Skipped[why], "object", "objects"), why))
 	}
 	printWarnings(env, warnings, quiet)
 	return p, nil
@@ -160,8 +160,8 @@ func (c *planRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(uint64(p.Objects), "object", "objects"),
-		cli.Size(uint64(p.Bytes)), cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
+	fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(p.Objects, "object", "objects"),
+		cli.Size(p.Bytes), cli.Quantity(len(p.Shards), "shard", "shards"))
 	return nil
 }
 
@@ -330,7 +330,7 @@ func (c *gcRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.dry {
 		what = "would delete"
 	}
-	fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(uint64(deleted.Objects), "object", "objects"), cli.Size(uint64(deleted.Bytes)))
+	fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(deleted.Objects, "object", "objects"), cli.Size(deleted.Bytes))
 	if deleted.Young > 0 {
 		fmt.Fprintf(env.Stdout, "; %d more may be of running tasks, see --age", deleted.Young)
 	}

@@ -128,7 +128,7 @@ func (c *taskRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		}
 	}
 	if shards == nil {
-		fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
+		fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(len(p.Shards), "shard", "shards"))
 	}
 	log := func(event any) {
 		line, _ := json.Marshal(event) // plain values

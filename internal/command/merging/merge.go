@@ -196,7 +196,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		if err != nil {
 			return console.NotWritten(r.path, err)
 		}
-		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(used, "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
 	}
 	j.progress.Stop()
 	// All results are in temporary files before the first is renamed.
@@ -220,7 +220,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 	}
 	// For a single result at the output's own path this line would repeat the one above.
 	if len(lines) != 1 || results[0].path != folder {
-		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), store.Shown(folder))
+		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(len(lines), "profile", "profiles"), store.Shown(folder))
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (p *Printer) PrintWarnings(w io.Writer) {
 			fmt.Fprintf(w, "warning: %s\n", console.Printable(f.text))
 		}
 		if more := k.n - len(k.first); more > 0 {
-			fmt.Fprintf(w, "warning: … and %s more of this kind\n", cli.Count(uint64(more)))
+			fmt.Fprintf(w, "warning: … and %s more of this kind\n", cli.Count(more))
 		}
 		if k.hint != "" {
 			fmt.Fprintf(w, "         %s\n", k.hint)
@@ -210,14 +210,14 @@ func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
 	}
 	count := ""
 	if p.numRescued > 1 {
-		count = fmt.Sprintf("%s damaged functions in %s; the first: ", cli.Count(uint64(p.numRescued)), cli.Quantity(uint64(l.Partly), "input", "inputs"))
+		count = fmt.Sprintf("%s damaged functions in %s; the first: ", cli.Count(p.numRescued), cli.Quantity(l.Partly, "input", "inputs"))
 	}
 	fmt.Fprintf(w, "partly merged: %s%s\n", count, console.Printable(p.rescued.text))
 }
 
 // InputsLine says how many inputs were merged and why the others were not.
 func InputsLine(l merge.Loss) string {
-	s := fmt.Sprintf("%s of %s", cli.Count(uint64(l.Used)), cli.Quantity(l.Inputs, "input", "inputs"))
+	s := fmt.Sprintf("%s of %s", cli.Count(l.Used), cli.Quantity(l.Inputs, "input", "inputs"))
 	if l.Lost == 0 {
 		return s
 	}

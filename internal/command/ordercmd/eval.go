@@ -225,7 +225,7 @@ func (e *evaluation) print(w io.Writer) {
 	// The functions that run are the same for all page sizes.
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
-		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
+		cli.Quantity(e.Orders[0].Functions, "function", "functions"), decimal(first.Executed), cli.Quantity(e.Traces, "trace", "traces"))
 	if first.Missing > 0 {
 		fmt.Fprintf(w, "; the traces call %s functions that it does not have", decimal(first.Missing))
 	}
@@ -234,14 +234,14 @@ func (e *evaluation) print(w io.Writer) {
 		o := &e.Orders[i]
 		if o.Unprofiled > 0 && o.Listed == 0 {
 			fmt.Fprintf(w, "%s: %s (%s bytes) are not in the profile; if all of them run, they touch the pages in column Maybe, too\n",
-				o.Name, cli.Quantity(uint64(o.Unprofiled), "function", "functions"), cli.Count(o.UnprofiledBytes))
+				o.Name, cli.Quantity(o.Unprofiled, "function", "functions"), cli.Count(o.UnprofiledBytes))
 		}
 		if i > 0 && o.Scores[0].Missing > first.Missing {
 			fmt.Fprintf(w, "%s: the traces call %s that this build does not have, perhaps because it inlines other calls: the figures are rough\n",
 				o.Name, cli.Quantity(uint64(math.Ceil(o.Scores[0].Missing)), "function", "functions"))
 		}
 		if o.Listed > 0 {
-			fmt.Fprintf(w, "%s: lists %s functions of the program, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
+			fmt.Fprintf(w, "%s: lists %s functions of the program, and %s others\n", o.Name, cli.Count(o.Listed), cli.Count(o.Unknown))
 		}
 	}
 	for k := range e.Orders[0].Scores {

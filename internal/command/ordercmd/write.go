@@ -106,7 +106,7 @@ func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {
 			if i == console.MaxListed {
-				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(uint64(len(names)-i)))
+				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(len(names)-i))
 				break
 			}
 			fmt.Fprintf(w, "%s: %s\n", what, console.Printable(n))
@@ -121,10 +121,10 @@ func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list("named twice", m.Duplicates)
 	list("ambiguous", m.Ambiguous)
 	list("not readable by "+c.format.Value, unwritten)
-	summary := fmt.Sprintf("ordered %s", cli.Quantity(uint64(len(m.Symbols)-len(unwritten)), "function", "functions"))
+	summary := fmt.Sprintf("ordered %s", cli.Quantity(len(m.Symbols)-len(unwritten), "function", "functions"))
 	if c.binary != "" {
-		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(uint64(m.Kept)),
-			cli.Count(uint64(len(m.Renamed))), cli.Count(uint64(len(m.Missing))), cli.Count(uint64(len(m.Duplicates))))
+		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(m.Kept),
+			cli.Count(len(m.Renamed)), cli.Count(len(m.Missing)), cli.Count(len(m.Duplicates)))
 	}
 	fmt.Fprintln(w, summary)
 }

@@ -139,7 +139,7 @@ func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Pr
 	removed := 0
 	add := func(what string, was, is int, counts string) {
 		if removed += was - is; was > 0 {
-			rows = append(rows, []string{cli.Count(uint64(was - is)), cli.Count(uint64(was)), cli.Percent(uint64(was-is), uint64(was)), counts, what})
+			rows = append(rows, []string{cli.Count(was - is), cli.Count(was), cli.Percent(was-is, was), counts, what})
 		}
 	}
 	add("types", len(before.Types), len(after.Types), "")
@@ -147,7 +147,7 @@ func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Pr
 	for k := range iprof.NumKinds {
 		from, to := &before.Sections[k], &after.Sections[k]
 		add(k.String(), numEntries(from, k), numEntries(to, k),
-			cli.Percent(uint64(max(from.Total()-to.Total(), 0)), uint64(max(from.Total(), 0))))
+			cli.Percent(max(from.Total()-to.Total(), 0), max(from.Total(), 0)))
 	}
 	if removed == 0 {
 		return

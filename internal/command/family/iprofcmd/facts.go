@@ -78,13 +78,17 @@ type siteFacts struct {
 	Bytecode int         `json:"bytecode"`
 	Count    int64       `json:"count"`
 	Contexts int         `json:"contexts"` // number of contexts with counts
-	Types    []typeFacts `json:"types"`
+	Types    []typeFacts `json:"types"`    // the greatest counts first, then by name
+
+	frame iprof.Frame
 }
 
 // typeFacts say how often a type was seen.
 type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
+
+	id iprof.TypeID
 }
 
 // branchFacts describe a conditional.
@@ -92,8 +96,10 @@ type branchFacts struct {
 	Method   string     `json:"method"`
 	Bytecode int        `json:"bytecode"`
 	Count    int64      `json:"count"`
-	Bias     float64    `json:"bias"` // share of the most frequent way
-	Ways     []wayFacts `json:"ways"`
+	Bias     float64    `json:"bias"` // share of the most frequent way, from 0 to 1
+	Ways     []wayFacts `json:"ways"` // by index
+
+	frame iprof.Frame
 }
 
 // wayFacts sum up the records of one index at a conditional.
@@ -127,10 +133,15 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 	f.collectSites(p, top)
 	f.collectBranches(p, top)
 	locks := monitors(p)
-	for _, t := range locks[:min(top, len(locks))] {
-		f.Locks = append(f.Locks, typeFacts{p.TypeName(t.Type), t.Count})
-	}
+	f.Locks = nameTypes(p, locks[:min(top, len(locks))])
 	return f, err
+}
+
+func nameTypes(p *iprof.Profile, types []typeFacts) []typeFacts {
+	for i := range types {
+		types[i].Type = p.TypeName(types[i].id)
+	}
+	return types
 }
 
 // collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types
@@ -209,8 +220,9 @@ func listMethods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 	for i, id := range order {
 		c := counts[id]
 		list[i] = methodFacts{
-			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
-			Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total, Share: float64(c[by].Self) / float64(total),
+			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined,
+			Branches: c[iprof.Conditionals].Self, Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total,
+			Share: float64(c[by].Self) / float64(total),
 		}
 	}
 	return list
@@ -259,22 +271,10 @@ func shortContext(p *iprof.Profile, ctx []iprof.Frame) string {
 // greatest counts.
 func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
-		listed := 0
-		for _, site := range typeSites(p, k) {
-			if listed == n {
-				break
-			}
-			if !site.polymorphic() {
-				continue
-			}
-			listed++
-			s := siteFacts{
-				Set: k.String(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
-				Types: []typeFacts{},
-			}
-			for _, t := range site.Types {
-				s.Types = append(s.Types, typeFacts{p.TypeName(t.Type), t.Count})
-			}
+		sites := slices.DeleteFunc(typeSites(p, k), func(s siteFacts) bool { return len(s.Types) < 2 })
+		for _, s := range sites[:min(n, len(sites))] {
+			s.Method, s.Bytecode = p.MethodName(s.frame.Method), int(s.frame.BCI)
+			nameTypes(p, s.Types)
 			f.Sites = append(f.Sites, s)
 		}
 	}
@@ -284,11 +284,10 @@ func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 func (f *fileFacts) collectBranches(p *iprof.Profile, n int) {
 	sites := branchSites(p)
 	for _, site := range sites[:min(n, len(sites))] {
-		if site.Total == 0 {
+		if site.Count == 0 {
 			break
 		}
-		f.Branches = append(f.Branches, branchFacts{
-			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: site.Ways,
-		})
+		site.Method, site.Bytecode = p.MethodName(site.frame.Method), int(site.frame.BCI)
+		f.Branches = append(f.Branches, *site)
 	}
 }

@@ -118,13 +118,13 @@ func contents(p *iprof.Profile, v iprof.Version) string {
 			entries += p.Sections[k].Len()
 		}
 	}
-	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
-		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(entries), "entry", "entries"))
+	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(len(p.Types), "type", "types"),
+		cli.Quantity(len(p.Methods), "method", "methods"), cli.Quantity(entries, "entry", "entries"))
 	if n := p.Sections[iprof.CallCounts].Total(); n > 0 {
-		s += ", " + cli.Quantity(uint64(n), "call", "calls")
+		s += ", " + cli.Quantity(n, "call", "calls")
 	}
 	if n := p.Sections[iprof.Samples].Total(); n > 0 {
-		s += ", " + cli.Quantity(uint64(n), "sample", "samples")
+		s += ", " + cli.Quantity(n, "sample", "samples")
 	}
 	return s
 }
@@ -217,9 +217,9 @@ func (m *sum) scaled() string {
 	for _, t := range m.totals {
 		most.Counters, most.Samples = max(most.Counters, t.Counters), max(most.Samples, t.Samples)
 	}
-	s := fmt.Sprintf("; each input scaled to %s", cli.Quantity(uint64(most.Counters), "count", "counts"))
+	s := fmt.Sprintf("; each input scaled to %s", cli.Quantity(most.Counters, "count", "counts"))
 	if most.Samples > 0 {
-		s += " and " + cli.Quantity(uint64(most.Samples), "sample", "samples")
+		s += " and " + cli.Quantity(most.Samples, "sample", "samples")
 	}
 	return s
 }
@@ -271,11 +271,11 @@ func (m *sum) addProfile(merger *iprof.Merger, p *merge.Profile) error {
 	}
 	if added.Skipped > 0 {
 		m.job.Warn("iprof unresolved", position, fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
-			p.Name, cli.Quantity(uint64(added.Skipped), "entry", "entries")), "")
+			p.Name, cli.Quantity(added.Skipped, "entry", "entries")), "")
 	}
 	if n := len(read.Unknown) + len(read.Extra); n > 0 {
 		m.job.Warn("iprof unknown", position, fmt.Sprintf("%s: left out %s", p.Name,
-			cli.Quantity(uint64(n), "unknown section or member", "unknown sections and members")), "")
+			cli.Quantity(n, "unknown section or member", "unknown sections and members")), "")
 	}
 	return nil
 }

@@ -71,12 +71,6 @@ func entries(p *iprof.Profile) (n int) {
 	return n
 }
 
-// qualified returns "pkg.Class.name".
-func qualified(ref iprof.MethodRef) string { return ref.Class + "." + ref.Name }
-
-// anyMethod accepts all methods.
-func anyMethod(*methodCount) bool { return true }
-
 // sortByName sorts by first, then by name, then by last. It calls name only for elements that are
 // equal by first.
 func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
@@ -86,55 +80,4 @@ func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) in
 		}
 		return cmp.Or(cmp.Compare(name(a), name(b)), last(a, b))
 	})
-}
-
-// A relevance is the share of a section whose code exists in a build. Entries/Of approximates
-// GraalVM's relevance.
-type relevance struct {
-	Entries, Of  int   // number of entries whose methods all exist, and of all entries
-	Count, Total int64 // sums of the counts of these entries, and of all entries
-}
-
-// A missingMethod is a method of the profile that does not exist in a build.
-type missingMethod struct {
-	methodCount
-	Ref iprof.MethodRef
-}
-
-// relevanceOf returns the share of the section in existing methods, and the missing methods by count,
-// descending. Methods that are not in the table are missing but not listed. iprof.Monitors has no
-// methods.
-func relevanceOf(p *iprof.Profile, k iprof.Kind, exists func(iprof.MethodRef) bool) (relevance, []missingMethod) {
-	var r relevance
-	if k == iprof.Monitors {
-		return r, nil
-	}
-	known := make(map[iprof.MethodID]bool)
-	var missing []missingMethod
-	for _, c := range methodCounts(p, k, anyMethod) {
-		ref, ok := p.Ref(c.Method)
-		known[c.Method] = ok && exists(ref)
-		if ok && !known[c.Method] {
-			missing = append(missing, missingMethod{c, ref})
-		}
-	}
-	s := &p.Sections[k]
-	for i := range s.Len() {
-		all, count := true, s.Count(i)
-		for _, f := range s.Context(i) {
-			all = all && known[f.Method]
-		}
-		r.Of++
-		r.Total, _ = saturate.AddSigned(r.Total, count)
-		if all {
-			r.Entries++
-			r.Count, _ = saturate.AddSigned(r.Count, count)
-		}
-	}
-	sortByName(missing, func(m missingMethod) string { return qualified(m.Ref) },
-		func(a, b missingMethod) int {
-			return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total))
-		},
-		func(a, b missingMethod) int { return cmp.Compare(a.Method, b.Method) })
-	return r, missing
 }

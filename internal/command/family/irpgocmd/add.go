@@ -149,7 +149,7 @@ func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	}
 	if len(p.Functions) > 0 {
 		j.Warn("memprof yaml", 0, fmt.Sprintf("the counters of %s are left out: MemProf YAML has no place for them",
-			cli.Quantity(uint64(len(p.Functions)), "function", "functions")), "")
+			cli.Quantity(len(p.Functions), "function", "functions")), "")
 		p.Functions = nil
 	}
 	sum.Contents = func() string { return c.contents(p) }

@@ -262,7 +262,7 @@ const maxFamiliesListed = 5
 func (j *job) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	families := j.programs.families()
 	if len(families) > 1 {
-		count := cli.Count(uint64(len(families)))
+		count := cli.Count(len(families))
 		if j.programs.more {
 			count = "more than " + count
 		}
@@ -273,11 +273,11 @@ func (j *job) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
 				profiles += p.profiles
 				functions = max(functions, p.functions)
 			}
-			fmt.Fprintf(w, "      %s, such as %s, of %s\n", cli.Quantity(uint64(profiles), "profile", "profiles"), console.Printable(f[0].file),
-				cli.Quantity(uint64(functions), "function", "functions"))
+			fmt.Fprintf(w, "      %s, such as %s, of %s\n", cli.Quantity(profiles, "profile", "profiles"), console.Printable(f[0].file),
+				cli.Quantity(functions, "function", "functions"))
 		}
 		if more := len(families) - maxFamiliesListed; more > 0 {
-			fmt.Fprintf(w, "      and %s more\n", cli.Count(uint64(more)))
+			fmt.Fprintf(w, "      and %s more\n", cli.Count(more))
 		}
 		printShared(w, families, result)
 	}

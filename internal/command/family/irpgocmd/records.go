@@ -26,7 +26,7 @@ func printSelected(p *family.Printer, f *counterFacts) {
 	console.TableOf(&p.Printer, header, f.Selected, func(r *recordFacts) []string {
 		return []string{
 			cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount),
-			cli.Count(uint64(len(r.Counts))), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
+			cli.Count(len(r.Counts)), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
 		}
 	})
 }
@@ -45,7 +45,7 @@ func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
 	if r.ContextSens {
 		what += ", context-sensitive"
 	}
-	p.Fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(uint64(len(r.Counts)), "counter", "counters"), what))
+	p.Fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(len(r.Counts), "counter", "counters"), what))
 	if p.Counts {
 		printCounts(p, r)
 	}

@@ -169,7 +169,7 @@ func (c *salvageRun) addProfile(env *cli.Env, m *irpgo.Merger, d *inputs.Data, n
 
 // salvagedLine describes which parts of a profile are intact and lost.
 func salvagedLine(s *irpgo.Salvaged) string {
-	line := fmt.Sprintf("%s of %s intact", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
+	line := fmt.Sprintf("%s of %s intact", cli.Count(s.Whole), cli.Quantity(s.Functions, "function", "functions"))
 	lost := cli.Parts(
 		cli.Part{N: s.CutRecords, What: "without a data record"},
 		cli.Part{N: s.CutCounters, What: "without all their counters"},
@@ -181,7 +181,7 @@ func salvagedLine(s *irpgo.Salvaged) string {
 		line += "; lost: " + strings.Join(lost, ", ")
 	}
 	if s.ValuesLost > 0 {
-		line += fmt.Sprintf("; value profiles lost: %s", cli.Quantity(uint64(s.ValuesLost), "function", "functions"))
+		line += fmt.Sprintf("; value profiles lost: %s", cli.Quantity(s.ValuesLost, "function", "functions"))
 	}
 	if s.Missing > 0 {
 		line += fmt.Sprintf("; %s missing", cli.Quantity(s.Missing, "byte", "bytes"))

@@ -40,7 +40,7 @@ func formatLine(f *counterFacts) string {
 	} else if f.ReadableBy != "" {
 		s += " (readable by " + f.ReadableBy + ")"
 	}
-	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
+	return s + ", " + cli.Quantity(f.Size, "byte", "bytes")
 }
 
 // printOverview prints the facts that take one line each.
@@ -67,8 +67,8 @@ func printOverview(p *family.Printer, f *counterFacts) {
 		add(label, valuesLine(f.Values[k], irpgo.ValueKind(k)))
 	}
 	if b := f.Bitmaps; b.Records > 0 {
-		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(uint64(b.Records), "record", "records"),
-			cli.Count(uint64(b.BitsSet)), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
+		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(b.Records, "record", "records"),
+			cli.Count(b.BitsSet), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
 	}
 	add("Traces", tracesLine(f.Traces))
 	if f.MemProf != nil {
@@ -78,7 +78,7 @@ func printOverview(p *family.Printer, f *counterFacts) {
 	add("Binary ids", binaryIDsLine(f.BinaryIDs))
 	rest := ""
 	if f.Records > 0 {
-		rest = "; shown up to there: " + cli.Quantity(uint64(f.Records), "record", "records")
+		rest = "; shown up to there: " + cli.Quantity(f.Records, "record", "records")
 	}
 	p.List(append(rows, f.Rows(p.Term, rest)...))
 }
@@ -119,18 +119,18 @@ func instrumentation(f *counterFacts) string {
 // functionsLine returns the number of functions, of functions that never ran and, if different,
 // of records.
 func functionsLine(f *counterFacts) string {
-	s := cli.Count(uint64(f.Functions))
+	s := cli.Count(f.Functions)
 	switch {
 	case f.FunctionsNotRun == 0:
 	case f.FunctionsNotRun == f.Functions:
 		s += ", none ran"
 	default:
-		s += fmt.Sprintf(", %s never ran (%s)", cli.Count(uint64(f.FunctionsNotRun)),
-			cli.Percent(uint64(f.FunctionsNotRun), uint64(f.Functions)))
+		s += fmt.Sprintf(", %s never ran (%s)", cli.Count(f.FunctionsNotRun),
+			cli.Percent(f.FunctionsNotRun, f.Functions))
 	}
 	var kinds []string
 	if f.Records != f.Functions {
-		kinds = append(kinds, cli.Quantity(uint64(f.Records), "record", "records"))
+		kinds = append(kinds, cli.Quantity(f.Records, "record", "records"))
 	}
 	kinds = append(kinds, cli.Parts(
 		cli.Part{N: f.CSRecords, What: "context-sensitive"},
@@ -206,15 +206,15 @@ func valuesLine(v valueFacts, k irpgo.ValueKind) string {
 	case irpgo.VTableTarget:
 		one, many = "table", "tables"
 	}
-	s := cli.Quantity(uint64(v.Sites), "site", "sites")
+	s := cli.Quantity(v.Sites, "site", "sites")
 	switch v.SitesWithValues {
 	case 0:
 		return s + ", none ran"
 	case v.Sites:
 	default:
-		s += ", " + cli.Count(uint64(v.SitesWithValues)) + " ran"
+		s += ", " + cli.Count(v.SitesWithValues) + " ran"
 	}
-	return s + ": " + cli.Quantity(uint64(v.Values), one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	return s + ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
 }
 
 // tracesLine sums up the traces of temporal profiling; "" without any.
@@ -222,8 +222,8 @@ func tracesLine(t traceFacts) string {
 	if t.Count == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s of first calls, the longest of %s", cli.Quantity(uint64(t.Count), "trace", "traces"),
-		cli.Quantity(uint64(t.Longest), "function", "functions"))
+	s := fmt.Sprintf("%s of first calls, the longest of %s", cli.Quantity(t.Count, "trace", "traces"),
+		cli.Quantity(t.Longest, "function", "functions"))
 	if t.StreamSize > uint64(t.Count) {
 		s += fmt.Sprintf("; a sample of %s", cli.Count(t.StreamSize))
 	}
@@ -246,7 +246,7 @@ func layoutLine(f *counterFacts) string {
 // binaryIDsLine lists the first binary ids, one on a line.
 func binaryIDsLine(ids []string) string {
 	if len(ids) > console.MaxListed {
-		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(uint64(len(ids)-console.MaxListed)))
+		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(len(ids)-console.MaxListed))
 	}
 	return strings.Join(ids, "\n")
 }
@@ -260,7 +260,7 @@ func printHottest(p *family.Printer, f *counterFacts) {
 	console.TableOf(&p.Printer, header, f.Hottest, func(fn *functionFacts) []string {
 		return []string{
 			cli.Count(fn.TotalCount), cli.Percent(fn.TotalCount, f.TotalCount),
-			cli.Count(fn.MaxCount), cli.Count(uint64(fn.Counters)), p.Symbol(fn.Symbol),
+			cli.Count(fn.MaxCount), cli.Count(fn.Counters), p.Symbol(fn.Symbol),
 		}
 	})
 }

@@ -172,19 +172,19 @@ func (f *fileFacts) Print(p *family.Printer) {
 	if f.contexts {
 		things, hottest = "Contexts", "Hottest contexts"
 	}
-	functions := cli.Count(uint64(f.Functions))
+	functions := cli.Count(f.Functions)
 	if f.Inlined > 0 {
-		functions += ", with " + cli.Quantity(uint64(f.Inlined), "inlined one", "inlined ones")
+		functions += ", with " + cli.Quantity(f.Inlined, "inlined one", "inlined ones")
 	}
 	rows := [][2]string{
-		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
+		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(f.Size, "byte", "bytes"))},
 		{"Kind", f.Kind},
 		{things, functions},
 		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
 		{"Hot from", cli.Quantity(f.HotThreshold, "sample", "samples")},
 	}
 	if f.Symbols > 0 {
-		rows = append(rows, [2]string{"Symbols", cli.Count(uint64(f.Symbols))})
+		rows = append(rows, [2]string{"Symbols", cli.Count(f.Symbols)})
 	}
 	if len(f.Sections) > 0 {
 		var names []string
@@ -225,7 +225,7 @@ func printFunctions(p *family.Printer, functions []functionFacts, title string) 
 	header := []string{"Samples", "Entered", "Locations", "Inlined", title}
 	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
 		return []string{
-			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(uint64(fn.Locations)), cli.Count(uint64(fn.Inlined)), nameOf(p, fn),
+			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(fn.Locations), cli.Count(fn.Inlined), nameOf(p, fn),
 		}
 	})
 }

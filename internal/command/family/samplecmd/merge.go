@@ -144,7 +144,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	r := m.Finish()
 	if r.Left > 0 && !c.sum {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
-			cli.Quantity(uint64(r.Left), "function", "functions")), "")
+			cli.Quantity(r.Left, "function", "functions")), "")
 	}
 	if c.partial {
 		r.Kind.Partial = true
@@ -200,6 +200,6 @@ func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, e
 // contents describes a result with a number of functions in words.
 func contents(r result, functions int) string {
 	s := r.Summarize()
-	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(functions, "function", "functions"),
 		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
 }

@@ -60,7 +60,7 @@ func (env *Env) printPassedOver() {
 		fmt.Fprintf(env.Stderr, "note: passed over %s, which is no profile; --all-files takes it\n", first)
 		return
 	}
-	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(uint64(n)), first)
+	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(n), first)
 }
 
 // Action runs a command with the arguments that are not options. The error decides the exit code:

@@ -108,17 +108,21 @@ func Shorten(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[n-(keep-head):])
 }
 
+// An Integer is a number that texts have.
+type Integer interface {
+	int | int32 | int64 | uint32 | uint64
+}
+
 // Count prints n with thousands separators.
-func Count(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	var b strings.Builder
-	for i, digit := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
+func Count[N Integer](n N) string {
+	digits, negative := strings.CutPrefix(fmt.Sprint(n), "-")
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	return b.String()
+	if negative {
+		return "-" + digits
+	}
+	return digits
 }
 
 // A Part is a number of things of one kind.
@@ -131,24 +135,25 @@ type Part struct {
 func Parts(parts ...Part) (words []string) {
 	for _, p := range parts {
 		if p.N > 0 {
-			words = append(words, Count(uint64(p.N))+" "+p.What)
+			words = append(words, Count(p.N)+" "+p.What)
 		}
 	}
 	return words
 }
 
 // Quantity prints a number with its unit: "1 function", "1,234 functions".
-func Quantity(n uint64, one, many string) string {
+func Quantity[N Integer](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return Count(n) + " " + many
 }
 
-// Percent prints part of whole with one decimal. It prints "0 %" and "100 %" only if they are exact.
-func Percent(part, whole uint64) string {
+// Percent prints part of whole with one decimal. It prints "0 %" and "100 %" only if they are exact, and "0 %" for
+// negative numbers.
+func Percent[N Integer](part, whole N) string {
 	switch {
-	case whole == 0 || part == 0:
+	case whole <= 0 || part <= 0:
 		return "0 %"
 	case part == whole:
 		return "100 %"

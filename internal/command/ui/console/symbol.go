@@ -35,7 +35,7 @@ func (p *Printer) StackName(frames []profile.Frame) string {
 			line = append(line, " < "...)
 		}
 		if i == maxStackFrames && len(frames) > maxStackFrames+1 {
-			line = fmt.Appendf(line, "%s frames more", cli.Count(uint64(len(frames)-i)))
+			line = fmt.Appendf(line, "%s frames more", cli.Count(len(frames)-i))
 			break
 		}
 		s := profile.Symbol{Name: f.Name, ID: f.ID}
