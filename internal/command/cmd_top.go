@@ -321,7 +321,7 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 	id := v.Identity()
 	out := topJSON{
 		Head: schema.For("top"), File: id.File, FileFormat: schema.FileFormatOf(id.Family, id.Format, id.Version), Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
-		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
+		Items: []topItemJSON{}, Cutoffs: console.NewCutoffs(d.Cutoffs),
 	}
 	for i := range l.items {
 		it := &l.items[i]
@@ -336,9 +336,6 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 			item.Labels[label.Key] = label.Value
 		}
 		out.Items = append(out.Items, item)
-	}
-	for _, c := range d.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values})
 	}
 	console.WriteJSON(w, out, "")
 }

@@ -78,7 +78,7 @@ func TestFixWeights(t *testing.T) {
 	} {
 		r := &Options{Weights: strings.Fields(strings.Trim(c.weights, "[]"))}
 		r.inputs = make([]inputs.Input, len(r.Weights))
-		err := r.FixWeights()
+		err := r.FixWeights(false)
 		var w []uint64
 		for _, in := range r.inputs {
 			w = append(w, in.Weight)
@@ -88,7 +88,7 @@ func TestFixWeights(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"0.0000001", "99999999999999999999.5"} {
-		if err := (&Options{Weights: []string{bad, "0.1"}, inputs: make([]inputs.Input, 2)}).FixWeights(); err == nil {
+		if err := (&Options{Weights: []string{bad, "0.1"}, inputs: make([]inputs.Input, 2)}).FixWeights(false); err == nil {
 			t.Errorf("%s has a fixed form", bad)
 		}
 	}

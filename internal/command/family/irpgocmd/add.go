@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"sync"
@@ -89,13 +90,7 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		Contents: func() string { return c.contents(p) },
 		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
-			j.printPrograms(w, func(yield func(*irpgo.Function) bool) {
-				for i := range p.Functions {
-					if !yield(&p.Functions[i]) {
-						return
-					}
-				}
-			})
+			j.printPrograms(w, functionsOf(p))
 			c.heapReader.PrintLosses(w)
 		},
 	}
@@ -103,6 +98,16 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
 	}
 	return sum
+}
+
+func functionsOf(p *irpgo.Profile) iter.Seq[*irpgo.Function] {
+	return func(yield func(*irpgo.Function) bool) {
+		for i := range p.Functions {
+			if !yield(&p.Functions[i]) {
+				return
+			}
+		}
+	}
 }
 
 // partialSum returns the lossless form of the sum. Its summary has no counts, because counting
@@ -184,8 +189,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	adders := make([]merge.Adder, len(forks))
 	for i := range forks {
 		forks[i] = merger.Fork()
-		w := &worker{adder: c, gate: gate, job: j, merger: forks[i]}
-		adders[i] = w.addProfile
+		adders[i] = (&worker{adder: c, gate: gate, job: j, merger: forks[i]}).addProfile
 	}
 	if err := j.Add(ctx, ins, adders, true); err != nil {
 		return nil, err
@@ -193,10 +197,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	if err := joinForks(forks); err != nil {
 		return nil, err
 	}
-	if err := merger.Merge(forks[0]); err != nil {
-		return nil, err
-	}
-	return merger, nil
+	return merger, merger.Merge(forks[0])
 }
 
 // joinForks merges all forks into the first. It merges the upper half into the lower half in

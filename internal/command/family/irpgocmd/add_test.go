@@ -83,7 +83,7 @@ func testJob(ins []inputs.Input, workers int) *job {
 
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
-	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
+	c.heapReader, c.correlations = memprofcmd.NewReader(nil), new(correlations)
 	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err

@@ -83,13 +83,9 @@ func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
 	if err != nil {
-		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
-		if lenientErr != nil {
-			return nil, err
-		}
-		return lenient, err
+		r, _ = irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
 	}
-	return r, nil
+	return r, err
 }
 
 // read fills the facts and returns the first error. Damage ends the records; the facts of the
@@ -109,9 +105,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 		c.addRecord(rec)
 	}
 	c.header(r)
-	if err := c.heap(r); err != nil && failed == nil {
-		failed = err
-	}
+	failed = cmp.Or(failed, c.heap(r))
 	c.summaries(r, failed == nil)
 	c.rank()
 	if len(c.facts.Selected) > 0 {
@@ -120,8 +114,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 	return failed
 }
 
-// header collects the facts of the header. It must follow the records: only after the last one
-// is the number of profiles in a raw file known.
+// header must follow the records: only after the last one is the number of profiles in a raw file known.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info
 	f.Version, f.VersionWord = int(in.Version), in.VersionWord
@@ -137,9 +130,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	case in.Format != irpgo.FormatText:
 		f.ByteOrder = "little"
 	}
-	for _, id := range in.BinaryIDs {
-		f.BinaryIDs = append(f.BinaryIDs, hex.EncodeToString(id))
-	}
+	f.BinaryIDs = hexIDs(in.BinaryIDs)
 	f.VTableNames = len(in.VTableNames)
 	traces, stream := r.Traces()
 	f.Traces = traceFacts{Count: len(traces), StreamSize: stream}
@@ -166,8 +157,7 @@ func (c *collector) heap(r *irpgo.Reader) error {
 	return nil
 }
 
-// addRecord counts one record. Pseudo counts are marks, so they are in no total, but their
-// function ran.
+// addRecord counts one record.
 func (c *collector) addRecord(rec *irpgo.Record) {
 	f := c.facts
 	f.Records++
@@ -186,7 +176,7 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 	switch rec.Pseudo() {
 	case irpgo.PseudoHot:
 		f.PseudoHotRecords++
-		fn.ran = true
+		fn.ran = true // Pseudo counts are marks, and in no total.
 	case irpgo.PseudoWarm:
 		f.PseudoWarmRecords++
 		fn.ran = true
@@ -214,7 +204,6 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 	}
 }
 
-// addSites adds value sites to the sums of their kind.
 func addSites(v *valueFacts, sites [][]irpgo.ValueData) {
 	v.Sites += len(sites)
 	for _, site := range sites {
@@ -312,13 +301,10 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	out := &summaryFacts{
 		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
 		MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount, MaxCount: s.MaxCount,
-		TotalCount: s.TotalCount, Cutoffs: make([]console.Cutoff, 0, len(s.Cutoffs)),
+		TotalCount: s.TotalCount, Cutoffs: console.NewCutoffs(s.Cutoffs),
 	}
 	out.HotThreshold, _ = s.Cutoffs.Hot()
 	out.ColdThreshold, _ = s.Cutoffs.Cold()
-	for _, e := range s.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Share, MinCount: e.Min, Counters: e.Values})
-	}
 	return out
 }
 

@@ -2,6 +2,7 @@ package irpgocmd
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -47,9 +48,8 @@ type adder struct {
 // Declare declares the options of LLVM profiles and of heap profiles.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
-	f.StringVar(&c.askedVersion, "indexed-version", "auto", "`N` version of the indexed format, "+
-		fmt.Sprintf("%d to %d, or auto: the newest that every compiler that may have made the inputs can read",
-			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
+	f.StringVar(&c.askedVersion, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
+		"the newest that every compiler that may have made the inputs can read", irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
 	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
 	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
@@ -83,8 +83,10 @@ func (c *adder) Refuses() []string { return nil }
 // Check checks the options and sets how to write the result.
 func (c *adder) Check(r *merging.Options) error {
 	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
-	if name := c.resultOption(); c.partial && !r.Partial && name != "" {
-		return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
+	if err := r.CheckPartial(c.partial, map[string]bool{
+		"indexed-version": c.askedVersion != "auto", "sparse": c.sparse, "function": c.only != "", "no-function": c.without != "", "per-binary": c.perBinary,
+	}); err != nil {
+		return err
 	}
 	if c.askedVersion == "auto" {
 		return nil
@@ -101,32 +103,11 @@ func (c *adder) Check(r *merging.Options) error {
 	return nil
 }
 
-// resultOption returns the name of a given option that changes what is written of a sum; "" if
-// there is none.
-func (c *adder) resultOption() string {
-	switch {
-	case c.askedVersion != "auto":
-		return "indexed-version"
-	case c.sparse:
-		return "sparse"
-	case c.only != "":
-		return "function"
-	case c.without != "":
-		return "no-function"
-	case c.perBinary:
-		return "per-binary"
-	}
-	return ""
-}
-
 // Open opens the programs, for correlation and heap profiles, and reads the file of --remap and
 // the expressions.
 func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
-	if err = r.FixWeights(); err != nil {
+	if err = r.FixWeights(c.partial); err != nil {
 		return err
-	}
-	if c.partial && r.Unit > 1 {
-		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
 	}
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err
@@ -136,10 +117,16 @@ func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	if err != nil {
 		return err
 	}
-	c.correlations = newCorrelations(programs, func(w profile.Warning) { warn(console.NewWarning(w).String()) })
+	c.correlations = &correlations{programs: programs, warn: func(w profile.Warning) { warn(console.NewWarning(w).String()) }}
 	c.heapReader = memprofcmd.NewReader(programs)
-	if c.rename, err = c.renaming(); err != nil {
-		return err
+	if c.remap != "" {
+		text, err := os.ReadFile(c.remap)
+		if err != nil {
+			return err
+		}
+		if c.rename, err = irpgo.ParseRemapping(c.remap, text); err != nil {
+			return err
+		}
 	}
 	c.keep, err = c.selection()
 	return err
@@ -151,3 +138,19 @@ const (
 	rescueDrop  = "drop"
 	rescueClamp = "clamp"
 )
+
+// selection returns the filter of --function and --no-function; nil keeps all functions. It takes
+// names after --remap.
+func (c *adder) selection() (func(name string) bool, error) {
+	only, err := console.FunctionPattern("function", c.only)
+	if err != nil {
+		return nil, err
+	}
+	without, err := console.FunctionPattern("no-function", c.without)
+	if err != nil || only == nil && without == nil {
+		return nil, err
+	}
+	return func(name string) bool {
+		return (only == nil || console.MatchesFunction(only, name)) && (without == nil || !console.MatchesFunction(without, name))
+	}, nil
+}

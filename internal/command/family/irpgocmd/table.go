@@ -2,6 +2,7 @@ package irpgocmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -35,9 +36,10 @@ func formatLine(f *counterFacts) string {
 	if f.Version > 0 {
 		s += fmt.Sprintf(", version %d", f.Version)
 	}
-	if f.WrittenBy != "" {
+	switch {
+	case f.WrittenBy != "":
 		s += " (written by " + f.WrittenBy + ")"
-	} else if f.ReadableBy != "" {
+	case f.ReadableBy != "":
 		s += " (readable by " + f.ReadableBy + ")"
 	}
 	return s + ", " + cli.Quantity(f.Size, "byte", "bytes")
@@ -75,7 +77,11 @@ func printOverview(p *family.Printer, f *counterFacts) {
 		rows = append(rows, memprofcmd.Rows(f.MemProf)...)
 	}
 	add("Layout", layoutLine(f))
-	add("Binary ids", binaryIDsLine(f.BinaryIDs))
+	ids := f.BinaryIDs
+	if more := len(ids) - console.MaxListed; more > 0 {
+		ids = append(slices.Clone(ids[:console.MaxListed]), fmt.Sprintf("… and %s more", cli.Count(more)))
+	}
+	add("Binary ids", strings.Join(ids, "\n"))
 	rest := ""
 	if f.Records > 0 {
 		rest = "; shown up to there: " + cli.Quantity(f.Records, "record", "records")
@@ -243,14 +249,6 @@ func layoutLine(f *counterFacts) string {
 	return s
 }
 
-// binaryIDsLine lists the first binary ids, one on a line.
-func binaryIDsLine(ids []string) string {
-	if len(ids) > console.MaxListed {
-		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(len(ids)-console.MaxListed))
-	}
-	return strings.Join(ids, "\n")
-}
-
 // printHottest prints the functions with the greatest totals. Coverage does not rank functions.
 func printHottest(p *family.Printer, f *counterFacts) {
 	if f.variant.Has(irpgo.SingleByte) {
@@ -275,4 +273,105 @@ func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
 		note := map[uint64]string{hotShare: "hot from here up", coldShare: "cold from here down"}[c.Cutoff]
 		return []string{share(c.Cutoff), cli.Count(c.Counters), cli.Percent(c.Counters, s.Counters), cli.Count(c.MinCount), note}
 	})
+}
+
+// printSelected prints the records that --function selects: one line each, or a paragraph each if
+// counts or values are asked for.
+func printSelected(p *family.Printer, f *counterFacts) {
+	if len(f.Selected) == 0 {
+		fmt.Fprintln(p.W, "\n  No function matches.")
+		return
+	}
+	if p.Counts || p.Values {
+		for i := range f.Selected {
+			printRecord(p, f, &f.Selected[i])
+		}
+		return
+	}
+	header := []string{"Total count", "Share", "Greatest", "Counters", "Hash", "Matching functions"}
+	console.TableOf(&p.Printer, header, f.Selected, func(r *recordFacts) []string {
+		return []string{
+			cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount),
+			cli.Count(len(r.Counts)), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
+		}
+	})
+}
+
+// printRecord prints one record: name, sums and, if asked for, counters and value sites.
+func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
+	name := strings.TrimRight(p.Symbol(r.Symbol), " ")
+	if p.Term.Width > 0 {
+		name = console.ShortenName(name, max(p.Term.Width-console.TableIndent, console.MinNameColumns))
+	}
+	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, name))
+	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
+	if r.Pseudo != "" {
+		what = r.Pseudo + " by sample profile, without counts"
+	}
+	if r.ContextSens {
+		what += ", context-sensitive"
+	}
+	p.Fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(len(r.Counts), "counter", "counters"), what))
+	if p.Counts {
+		printCounts(p, r)
+	}
+	if p.Values {
+		printSites(p, "indirect call", r.IndirectTargets)
+		printSites(p, "memory size", r.MemOPSizes)
+		printSites(p, "virtual table", r.VTableTargets)
+	}
+}
+
+// printCounts prints the counters in the order of the file.
+func printCounts(p *family.Printer, r *recordFacts) {
+	words := make([]string, len(r.Counts))
+	for i, c := range r.Counts {
+		words[i] = cli.Count(c)
+	}
+	fmt.Fprintln(p.W, "    counts:")
+	p.Fold("      ", strings.Join(words, " "))
+	if r.Bitmap != "" {
+		p.Fold("    ", "bitmap: "+r.Bitmap)
+	}
+}
+
+// printSites prints the value sites of a kind, numbered from 0. A target without a name in the
+// profile is shown by its reference.
+func printSites(p *family.Printer, kind string, sites []siteFacts) {
+	for i, s := range sites {
+		fmt.Fprintf(p.W, "    %s %d: seen %s\n", kind, i, cli.Quantity(s.Count, "time", "times"))
+		widest := 0
+		for _, v := range s.Values {
+			widest = max(widest, len(cli.Count(v.Count)))
+		}
+		for _, v := range s.Values {
+			name := sizeRange(v.Value)
+			if v.Symbol != nil {
+				name = p.Symbol(*v.Symbol)
+				if v.Symbol.Name == "" && v.Value != 0 {
+					name = fmt.Sprintf("(unknown, reference %#016x)", v.Value)
+				}
+			}
+			lead := fmt.Sprintf("      %*s  %7s  ", widest, cli.Count(v.Count), cli.Percent(v.Count, s.Count))
+			if p.Term.Width > 0 {
+				name = console.ShortenName(name, max(p.Term.Width-len(lead), console.MinNameColumns))
+			}
+			fmt.Fprintln(p.W, strings.TrimRight(lead+name, " "))
+		}
+	}
+}
+
+// sizeRange returns the range of sizes, in bytes, that a recorded size stands for. The runtime
+// records small sizes and powers of two exactly, and other sizes as the first of their range
+// (InstrProfGetRangeRepValue).
+func sizeRange(v uint64) string {
+	const largest = 513
+	low := v - 1
+	switch {
+	case v == largest:
+		return cli.Count(v) + " bytes or more"
+	case v > 8 && v < largest && low&(low-1) == 0:
+		return fmt.Sprintf("%s to %s bytes", cli.Count(v), cli.Count(2*low-1))
+	}
+	return cli.Quantity(v, "byte", "bytes")
 }

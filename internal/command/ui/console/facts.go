@@ -2,6 +2,8 @@ package console
 
 import (
 	"slices"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // Cutoff is an entry of a summary.
@@ -10,6 +12,15 @@ type Cutoff struct {
 	// Counters is how many of the greatest counters make up the cutoff, MinCount the least of them.
 	MinCount uint64 `json:"min_count"`
 	Counters uint64 `json:"counters"`
+}
+
+// NewCutoffs converts the cutoffs of a distribution, without null in JSON.
+func NewCutoffs(from profile.Cutoffs) []Cutoff {
+	out := make([]Cutoff, len(from))
+	for i, c := range from {
+		out[i] = Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values}
+	}
+	return out
 }
 
 // Symbol names a function or another symbol in three ways.
