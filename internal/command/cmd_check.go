@@ -56,7 +56,6 @@ the command line is wrong.`,
 	}
 }
 
-// checkRun is one run of "profuse check".
 type checkRun struct {
 	json     bool
 	markdown bool // for the verdict of --against
@@ -192,7 +191,6 @@ func (c *checkRun) compareFiles(out *bufio.Writer, all []family.Checked) {
 // checkers has the checker of each family, in the order of families.All.
 type checkers []family.Checker
 
-// newCheckers returns new checkers.
 func newCheckers() checkers {
 	var out checkers
 	for _, known := range families.All {
@@ -201,7 +199,6 @@ func newCheckers() checkers {
 	return out
 }
 
-// open opens the files that the options name.
 func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 	for _, k := range c {
 		if err := k.Open(env, programs); err != nil {
@@ -211,7 +208,6 @@ func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 	return nil
 }
 
-// check checks a file, and returns the index of its family.
 func (c checkers) check(name string, data []byte) (family.Checked, int) {
 	index, format, err := families.Of(name, data)
 	if err != nil {
@@ -220,7 +216,6 @@ func (c checkers) check(name string, data []byte) (family.Checked, int) {
 	return c[index].Check(name, data, format), index
 }
 
-// unreadable returns the result for a file that cannot be read, or is no profile.
 func unreadable(name string, err error) family.Checked {
 	c := family.NewChecked(name, 0)
 	c.Note(err)

@@ -19,7 +19,6 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A gate limits how far a profile may differ from the last good profile.
 type gate struct {
 	base     string            // file of the last good profile; "" without --against
 	values   []string          // of the options in gateLimits
@@ -52,7 +51,6 @@ var gateLimits = []gateLimit{
 	},
 }
 
-// declare declares --against and its limits, for comparisons with profiles and with programs.
 func (g *gate) declare(f *cli.Flags) {
 	g.flags, g.values = f, make([]string, len(gateLimits))
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
@@ -71,7 +69,6 @@ func (g *gate) unusedOption() (name string) {
 	return name
 }
 
-// A verdict is one comparison with a limit.
 type verdict struct {
 	Name  string  `json:"name"`  // the option without its dashes
 	Limit float64 `json:"limit"` // ratio, or share from 0 to 1
@@ -86,7 +83,6 @@ type verdict struct {
 	ratio bool   // not a share
 }
 
-// set sets what was found, and whether it is within the limit.
 func (v *verdict) set(found float64, applies bool) {
 	v.Found, v.Applies = found, applies
 	v.OK = !applies || v.least && found >= v.Limit || !v.least && found <= v.Limit
@@ -219,7 +215,6 @@ func (g *gate) compareWithProgram(env *cli.Env, file string, limits []verdict) (
 	return &gateResult{verdicts: limits, sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}, nil
 }
 
-// passed reports whether the profile is within all limits.
 func (r *gateResult) passed() bool {
 	return !slices.ContainsFunc(r.verdicts, func(v verdict) bool { return !v.OK })
 }
@@ -246,7 +241,6 @@ func (v *verdict) row() [4]string {
 // gateListed limits the functions of each list, also in JSON.
 const gateListed = 10
 
-// print prints the result for people.
 func (r *gateResult) print(w io.Writer, env *cli.Env) {
 	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
 	fmt.Fprintln(w)
@@ -285,10 +279,8 @@ func (r *gateResult) tables(p *console.Printer, table func(header []string, rows
 	}
 }
 
-// fitHeader is above the parts of the weight.
 var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
 
-// conclusion says whether the profile passed, and which options it fails.
 func (r *gateResult) conclusion() string {
 	var failed []string
 	for _, v := range r.verdicts {
@@ -302,7 +294,6 @@ func (r *gateResult) conclusion() string {
 	return "FAILED: " + strings.Join(failed, ", ")
 }
 
-// markdown prints the result for a code review.
 func (r *gateResult) markdown(w io.Writer) {
 	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
 	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", r.conclusion())
@@ -338,7 +329,6 @@ type againstJSON struct {
 	Fit      any              `json:"fit,omitempty"`     // with a program: how the profile fits it
 }
 
-// json returns the result as the member "against" of a file's result.
 func (r *gateResult) json() *againstJSON {
 	r.against.Passed, r.against.Verdicts = r.passed(), r.verdicts
 	return &r.against

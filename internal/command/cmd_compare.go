@@ -55,7 +55,6 @@ differ too much.`,
 	}
 }
 
-// compareRun is one run of "profuse compare".
 type compareRun struct {
 	json, markdown, mangled bool
 	tree                    bool   // also compare calling contexts
@@ -150,7 +149,6 @@ func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	return compare.Options{Table: c.table, Value: c.value, Hot: uint64(hot * 10_000)}, nil
 }
 
-// A changeList is one of the lists of a comparison.
 type changeList struct {
 	title   string // "became hot"
 	key     string // in JSON
@@ -158,7 +156,6 @@ type changeList struct {
 	after   bool // print what the items are now, which the title does not say
 }
 
-// changeLists returns the lists in the order of printing.
 func changeLists(r *compare.Result) []changeList {
 	return []changeList{
 		{"became hot", "became_hot", r.BecameHot, false},

@@ -17,7 +17,6 @@ type comparisonPrinter struct {
 	top int
 }
 
-// itemName returns the text of a function or stack.
 func itemName(p *console.Printer, c *compare.Change) string {
 	if c.Frames != nil {
 		return p.StackName(c.Frames)
@@ -43,13 +42,10 @@ func sideRows(r *compare.Result, base string, name func(string) string) [][2]str
 	return [][2]string{row(base, &r.Base), row("New", &r.New)}
 }
 
-// quoted returns a name as code in Markdown.
 func quoted(name string) string { return "`" + name + "`" }
 
-// pair prints a number of the base and of the new profile.
 func pair(a, b int) string { return cli.Count(a) + " → " + cli.Count(b) }
 
-// comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
 	rows := [][2]string{
 		{itemsTitle(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
@@ -72,8 +68,7 @@ func comparisonFacts(r *compare.Result) [][2]string {
 	return rows
 }
 
-// sameUnits reports whether the totals are comparable. Families count different things, such as executions
-// or samples.
+// sameUnits reports whether the totals are comparable. Families count different things, such as executions or samples.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
 // changes prints a list as a table: shares of the total before and after, their difference, and what the
@@ -103,8 +98,7 @@ func (p *comparisonPrinter) changes(l changeList) {
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison for a code review. Its lists are collapsed, because they may be
-// long.
+// comparisonMarkdown prints a comparison for a code review. Its lists are collapsed, because they may be long.
 type comparisonMarkdown struct {
 	console.Printer
 	top int
@@ -121,7 +115,6 @@ func (p *comparisonMarkdown) print(r *compare.Result) {
 	}
 }
 
-// details prints a collapsed list.
 func (p *comparisonMarkdown) details(l changeList) {
 	if len(l.changes) == 0 {
 		return
@@ -166,7 +159,6 @@ type comparisonJSON struct {
 	Contexts *comparisonJSON  `json:"contexts,omitempty"` // of calling contexts; the callee has line 0
 }
 
-// sideJSON is one of the two profiles.
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
@@ -177,7 +169,6 @@ type sideJSON struct {
 	HotMin uint64  `json:"hot_min"` // least count of a hot item
 }
 
-// changeListJSON is one list.
 type changeListJSON struct {
 	Change string       `json:"change"` // "became_hot" …
 	Count  int          `json:"count"`  // of the whole list
@@ -212,7 +203,6 @@ func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 	return out
 }
 
-// newSideJSON converts one side of a comparison.
 func newSideJSON(s *compare.Side) sideJSON {
 	id := &s.Identity
 	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
@@ -231,7 +221,6 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 	return list
 }
 
-// word returns a temperature as one word.
 func word(t compare.Temperature) string { return strings.ReplaceAll(string(t), " ", "_") }
 
 // frameNames returns the names of the functions in a stack, the callee first; nil for a function.
@@ -242,7 +231,6 @@ func frameNames(frames []profile.Frame) (names []string) {
 	return names
 }
 
-// frameLines returns the lines of a stack's frames, in the order of frameNames.
 func frameLines(frames []profile.Frame) (lines []int32) {
 	for i := range frames {
 		lines = append(lines, frames[i].Line)

@@ -40,8 +40,7 @@ func callTree(r *compare.Result, n int) (root *callNode, listed int) {
 	return root, len(top)
 }
 
-// addContext sets the change of a context. If the context has no node, it makes one or, without grow, does
-// nothing.
+// addContext sets the change of a context. If the context has no node, it makes one or, without grow, does nothing.
 func (n *callNode) addContext(c *compare.Change, grow bool) {
 	var key callKey
 	// Frames begin with the callee, the tree with the outermost caller. A frame has the line of its
@@ -84,7 +83,6 @@ func (n *callNode) name(p *console.Printer) string {
 	return name
 }
 
-// cells returns the columns of a context: its shares, and what it is now.
 func (n *callNode) cells() []string {
 	c := n.change
 	if c == nil {
@@ -100,7 +98,6 @@ func (n *callNode) cells() []string {
 	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), now}
 }
 
-// treeHeading is the heading of the tree.
 func treeHeading(r *compare.Result, listed int) string {
 	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(listed), cli.Count(len(r.Movers)))
 }
@@ -120,7 +117,6 @@ func (p *comparisonPrinter) tree(r *compare.Result) {
 	p.Table([]string{"Base", "New", "Points", "Now", treeHeading(r, listed)}, rows)
 }
 
-// contextFacts returns the facts of a comparison that apply to contexts.
 func contextFacts(r *compare.Result) [][2]string {
 	rows := comparisonFacts(r)
 	rows[0][0] = "Contexts"

@@ -38,7 +38,6 @@ func newWatchLog(env *cli.Env, dir string, options *merging.Options) *watchLog {
 	return &watchLog{line: env.StatusLine(options.Quiet), dir: dir, output: options.Output, warned: make(map[string]bool)}
 }
 
-// event prints an event of the watch.
 func (l *watchLog) event(e watch.Event) {
 	switch e := e.(type) {
 	case watch.Started:
@@ -118,7 +117,6 @@ func (l *watchLog) addWritten(e watch.Written) {
 	}
 }
 
-// printWritten prints what was merged since its last line.
 func (l *watchLog) printWritten() {
 	if l.done.Files == 0 {
 		return
@@ -163,7 +161,6 @@ func (l *watchLog) printRefused(e watch.Refused) {
 	}
 }
 
-// status returns the text of the status line on a terminal.
 func (l *watchLog) status(s watch.Status) string {
 	parts := []string{l.total(s.Total) + " merged"}
 	parts = append(parts, cli.Parts(
@@ -176,7 +173,6 @@ func (l *watchLog) status(s watch.Status) string {
 	return text
 }
 
-// printStopped prints what was merged and what is left for the next run.
 func (l *watchLog) printStopped(e watch.Stopped) {
 	l.printWritten()
 	l.line.Clear()

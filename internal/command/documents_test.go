@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// documented says where the commands of a document run, or those of one of its sections:
-// what is in the folder and which tools they need. Commands that match other do not run
-// here; those that match fails exit with 1.
+// documented says where the commands of a document run, or those of one of its sections: what is in the folder and
+// which tools they need. Commands that match other do not run here; those that match fails exit with 1.
 var documented = map[string]struct{ project, setup, tools, other, fails string }{
 	"README.md": {
 		setup: `mkdir bin profiles && ln -s "$FIXTURES" testdata && ln -s "$(command -v profuse)" bin

@@ -20,9 +20,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFleetDieAnywhere ends a plan, each task and the reduce before and after each operation
-// on the bucket. What is started again goes on, and the result has the bytes of one merge,
-// with each profile counted once.
+// TestFleetDieAnywhere ends a plan, each task and the reduce before and after each operation on the bucket. What is
+// started again goes on, and the result has the bytes of one merge, with each profile counted once.
 func TestFleetDieAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

@@ -101,8 +101,7 @@ func (n *testNode) done(t *testing.T) bool {
 	return complete == 2
 }
 
-// runPods starts the pods that have not begun. The first of some indexes fails, and that
-// of others is evicted.
+// runPods starts the pods that have not begun. The first of some indexes fails, and that of others is evicted.
 func (n *testNode) runPods(t *testing.T) {
 	for _, pod := range n.k.list(t, "/api/v1/namespaces/default/pods") {
 		name := at(pod, "metadata", "name").(string)

@@ -20,8 +20,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// manyValues writes profiles that have more than 255 values of one site together, which
-// indexed profiles do not hold.
+// manyValues writes profiles that have more than 255 values of one site together, which indexed profiles do not hold.
 func manyValues(t *testing.T) (files []string) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -38,8 +37,7 @@ func manyValues(t *testing.T) (files []string) {
 	return files
 }
 
-// manyTraces writes profiles, and archives of profiles, that have more temporal traces
-// together than are kept.
+// manyTraces writes profiles, and archives of profiles, that have more temporal traces together than are kept.
 func manyTraces(t *testing.T) (files []string) {
 	dir := t.TempDir()
 	for i := range 4 {

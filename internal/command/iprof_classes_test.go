@@ -17,8 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// profuseOutput runs a command that has to succeed and returns what it
-// prints.
+// profuseOutput runs a command that has to succeed and returns what it prints.
 func profuseOutput(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, diag bytes.Buffer
@@ -42,8 +41,7 @@ func compileJava(t *testing.T, jar string, sources ...string) {
 	}
 }
 
-// trueCounts returns what the comments of the sources say how often each line
-// runs, by "File.java LINE".
+// trueCounts returns what the comments of the sources say how often each line runs, by "File.java LINE".
 func trueCounts(t *testing.T, sources []string) map[string]uint64 {
 	t.Helper()
 	comment := regexp.MustCompile(`// (\d+)\s*$`)
@@ -117,8 +115,7 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	}
 }
 
-// TestCheckByCompiledClasses changes the program: a method has another type, a
-// class and a method are gone.
+// TestCheckByCompiledClasses changes the program: a method has another type, a class and a method are gone.
 func TestCheckByCompiledClasses(t *testing.T) {
 	dir := t.TempDir()
 	var sources []string

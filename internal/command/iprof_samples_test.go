@@ -65,8 +65,7 @@ func TestIprofSamples(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out.String(), diag.String())
 	}
 
-	// The generator makes pairs of which one has other ids, another order and
-	// its counts times three.
+	// The generator makes pairs of which one has other ids, another order and its counts times three.
 	generate := filepath.Join(samples, "generate.py")
 	python := oracle.Tool(t, "python3")
 	for _, more := range [][]string{nil, {"--version", "1.1.0"}} {

@@ -40,10 +40,9 @@ type bucket struct{ store.Store }
 
 func (b bucket) URL(key string) string { return "test://" + b.Store.URL(key) }
 
-// TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
-// have $FIXTURES and $MIP, the folders of the real profiles, $IPROF, that of small
-// iprof files, $COVMAP, that of programs with a coverage mapping, $SHAPES, that of a
-// program for MIP with its sources, and the commands
+// TestScripts runs testdata/script/*.txtar. Beside what testscript offers they have $FIXTURES and $MIP, the folders of
+// the real profiles, $IPROF, that of small iprof files, $COVMAP, that of programs with a coverage mapping, $SHAPES,
+// that of a program for MIP with its sources, and the commands
 //
 //	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
 //	pack gzip|zstd FROM TO             compress a file

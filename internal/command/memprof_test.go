@@ -100,9 +100,8 @@ func (h *heapSums) equal(t *testing.T, want *heapSums) {
 	}
 }
 
-// TestMergeHeapProfiles merges raw, indexed and YAML profiles and compares with
-// sums over what llvm-profdata shows of each: of raw ones after it has merged
-// them alone.
+// TestMergeHeapProfiles merges raw, indexed and YAML profiles and compares with sums over what llvm-profdata shows of
+// each: of raw ones after it has merged them alone.
 func TestMergeHeapProfiles(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	dir, work := heapDir(t), t.TempDir()
@@ -187,9 +186,8 @@ func TestMergeHeapProfiles(t *testing.T) {
 
 var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
 
-// TestClangUsesMergedHeaps: compilers match the contexts of what the commands
-// merge, counters among it, as those of llvm-profdata's merge of the raw profile.
-// The exact merge sums up where an unrolled loop has one call at several
+// TestClangUsesMergedHeaps: compilers match the contexts of what the commands merge, counters among it, as those of
+// llvm-profdata's merge of the raw profile. The exact merge sums up where an unrolled loop has one call at several
 // addresses; the drop-in command leaves them apart, as llvm-profdata does.
 func TestClangUsesMergedHeaps(t *testing.T) {
 	oracle.Slow(t)

@@ -13,9 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// oracleCondition holds the conditions of scripts: [slow] and [cover], and
-// [oracle:TOOL], whether a compiler or the like is there. As with
-// [oracle.Tool], a tool that has to be and is not fails the test.
+// oracleCondition holds the conditions of scripts: [slow] and [cover], and [oracle:TOOL], whether a compiler or the
+// like is there. As with [oracle.Tool], a tool that has to be and is not fails the test.
 func oracleCondition(condition string) (bool, error) {
 	switch condition {
 	case "slow":

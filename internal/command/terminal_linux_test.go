@@ -48,8 +48,7 @@ func onTerminal(t *testing.T, env string, name string, args ...string) string {
 	return strings.ReplaceAll(shown.String(), "\r\n", "\n")
 }
 
-// TestTerminal: nothing that a profile or a path contains controls the terminal, and
-// files and pipes get it as it is.
+// TestTerminal: nothing that a profile or a path contains controls the terminal, and files and pipes get it as it is.
 func TestTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

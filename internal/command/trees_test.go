@@ -37,9 +37,8 @@ func samplesOfBuilds(t *testing.T) oracle.Family {
 	return oracle.Family{Merged: append(files, other), Suffix: ".afdo", Part: []string{"--format", "partial"}}
 }
 
-// TestTrees: merges of merges, in random trees, have the bytes of one merge in every
-// family. Trees of LLVM profiles are made of partial sums; see irpgo TestPartials for
-// harder ones.
+// TestTrees: merges of merges, in random trees, have the bytes of one merge in every family. Trees of LLVM profiles are
+// made of partial sums; see irpgo TestPartials for harder ones.
 func TestTrees(t *testing.T) {
 	cases := familyCases(t)
 	heaps := cases["MemProf"]

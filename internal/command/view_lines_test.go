@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// tracedLines are the lines of a tracefile, "FILE:LINE", and its functions,
-// "FILE:LINE NAME", with their counts.
+// tracedLines are the lines of a tracefile, "FILE:LINE", and its functions, "FILE:LINE NAME", with their counts.
 func tracedLines(t *testing.T, text string) (lines, functions map[string]uint64) {
 	t.Helper()
 	lines, functions = make(map[string]uint64), make(map[string]uint64)

@@ -16,8 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestViewSignals: either signal ends the process, which is no failure, also
-// while a browser keeps its connection open.
+// TestViewSignals: either signal ends the process, which is no failure, also while a browser keeps its connection open.
 func TestViewSignals(t *testing.T) {
 	profuse := asProfuse(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {

@@ -16,9 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestWatchFamilies lets profiles of each family land while "profuse watch" runs
-// and is killed at random moments. Whoever reads the output meanwhile finds a
-// whole profile. In the end it has the bytes that "profuse merge" writes.
+// TestWatchFamilies lets profiles of each family land while "profuse watch" runs and is killed at random moments.
+// Whoever reads the output meanwhile finds a whole profile. In the end it has the bytes that "profuse merge" writes.
 func TestWatchFamilies(t *testing.T) {
 	t.Parallel()
 	kills := 20

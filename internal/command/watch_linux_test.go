@@ -20,9 +20,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A farm is a folder in which profiles land all the time: raw ones of three
-// runs again and again, and text profiles with a function each that is in no
-// other.
+// A farm is a folder in which profiles land all the time: raw ones of three runs again and again, and text profiles
+// with a function each that is in no other.
 type farm struct {
 	t   *testing.T
 	dir string // of everything
@@ -197,8 +196,7 @@ func (f *farm) killWatches(run time.Duration, kills int, options []string, said 
 	}
 }
 
-// TestWatchKilled kills "profuse watch" at random moments while profiles land,
-// and nothing is lost or counted twice.
+// TestWatchKilled kills "profuse watch" at random moments while profiles land, and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
 	t.Parallel()
 	kills := 67 // in each of the three ways

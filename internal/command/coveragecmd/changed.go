@@ -127,7 +127,6 @@ func readPatch(env *cli.Env, name string) (files []patchedFile, err error) {
 // noFile is the path in patches for a file that does not exist before or after.
 const noFile = "/dev/null"
 
-// A hunkRange is the lines of one file in a hunk.
 type hunkRange struct{ first, lines uint64 }
 
 // hunkHeader parses "@@ -1,2 +3,4 @@ …". The default number of lines is 1.
@@ -170,7 +169,6 @@ type changedLines struct {
 	noCode  int      // lines without code
 }
 
-// changedFile is the coverage of the added lines of one file.
 type changedFile struct {
 	path   string
 	lines  coverage.Ratio
@@ -225,10 +223,9 @@ func (c *shared) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLine
 	return all, nil
 }
 
-// findSource returns the index of the source file that a path in a patch means: the only one that equals
-// the path or ends with it, with or without its first folder, which may be git's prefix ("b/"). It
-// returns -1 if there is none or several. For example, "b/src/a.c" means "/build/src/a.c", but is
-// ambiguous if "/other/src/a.c" exists as well.
+// findSource returns the index of the source file that a path in a patch means: the only one that equals the path or
+// ends with it, with or without its first folder, which may be git's prefix ("b/"). It returns -1 if there is none or
+// several. For example, "b/src/a.c" means "/build/src/a.c", but is ambiguous if "/other/src/a.c" exists as well.
 func findSource(paths []string, path string) int {
 	// Exact paths count before ends of paths.
 	names := []string{path}

@@ -23,9 +23,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// read returns the coverage of the inputs, with the paths that the options ask for and without the
-// lines that they exclude. It merges the profiles before it collects their coverage, and adds the
-// coverage of each tracefile.
+// read returns the coverage of the inputs, with the paths that the options ask for and without the lines that they
+// exclude. It merges the profiles before it collects their coverage, and adds the coverage of each tracefile.
 func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
 	profiles, traces, err := splitTraces(env, args)
 	if err != nil {
@@ -121,8 +120,7 @@ func isTrace(in inputs.Input) (trace bool, err error) {
 	return trace, err
 }
 
-// view returns the view of a profile, or of the sum of several. It does not merge a single sound
-// profile.
+// view returns the view of a profile, or of the sum of several. It does not merge a single sound profile.
 func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
 	opt, err := c.merge.Programs.ViewOptions(env)
 	if err != nil {
@@ -133,8 +131,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 			v, err := sources.ReadView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
-				// A merge reads past damaged functions, and adds to a profile the functions of its
-				// program.
+				// A merge reads past damaged functions, and adds to a profile the functions of its program.
 			default:
 				return v, err
 			}
@@ -221,7 +218,6 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 	}
 }
 
-// maxUnread limits the list of sources that cannot be read.
 const maxUnread = 3
 
 // exclude leaves out the lines that markers and options exclude, and prints their number. A note lists

@@ -36,7 +36,6 @@ type shared struct {
 	excluded func(line []byte) bool // reports whether --exclude-lines excludes a line; nil without it
 }
 
-// declare declares the options about inputs, programs and source files.
 func (c *shared) declare(f *cli.Flags) {
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
@@ -134,13 +133,11 @@ func cutFolder(path, dir string) (rest string, ok bool) {
 	return rest[1:], true
 }
 
-// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another
-// system.
+// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another system.
 func isAbsolute(path string) bool {
 	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
 }
 
-// writeOptions returns the options of the file for other tools.
 func (c *shared) writeOptions() coverage.WriteOptions {
 	opt := coverage.WriteOptions{Source: readSource}
 	if c.demangle {

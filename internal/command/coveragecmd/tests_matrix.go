@@ -16,13 +16,11 @@ type testMatrix struct {
 	files map[string]*testedFile
 }
 
-// A testedFile has the lines with code of a source file.
 type testedFile struct {
 	number map[uint32]int   // bit of each line, in order of appearance
 	ran    map[int][]uint64 // bits of the lines that a test ran, by the number of the test
 }
 
-// number returns the number of a test, which it adds if it is new.
 func (m *testMatrix) number(name string) int {
 	i, ok := m.index[name]
 	if !ok {
@@ -75,7 +73,6 @@ func (m *testMatrix) addFile(test string, cov *coverage.File) {
 	f.ran[t] = slices.Clip(ran)
 }
 
-// anyLines reports whether there is a line with code.
 func (m *testMatrix) anyLines() bool {
 	for _, f := range m.files {
 		if len(f.number) > 0 {
@@ -85,7 +82,6 @@ func (m *testMatrix) anyLines() bool {
 	return false
 }
 
-// paths returns the source files, sorted.
 func (m *testMatrix) paths() []string { return slices.Sorted(maps.Keys(m.files)) }
 
 // testsOf returns the numbers of the tests that ran a line, ascending. known: the line has code.

@@ -32,7 +32,6 @@ type selectedFile struct {
 	lines []testedLine
 }
 
-// testedLine is a line with the tests that ran it.
 type testedLine struct {
 	number uint32
 	tests  []int // in testMatrix.names
@@ -123,7 +122,6 @@ func (r *testsResult) print(p *console.Printer) {
 	}
 }
 
-// notRun returns the lines that no test runs.
 func (f *selectedFile) notRun() (lines []uint32) {
 	for _, l := range f.lines {
 		if len(l.tests) == 0 {
@@ -133,8 +131,7 @@ func (f *selectedFile) notRun() (lines []uint32) {
 	return lines
 }
 
-// testsJSON is what "profuse coverage tests --json" prints.
-// docs/schema/coverage-tests.schema.json describes it.
+// testsJSON is what "profuse coverage tests --json" prints. docs/schema/coverage-tests.schema.json describes it.
 type testsJSON struct {
 	schema.Head
 	// Total counts all lines, selected or not.
@@ -160,7 +157,6 @@ type selectedJSON struct {
 	Unknown     []string           `json:"unknown"`
 }
 
-// selectedFileJSON is a file with its selected lines that have code.
 type selectedFileJSON struct {
 	Path  string           `json:"path"`
 	Lines []testedLineJSON `json:"lines"`

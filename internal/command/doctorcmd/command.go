@@ -43,7 +43,6 @@ not or if no process is instrumented, and 2 if the command line is wrong.`,
 	}
 }
 
-// command is one run of "profuse doctor".
 type command struct {
 	json bool
 }
@@ -188,7 +187,6 @@ func hasPool(pattern string) bool {
 	return false
 }
 
-// printPatients prints a line with the numbers, and a table of the instrumented processes.
 func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 	instrumented, wrote := 0, 0
 	processes := make(map[int]struct{})

@@ -16,8 +16,7 @@ type Adders struct {
 	owner map[string]int // by option: the index of the only family that has it
 }
 
-// Declare declares the options of all families. Options that are declared before belong to all
-// families.
+// Declare declares the options of all families. Options that are declared before belong to all families.
 func (a *Adders) Declare(f *cli.Flags, watching bool) {
 	a.flags, a.owner = f, make(map[string]int)
 	known := make(map[string]bool) // options of the command or of an earlier family

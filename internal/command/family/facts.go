@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Facts are what "profuse show" prints about a file. They marshal to a JSON
-// object, which begins with a [Head] and ends with [Problems];
-// docs/schema/show.schema.json describes both.
+// Facts are what "profuse show" prints about a file. They marshal to a JSON object, which begins with a [Head] and ends
+// with [Problems]; docs/schema/show.schema.json describes both.
 type Facts interface {
 	Print(p *Printer)
 }

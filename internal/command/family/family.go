@@ -18,13 +18,11 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Family holds the operations of commands on one family of formats. Commands that work on views
-// do not need it.
+// A Family holds the operations of commands on one family of formats. Commands that work on views do not need it.
 type Family struct {
 	Kinds []formats.Family
 	Help  Help
-	// Takes reports whether a file belongs to the family although package formats detects another
-	// format; may be nil.
+	// Takes reports whether a file belongs to the family although package formats detects another format; may be nil.
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
@@ -225,8 +223,7 @@ func (r *Checked) Lines() []string {
 	return out
 }
 
-// NewChecked returns the result for a file before it is read; f is 0 if its
-// format is unknown.
+// NewChecked returns the result for a file before it is read; f is 0 if its format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
 	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), ""), Findings: []Finding{}}
 	if f != 0 {

@@ -50,7 +50,6 @@ type planOptions struct {
 	objects  int // of a shard
 }
 
-// declare declares the options.
 func (c *planOptions) declare(f *cli.Flags) {
 	// The help text names the default, since a size prints as "".
 	c.shard = 1 << 30
@@ -112,7 +111,6 @@ func makePlan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (
 	return p, nil
 }
 
-// printWarnings prints warnings.
 func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	if quiet {
 		return
@@ -122,7 +120,6 @@ func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	}
 }
 
-// planCommand is "profuse fleet plan".
 func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
@@ -140,10 +137,8 @@ input. NAME= gives the profiles of a SOURCE the label "source".`,
 	}
 }
 
-// planRun is one run of "profuse fleet plan".
 type planRun struct{ planOptions }
 
-// run makes the plan and prints its size.
 func (c *planRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) < 2 {
 		return cli.Usagef("want JOB and at least one SOURCE")
@@ -187,7 +182,6 @@ run goes on where the first ended.`,
 	}
 }
 
-// runRun is one run of "profuse fleet run".
 type runRun struct {
 	planOptions
 	reduceRun
@@ -264,10 +258,8 @@ func statusCommand() *cli.Command {
 	}
 }
 
-// statusRun is one run of "profuse fleet status".
 type statusRun struct{ json, metrics bool }
 
-// run prints the status of a job.
 func (c *statusRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 || c.json && c.metrics {
 		return cli.Usagef("want one JOB, and --json or --metrics at most")
@@ -290,7 +282,6 @@ func (c *statusRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	return nil
 }
 
-// gcCommand is "profuse fleet gc".
 func gcCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -307,7 +298,6 @@ shard names. This does not change the result of reduce.`,
 	}
 }
 
-// gcRun is one run of "profuse fleet gc".
 type gcRun struct {
 	age cli.Duration // protects files that a running task has written and has not named yet
 	dry bool

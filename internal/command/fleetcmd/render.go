@@ -44,14 +44,12 @@ and then its reduce.`,
 	}
 }
 
-// renderRun is one run of "profuse fleet render".
 type renderRun struct {
 	fleet.Definition
 	scheduler       string
 	memory, scratch cli.ByteSize // of a task
 }
 
-// run prints the definition.
 func (c *renderRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) < 2 || c.Output == "" {
 		return cli.Usagef("want SCHEDULER, JOB and -o OUTPUT")

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An Adder adds up the profiles of a family, for one run of "profuse merge" or
-// "profuse watch".
+// An Adder adds up the profiles of a family, for one run of "profuse merge" or "profuse watch".
 type Adder interface {
 	// Declare declares the options that only this family has. For watching it omits the
 	// options that need all inputs at once.
@@ -67,8 +66,7 @@ type Sum struct {
 	// View returns the view of the sum, after which the sum must not be used. It is nil if the
 	// view must be of the bytes that Write writes.
 	View func(name string, opt formats.ViewOptions) (profile.View, error)
-	// State writes the lossless form of the sum, to which watching adds later; nil if Write
-	// loses nothing.
+	// State writes the lossless form of the sum, to which watching adds later; nil if Write loses nothing.
 	State func(w io.Writer) error
 	// Written is called once the file has its final name; may be nil.
 	Written func() error

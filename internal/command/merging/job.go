@@ -74,8 +74,7 @@ func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder,
 	return merge.Run(ctx, ins, adders, opt)
 }
 
-// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of
-// them.
+// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of them.
 func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
 	// A worker with fewer inputs is not worth the memory of its sum.
 	const minPerWorker = 8
@@ -177,8 +176,7 @@ func (j *Job) openSideFiles() (err error) {
 	return err
 }
 
-// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost
-// again.
+// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost again.
 func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	if j.quarantine == nil {
 		return nil

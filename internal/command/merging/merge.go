@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// Merge merges the inputs that the arguments name into o.Output. choose returns the adder of
-// the inputs' family.
+// Merge merges the inputs that the arguments name into o.Output. choose returns the adder of the inputs' family.
 func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	j := &Job{Options: o, progress: env.StartProgress("inputs read", o.Quiet)}
 	defer j.progress.Stop()
@@ -26,8 +25,7 @@ func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose
 	return j.finishSideFiles(j.merge(ctx, env, args, choose))
 }
 
-// merge expands the inputs, chooses the family, and writes one result, or one for each group of
-// a Splitter.
+// merge expands the inputs, chooses the family, and writes one result, or one for each group of a Splitter.
 func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
 	ins, err := j.expand(args, j.Skipped)
 	if err != nil {
@@ -57,7 +55,6 @@ func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose fun
 	return j.mergeAll(ctx, env, a)
 }
 
-// mergeAll merges all inputs into one result.
 func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	var lock *filelock.Lock
 	defer func() { lock.Release() }()
@@ -157,7 +154,6 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	return j.writeAll(env, ins, results)
 }
 
-// A result is one of several outputs of a merge.
 type result struct {
 	path string
 	// addInputs returns the sum of the result's inputs and the number of profiles in it.

@@ -43,8 +43,7 @@ type Options struct {
 	inputs []inputs.Input
 }
 
-// Check returns what is wrong with the command line. text says that the output is text, which
-// may go to a terminal.
+// Check returns what is wrong with the command line. text says that the output is text, which may go to a terminal.
 func (o *Options) Check(env *cli.Env, args []string, text bool) error {
 	o.Open = sources.Options(env)
 	o.Programs.Inputs = o.Open
@@ -124,9 +123,8 @@ func isDecay(s string) bool {
 	return ok && fraction && strings.Trim(whole, "0") == ""
 }
 
-// decay sets the weight of each input to o.Decay to the power of the number of inputs after it,
-// computed to decayPrecision decimal places and rounded half up to decayDigits. It leaves out
-// inputs whose weight rounds to 0.
+// decay sets the weight of each input to o.Decay to the power of the number of inputs after it, computed to
+// decayPrecision decimal places and rounded half up to decayDigits. It leaves out inputs whose weight rounds to 0.
 func (o *Options) decay(ins []inputs.Input, skipped func(name, why string)) []inputs.Input {
 	const decayPrecision = 60
 	ten := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }

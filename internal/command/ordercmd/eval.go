@@ -51,7 +51,6 @@ lack functions that the traces call; eval then says how many.`,
 	}
 }
 
-// evalRun is one run of "profuse order eval".
 type evalRun struct {
 	traces   cli.List  // profiles with first calls
 	pages    []uint64  // page sizes in bytes
@@ -79,7 +78,6 @@ func (c *evalRun) setPages(s string) error {
 	return nil
 }
 
-// setUntil parses --until.
 func (c *evalRun) setUntil(s string) error {
 	c.until = nil
 	for word := range strings.SplitSeq(s, ",") {
@@ -114,8 +112,7 @@ type orderScores struct {
 	Scores  []pageScore `json:"scores"`
 }
 
-// pageScore is the model's result for one page size, the mean over all traces, rounded to two
-// digits.
+// pageScore is the model's result for one page size, the mean over all traces, rounded to two digits.
 type pageScore struct {
 	PageSize uint64  `json:"page_size"`
 	Pages    float64 `json:"pages_touched"`  // pages with code of called functions
@@ -126,12 +123,10 @@ type pageScore struct {
 	Missing  float64 `json:"functions_missing"` // called, but not in the program
 
 	Until []faultsUpTo `json:"page_faults_until"`
-	// CurveArea is the area under the curve of page faults over first calls, divided by the number of
-	// first calls.
+	// CurveArea is the area under the curve of page faults over first calls, divided by the number of first calls.
 	CurveArea float64 `json:"curve_area"`
 }
 
-// faultsUpTo is the number of page faults up to a share of the first calls.
 type faultsUpTo struct {
 	Percent float64 `json:"percent_of_first_calls"`
 	Faults  float64 `json:"page_faults"`
@@ -204,7 +199,6 @@ func (c *evalRun) arrange(env *cli.Env, program *order.Image, file string, o *or
 	return image, nil
 }
 
-// newPageScore converts and rounds a score. until has the shares of s.Until.
 func newPageScore(s order.Score, until []float64) pageScore {
 	p := pageScore{
 		PageSize: s.PageSize, Pages: rounded(s.Pages), Unknown: rounded(s.Unknown), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
@@ -216,7 +210,6 @@ func newPageScore(s order.Score, until []float64) pageScore {
 	return p
 }
 
-// rounded rounds to two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
 // print prints what was measured, notes on uncertain numbers, and a table for each page size. "Change" compares

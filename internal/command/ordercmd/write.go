@@ -14,7 +14,6 @@ import (
 // mold is a value of --format that check refuses with a reason.
 const mold = "mold"
 
-// linkersHelp describes the formats.
 const linkersHelp = `
     lld     ld.lld --symbol-ordering-file=LIST
     ld64    ld64 or ld64.lld -order_file LIST
@@ -28,7 +27,6 @@ order functions.
 instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
 hashes in names of Rust and Mach-O's underscore may differ.`
 
-// A listWriter writes a list of functions for a linker.
 type listWriter struct {
 	output string
 	format cli.Choice // an order.Linker or mold
@@ -37,7 +35,6 @@ type listWriter struct {
 	quiet  bool
 }
 
-// declare declares the options. arch points to the value of --arch.
 func (c *listWriter) declare(f *cli.Flags, arch *string) {
 	c.arch = arch
 	c.format.Value = "lld"
@@ -51,7 +48,6 @@ func (c *listWriter) declare(f *cli.Flags, arch *string) {
 	f.BoolVar(&c.quiet, "q", false, "print no warnings or summary")
 }
 
-// check returns what is wrong with the command line.
 func (c *listWriter) check() error {
 	if c.format.Value == mold {
 		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
@@ -101,7 +97,6 @@ func (c *listWriter) matchNames(env *cli.Env, names []string) (order.Match, erro
 	return order.MatchSymbols(names, symbols, p.symbolOptions()), nil
 }
 
-// report prints what happened to the names.
 func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {

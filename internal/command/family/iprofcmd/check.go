@@ -38,7 +38,6 @@ func checkFile(res *family.Checked, name string, data []byte, classes *classInde
 	}
 }
 
-// checked holds the results that only iprof profiles have.
 type checked struct {
 	Classes *classesFacts `json:"classes,omitempty"` // with --classes
 }
@@ -73,7 +72,6 @@ func newFinding(f iprof.Finding) family.Finding {
 	return family.Finding{Error: e, Rule: f.Rule, Severity: f.Severity, Count: f.Count, Of: f.Of}
 }
 
-// classIndex holds the classes of --classes and their packages.
 type classIndex struct {
 	index    *classfile.Index
 	packages map[string]bool
@@ -145,8 +143,7 @@ type classesSetFacts struct {
 type goneMethodFacts struct {
 	Method     string `json:"method"`
 	Descriptor string `json:"descriptor"`
-	// Why is "class" if the class is gone, "types" if it has methods of this
-	// name with other types, otherwise "method".
+	// Why is "class" if the class is gone, "types" if it has methods of this name with other types, otherwise "method".
 	Why     string `json:"why"`
 	Calls   int64  `json:"calls"`
 	Samples int64  `json:"samples"`
@@ -224,7 +221,6 @@ func compareSet(p *iprof.Profile, k iprof.Kind, status func(iprof.MethodRef) met
 	return f, gone
 }
 
-// why returns goneMethodFacts.Why of a method.
 func (c *classIndex) why(ref iprof.MethodRef) string {
 	class, ok := c.index.Class(ref.Class)
 	switch {

@@ -31,7 +31,6 @@ An output is compressed if its name ends in .gz or .zst.`,
 	}
 }
 
-// iprofFile is a profile that a command rewrites.
 type iprofFile struct {
 	*iprof.Profile
 	name  string
@@ -57,7 +56,6 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 	return f, err
 }
 
-// rewriting is the common part of the commands that change a profile.
 type rewriting struct {
 	writing
 	output   string
@@ -65,7 +63,6 @@ type rewriting struct {
 	quiet    bool
 }
 
-// declare declares the common options.
 func (c *rewriting) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.checksum.Declare(f)
@@ -108,7 +105,6 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 	return nil
 }
 
-// countingWriter counts bytes.
 type countingWriter struct {
 	w io.Writer
 	n uint64
@@ -193,7 +189,6 @@ SET is ` + setNames() + ".",
 	}
 }
 
-// prune is one run of "profuse iprof prune".
 type prune struct {
 	rewriting
 	opt  iprof.PruneOptions
@@ -218,7 +213,6 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
 }
 
-// setNames lists the sets of a profile: "samples, calls … or locks".
 func setNames() string {
 	var names []string
 	for k := range iprof.NumKinds {
@@ -256,7 +250,6 @@ Counts of locks have a type and no method; the PATTERN matches the type.`,
 	}
 }
 
-// filter is one run of "profuse iprof filter".
 type filter struct {
 	rewriting
 	keep, drop cli.List

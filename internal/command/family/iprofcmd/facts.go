@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fileFacts are the facts that "profuse show" prints about an iprof file. The JSON names are a stable
-// interface.
+// fileFacts are the facts that "profuse show" prints about an iprof file. The JSON names are a stable interface.
 type fileFacts struct {
 	family.Head
 	// Resolved is false for a recording with placeholders instead of types or methods.
@@ -83,7 +82,6 @@ type siteFacts struct {
 	frame iprof.Frame
 }
 
-// typeFacts say how often a type was seen.
 type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
@@ -91,7 +89,6 @@ type typeFacts struct {
 	id iprof.TypeID
 }
 
-// branchFacts describe a conditional.
 type branchFacts struct {
 	Method   string     `json:"method"`
 	Bytecode int        `json:"bytecode"`
@@ -144,8 +141,7 @@ func nameTypes(p *iprof.Profile, types []typeFacts) []typeFacts {
 	return types
 }
 
-// collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types
-// and methods.
+// collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types and methods.
 func (f *fileFacts) collectOverview(p *iprof.Profile) {
 	f.Resolved = !p.Placeholder()
 	f.SetVersion(p.Version.String())
@@ -267,8 +263,7 @@ func shortContext(p *iprof.Profile, ctx []iprof.Frame) string {
 	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
 }
 
-// collectSites lists the n virtual calls and the n type checks with several types that have the
-// greatest counts.
+// collectSites lists the n virtual calls and the n type checks with several types that have the greatest counts.
 func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
 		sites := slices.DeleteFunc(typeSites(p, k), func(s siteFacts) bool { return len(s.Types) < 2 })

@@ -25,7 +25,6 @@ func Family() family.Family {
 	}
 }
 
-// show is one run of "profuse show".
 type show struct{}
 
 func (show) Declare(*cli.Flags)           {}
@@ -35,7 +34,6 @@ func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOp
 	return collectFacts(name, data, opt.Top, opt.Choose)
 }
 
-// check is one run of "profuse check".
 type check struct {
 	classes *classIndex // nil if none are given
 }

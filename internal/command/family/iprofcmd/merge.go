@@ -24,7 +24,6 @@ import (
 // formatIprof is the only value of --format. --iprof-version chooses the version.
 const formatIprof = "iprof"
 
-// adder adds up iprof profiles.
 type adder struct {
 	writing
 	normalize      cli.Choice
@@ -163,8 +162,7 @@ func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }
 
-// measureInputs reads all inputs, before they are merged, and computes the factors that make their
-// totals equal.
+// measureInputs reads all inputs, before they are merged, and computes the factors that make their totals equal.
 func (m *sum) measureInputs(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		if !in.Reopens() {
@@ -280,8 +278,7 @@ func (m *sum) addProfile(merger *iprof.Merger, p *merge.Profile) error {
 	return nil
 }
 
-// warnOfSum warns of defects of the sum. The warnings do not depend on how the workers share the
-// inputs.
+// warnOfSum warns of defects of the sum. The warnings do not depend on how the workers share the inputs.
 func (m *sum) warnOfSum(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
 		m.job.Warn("iprof branches", 0, "some conditionals have different branches in different inputs, "+

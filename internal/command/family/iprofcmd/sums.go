@@ -63,7 +63,6 @@ func methodCounts(p *iprof.Profile, k iprof.Kind, keep func(*methodCount) bool) 
 	return counts
 }
 
-// entries returns the number of entries in all sections.
 func entries(p *iprof.Profile) (n int) {
 	for k := range iprof.NumKinds {
 		n += p.Sections[k].Len()
@@ -71,8 +70,7 @@ func entries(p *iprof.Profile) (n int) {
 	return n
 }
 
-// sortByName sorts by first, then by name, then by last. It calls name only for elements that are
-// equal by first.
+// sortByName sorts by first, then by name, then by last. It calls name only for elements that are equal by first.
 func sortByName[T any](all []T, name func(T) string, first, last func(a, b T) int) {
 	slices.SortFunc(all, func(a, b T) int {
 		if c := first(a, b); c != 0 {

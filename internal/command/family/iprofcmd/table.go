@@ -54,7 +54,6 @@ func printOverview(p *family.Printer, f *fileFacts) {
 	p.List(append(rows, f.Rows(p.Term, "; shown up to there")...))
 }
 
-// printSets prints a line for each set with entries.
 func printSets(p *family.Printer, sets []setFacts) {
 	if len(sets) == 0 {
 		fmt.Fprintln(p.W, "\n  There are no counts.")
@@ -117,7 +116,6 @@ func printMethods(p *family.Printer, methods []methodFacts, title string) {
 	})
 }
 
-// printContexts prints the innermost frames of the contexts.
 func printContexts(p *family.Printer, contexts []contextFacts) {
 	if len(contexts) == 0 {
 		return
@@ -170,7 +168,6 @@ func bytecodeName(bci int32) string {
 	return pseudoBytecodes[-bci]
 }
 
-// printLocks prints the types that were locked most often.
 func printLocks(p *family.Printer, locks []typeFacts) {
 	printTable(&p.Printer, []string{"Locks", "Types locked"}, locks, func(l *typeFacts) []string {
 		return []string{cli.Count(l.Count), l.Type}

@@ -8,14 +8,12 @@ import (
 // versions are the values of --iprof-version.
 const versions = "0.4.0, 1.0.0, 1.1.0 or auto"
 
-// writing holds the options for writing profiles.
 type writing struct {
 	version string
 	indent  bool
 	lines   bool
 }
 
-// declare declares the options.
 func (w *writing) declare(f *cli.Flags) {
 	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: "+versions)
 	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")

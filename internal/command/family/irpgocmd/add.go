@@ -122,8 +122,7 @@ func (c *adder) partialSum(j *job, merger *irpgo.Merger) *merging.Sum {
 	}
 }
 
-// wholeSum returns the sum if no option looks at single functions: it is written without a
-// profile in memory.
+// wholeSum returns the sum if no option looks at single functions: it is written without a profile in memory.
 func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	found := merged.Contents()
 	j.Accounts.Found(found.Functions, nil)
@@ -140,8 +139,7 @@ func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	}
 }
 
-// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters,
-// with a warning.
+// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters, with a warning.
 func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	j.removeFound(p)
 	sum := new(merging.Sum)

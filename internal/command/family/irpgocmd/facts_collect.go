@@ -20,7 +20,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// factsOptions configures collectFacts.
 type factsOptions struct {
 	top    int            // hottest functions to list
 	choose *regexp.Regexp // records to list in full; nil lists none
@@ -49,8 +48,7 @@ func Unreadable(name string, size int, err error) *counterFacts {
 	return f
 }
 
-// collectFacts returns the facts of a profile up to its end or the first error, which it also
-// returns.
+// collectFacts returns the facts of a profile up to its end or the first error, which it also returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, error) {
 	c := &collector{opt: opt, facts: newFacts(name, len(data))}
 	if opt.choose != nil {
@@ -75,8 +73,7 @@ type collector struct {
 	ir bool
 }
 
-// open opens the profile. With an error it returns a lenient reader, or nil if even that cannot
-// read the header.
+// open opens the profile. With an error it returns a lenient reader, or nil if even that cannot read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
 		c.facts.Family, c.facts.Format = "irpgo", f.String()
@@ -139,7 +136,6 @@ func (c *collector) header(r *irpgo.Reader) {
 	}
 }
 
-// heap collects the facts of the memprof section, if there is one.
 func (c *collector) heap(r *irpgo.Reader) error {
 	section := r.MemProf()
 	if section == nil {
@@ -287,9 +283,8 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	}
 }
 
-// summary describes a stored summary or, if it is nil, the summary of the records in b. It warns
-// of a stored summary that does not match the records of a whole profile: compilers use it to
-// decide what is hot.
+// summary describes a stored summary or, if it is nil, the summary of the records in b. It warns of a stored summary
+// that does not match the records of a whole profile: compilers use it to decide what is hot.
 func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
 	own := b.Summary(profile.DefaultCutoffs())
 	s := stored
@@ -357,8 +352,7 @@ func (c *collector) rank() {
 	}
 }
 
-// nameValues names the targets of the selected records. A text profile may name a target after
-// the record.
+// nameValues names the targets of the selected records. A text profile may name a target after the record.
 func (c *collector) nameValues(known *irpgo.Symtab) {
 	for i := range c.facts.Selected {
 		r := &c.facts.Selected[i]
@@ -372,8 +366,7 @@ func (c *collector) nameValues(known *irpgo.Symtab) {
 	}
 }
 
-// nameSymbol splits a profile's name, "FILE;FUNCTION" for local functions, and demangles the
-// function.
+// nameSymbol splits a profile's name, "FILE;FUNCTION" for local functions, and demangles the function.
 func nameSymbol(name string) console.Symbol {
 	file, symbol := irpgo.SplitName(name)
 	return console.Symbol{Name: name, Demangled: symbols.Demangle(symbol), File: file}

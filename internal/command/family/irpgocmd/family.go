@@ -74,7 +74,6 @@ func originOf(name string, data []byte) (o family.Origin) {
 	return o
 }
 
-// hexIDs returns ids in hexadecimal, in their order.
 func hexIDs(ids [][]byte) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
@@ -83,17 +82,14 @@ func hexIDs(ids [][]byte) []string {
 	return out
 }
 
-// joinIDs returns the binary ids of a process as one key.
 func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
-// show is one run of "profuse show".
 type show struct {
 	by    cli.Choice
 	heaps *memprof.Binaries // nil if no program is given
 }
 
-// Declare declares --by, which applies to heap profiles and to indexed profiles with a heap
-// profile.
+// Declare declares --by, which applies to heap profiles and to indexed profiles with a heap profile.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
@@ -127,7 +123,6 @@ func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.Sho
 	return collectFacts(name, data, factsOptions{top: opt.Top, choose: opt.Choose, heap: heap})
 }
 
-// check is one run of "profuse check".
 type check struct {
 	heaps *memprof.Binaries // nil if none are given
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A job adds to a merging.Job the data for choosing the indexed version and for the notes about
-// programs.
+// A job adds to a merging.Job the data for choosing the indexed version and for the notes about programs.
 type job struct {
 	*merging.Job
 	mu       sync.Mutex
@@ -154,8 +153,7 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 	return ""
 }
 
-// kindBits are the variant bits that decide what the counters count. Profiles that differ in them
-// may be incompatible.
+// kindBits are the variant bits that decide what the counters count. Profiles that differ in them may be incompatible.
 const kindBits = irpgo.IRLevel | irpgo.SingleByte | irpgo.EntryOnly | irpgo.EntryFirst | irpgo.LoopEntries
 
 // kindName names a kind in messages. Front-end instrumentation has no bit in files; kindName adds
@@ -187,9 +185,8 @@ func newKindGate(mixed bool) *kindGate {
 	return g
 }
 
-// admits reports whether the profile at an index, of kind v, may be merged; have is the kind of
-// the sum so far. It waits for the decision about earlier profiles. The caller must then settle
-// the profile.
+// admits reports whether the profile at an index, of kind v, may be merged; have is the kind of the sum so far. It
+// waits for the decision about earlier profiles. The caller must then settle the profile.
 func (g *kindGate) admits(index int, v irpgo.Variant) (have irpgo.Variant, ok bool) {
 	if g.mixed {
 		return 0, true

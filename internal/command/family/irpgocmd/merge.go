@@ -23,7 +23,6 @@ const (
 	formatHeapYAML    = "yaml" // the same as memprof-yaml
 )
 
-// adder adds up IRPGO and heap profiles.
 type adder struct {
 	writer
 	// The options as given. Check and Open set writer and the fields below by them.
@@ -103,8 +102,7 @@ func (c *adder) Check(r *merging.Options) error {
 	return nil
 }
 
-// Open opens the programs, for correlation and heap profiles, and reads the file of --remap and
-// the expressions.
+// Open opens the programs, for correlation and heap profiles, and reads the file of --remap and the expressions.
 func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	if err = r.FixWeights(c.partial); err != nil {
 		return err
@@ -139,8 +137,7 @@ const (
 	rescueClamp = "clamp"
 )
 
-// selection returns the filter of --function and --no-function; nil keeps all functions. It takes
-// names after --remap.
+// selection returns the filter of --function and --no-function; nil keeps all functions. It takes names after --remap.
 func (c *adder) selection() (func(name string) bool, error) {
 	only, err := console.FunctionPattern("function", c.only)
 	if err != nil {

@@ -45,7 +45,6 @@ func formatLine(f *counterFacts) string {
 	return s + ", " + cli.Quantity(f.Size, "byte", "bytes")
 }
 
-// printOverview prints the facts that take one line each.
 func printOverview(p *family.Printer, f *counterFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f)}}
 	add := func(label, value string) {
@@ -122,8 +121,7 @@ func instrumentation(f *counterFacts) string {
 	return s
 }
 
-// functionsLine returns the number of functions, of functions that never ran and, if different,
-// of records.
+// functionsLine returns the number of functions, of functions that never ran and, if different, of records.
 func functionsLine(f *counterFacts) string {
 	s := cli.Count(f.Functions)
 	switch {
@@ -149,7 +147,6 @@ func functionsLine(f *counterFacts) string {
 	return s
 }
 
-// countersLine returns the number of counters and of zeros among them.
 func countersLine(f *counterFacts) string {
 	s := cli.Count(f.Counters)
 	switch {
@@ -236,8 +233,7 @@ func tracesLine(t traceFacts) string {
 	return s
 }
 
-// layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not
-// depend on the machine.
+// layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not depend on the machine.
 func layoutLine(f *counterFacts) string {
 	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
 		return ""
@@ -322,7 +318,6 @@ func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
 	}
 }
 
-// printCounts prints the counters in the order of the file.
 func printCounts(p *family.Printer, r *recordFacts) {
 	words := make([]string, len(r.Counts))
 	for i, c := range r.Counts {
@@ -361,9 +356,8 @@ func printSites(p *family.Printer, kind string, sites []siteFacts) {
 	}
 }
 
-// sizeRange returns the range of sizes, in bytes, that a recorded size stands for. The runtime
-// records small sizes and powers of two exactly, and other sizes as the first of their range
-// (InstrProfGetRangeRepValue).
+// sizeRange returns the range of sizes, in bytes, that a recorded size stands for. The runtime records small sizes and
+// powers of two exactly, and other sizes as the first of their range (InstrProfGetRangeRepValue).
 func sizeRange(v uint64) string {
 	const largest = 513
 	low := v - 1

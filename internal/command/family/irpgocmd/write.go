@@ -23,8 +23,7 @@ type writer struct {
 	heaps   memprof.WriteOptions
 }
 
-// encode writes a profile to out. It returns the name of the format, with the reason for an
-// automatic version.
+// encode writes a profile to out. It returns the name of the format, with the reason for an automatic version.
 func (w *writer) encode(out io.Writer, m *irpgo.Merged, j *job) (what string, err error) {
 	if w.text {
 		return "text", irpgo.WriteText(out, m.Profile(), irpgo.TextOptions{Sparse: w.sparse, Warn: j.warnOfSum})
@@ -62,7 +61,6 @@ func (w *writer) contents(p *irpgo.Profile) string {
 	return contentsLine(functions, dropped, counters, total, p)
 }
 
-// contentsLine describes the written profile and the number of dropped functions.
 func contentsLine(functions, dropped, counters, total uint64, p *irpgo.Profile) string {
 	heap := memprofcmd.Contents(p.MemProf)
 	if heap != "" && functions == 0 && dropped == 0 {
@@ -87,7 +85,6 @@ func ran(f *irpgo.Function) bool {
 	})
 }
 
-// heapOptions say how the memprof section of the result is written.
 type heapOptions struct {
 	version    string // "auto" or a number
 	fullSchema bool
@@ -101,8 +98,7 @@ func (o *heapOptions) declare(f *cli.Flags) {
 	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
 }
 
-// options checks and converts the options. In memprof.WriteOptions 0 means the default and -1
-// version 0.
+// options checks and converts the options. In memprof.WriteOptions 0 means the default and -1 version 0.
 func (o *heapOptions) options() (opt memprof.WriteOptions, err error) {
 	if o.version != "auto" {
 		n, err := strconv.ParseUint(o.version, 10, 8)

@@ -38,9 +38,8 @@ func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw
-// profile, for the choice of an indexed version; it is nil for YAML, which does not name its
-// writer.
+// Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw profile, for the choice of
+// an indexed version; it is nil for YAML, which does not name its writer.
 func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format, warn func(profile.Warning)) (info *irpgo.Info, err error) {
 	if format == formats.MemProfYAML {
 		p, err := memprof.ReadYAML(in.Name, in.Data)

@@ -93,7 +93,6 @@ func Rows(h *Facts) (rows [][2]string) {
 	return rows
 }
 
-// rankingTitles are the titles of the column with the stacks.
 var rankingTitles = map[string]string{
 	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
 }
@@ -145,8 +144,7 @@ func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	p.Table([]string{"Bytes", "Share", "Blocks", "Life", "Density", "Hint", rankingTitles[r.By]}, rows)
 }
 
-// heapBranch appends the rows of a node and its callers. Only roots and nodes after a branch have
-// numbers.
+// heapBranch appends the rows of a node and its callers. Only roots and nodes after a branch have numbers.
 func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
 	row := make([]string, 6, 7)
 	if numbers {

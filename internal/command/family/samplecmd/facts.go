@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// fileFacts are the facts that "profuse show" prints about a sample profile. The JSON names are a
-// stable interface.
+// fileFacts are the facts that "profuse show" prints about a sample profile. The JSON names are a stable interface.
 type fileFacts struct {
 	family.Head
 	Kind         string          `json:"kind"`          // "context-sensitive, probe-based"
@@ -26,15 +25,13 @@ type fileFacts struct {
 	Symbols      int             `json:"symbols"`       // in the list of the program's functions
 	Sections     []sectionFacts  `json:"sections"`      // of an extensible binary file
 	Hottest      []functionFacts `json:"hottest"`
-	// Selected are the functions that --function selects, the greatest total first; null without
-	// the option.
+	// Selected are the functions that --function selects, the greatest total first; null without the option.
 	Selected []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
 	selecting, contexts bool
 }
 
-// sectionFacts describe one section of an extensible binary file.
 type sectionFacts struct {
 	Type   uint64   `json:"type"`
 	Name   string   `json:"name"`   // LLVM's
@@ -212,7 +209,6 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
-// nameOf returns the name, mangled with --mangled.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	if p.Mangled {
 		return console.Printable(fn.Name)
@@ -220,7 +216,6 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(fn.Demangled)
 }
 
-// printFunctions prints a table of functions, or nothing if there are none.
 func printFunctions(p *family.Printer, functions []functionFacts, title string) {
 	header := []string{"Samples", "Entered", "Locations", "Inlined", title}
 	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
@@ -230,7 +225,6 @@ func printFunctions(p *family.Printer, functions []functionFacts, title string) 
 	})
 }
 
-// printFunction prints a function with its samples.
 func printFunction(p *family.Printer, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(fn.Total, "sample", "samples"), "entered " + cli.Count(fn.Head)}

@@ -24,7 +24,6 @@ type fitFacts struct {
 	Functions []functionStale `json:"functions"` // that do not fit
 }
 
-// programFacts describe the program that the profile is compared with.
 type programFacts struct {
 	File      string `json:"file"`
 	Arch      string `json:"arch"`
@@ -32,7 +31,6 @@ type programFacts struct {
 	Functions int    `json:"functions"` // inlined ones included
 }
 
-// partFacts are the samples of one cause.
 type partFacts struct {
 	What      string  `json:"what"` // "fits", "changed", "lines", "renamed", "gone"
 	Samples   uint64  `json:"samples"`

@@ -25,7 +25,6 @@ const (
 	formatPartial  = "partial" // extbinary with what only later merges need
 )
 
-// adder adds up sample profiles.
 type adder struct {
 	write               sampleprof.WriteOptions
 	mergeCold, trimCold bool
@@ -158,7 +157,6 @@ type result interface {
 	Write(io.Writer, sampleprof.WriteOptions) error
 }
 
-// addProfile adds a profile to the sum.
 func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")

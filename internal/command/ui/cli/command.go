@@ -46,7 +46,6 @@ func (env *Env) PassOver(name string) {
 	env.passedOver[name] = true
 }
 
-// printPassedOver says how many files were passed over.
 func (env *Env) printPassedOver() {
 	n := len(env.passedOver)
 	if n == 0 {
@@ -63,9 +62,8 @@ func (env *Env) printPassedOver() {
 	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(n), first)
 }
 
-// Action runs a command with the arguments that are not options. The error decides the exit code:
-// nil means success, a [UsageError] a wrong command line, any other error a failure. [App.Run]
-// prints the error unless it is [ErrReported].
+// Action runs a command with the arguments that are not options. The error decides the exit code: nil means success, a
+// [UsageError] a wrong command line, any other error a failure. [App.Run] prints the error unless it is [ErrReported].
 type Action func(ctx context.Context, env *Env, args []string) error
 
 // A Command is one subcommand.
@@ -122,8 +120,7 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...)}
 }
 
-// Run runs the subcommand that args, without the program's name, ask for and
-// returns the exit code.
+// Run runs the subcommand that args, without the program's name, ask for and returns the exit code.
 func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 	if len(args) == 0 {
 		a.help(env.Stderr)
@@ -225,7 +222,6 @@ func (a *App) runHelp(env *Env, args []string) int {
 	return ExitOK
 }
 
-// nested returns the app for the commands of a command.
 func (a *App) nested(c *Command) *App {
 	return &App{Name: a.Name + " " + c.Name, Short: c.Short, Long: c.Long, Commands: c.Commands, Moved: c.Moved}
 }

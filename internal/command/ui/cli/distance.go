@@ -1,7 +1,6 @@
 package cli
 
-// Distance returns the least number of insertions, deletions and replacements of bytes that turn a
-// into b.
+// Distance returns the least number of insertions, deletions and replacements of bytes that turn a into b.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1) // distances of a[:i] to every prefix of b
 	for j := range row {

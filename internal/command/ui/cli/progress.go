@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// progressInterval is the time between two redraws.
 const progressInterval = time.Second / 10
 
 // Progress counts units of work and shows the count as a [StatusLine], which it removes at the end.

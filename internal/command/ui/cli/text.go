@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// helpWidth is the width of help texts, in columns.
 const helpWidth = 80
 
-// columnGap is the space around and between two columns.
 const columnGap = 2
 
 // columnWidth returns the width of the first column: the greatest width of a name up to 24.

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Warnings returns a function that prints warnings on standard error, with control characters
-// escaped.
+// Warnings returns a function that prints warnings on standard error, with control characters escaped.
 func Warnings(env *cli.Env) func(profile.Warning) {
 	return func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))

@@ -48,8 +48,7 @@ func TestShortenName(t *testing.T) {
 	}
 }
 
-// TestTableRule: on no terminal names are whole, and the line above them is not
-// as long.
+// TestTableRule: on no terminal names are whole, and the line above them is not as long.
 func TestTableRule(t *testing.T) {
 	var out strings.Builder
 	p := Printer{W: &out}

@@ -40,8 +40,7 @@ func newTable() table.Writer {
 	return t
 }
 
-// render prints a table, indented. It shortens the line below a header to maxRule columns: names may
-// have megabytes.
+// render prints a table, indented. It shortens the line below a header to maxRule columns: names may have megabytes.
 func (p *Printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", TableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {
