@@ -34,7 +34,7 @@ type gateLimit struct {
 
 var gateLimits = []gateLimit{
 	{
-		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs",
+		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times the total count of LAST_GOOD; not for programs",
 		verdict{what: "Total count", least: true, ratio: true},
 	},
 	{
@@ -220,12 +220,12 @@ func (r *gateResult) passed() bool {
 }
 
 // row returns the cells of the verdict: subject, value, limit, and whether the profile passed.
-func (v *verdict) row() [4]string {
+func (v *verdict) row() []string {
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
 		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }
 	}
-	row := [4]string{v.what, print(v.Found), "at most " + print(v.Limit), "ok"}
+	row := []string{v.what, print(v.Found), "at most " + print(v.Limit), "ok"}
 	if v.least {
 		row[2] = "at least " + print(v.Limit)
 	}
@@ -241,45 +241,52 @@ func (v *verdict) row() [4]string {
 // gateListed limits the functions of each list, also in JSON.
 const gateListed = 10
 
-func (r *gateResult) print(w io.Writer, env *cli.Env) {
-	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
-	fmt.Fprintln(w)
-	p.List(r.sides(console.Printable))
-	if r.counts != nil {
+func (r *gateResult) print(w io.Writer, env *cli.Env, markdown bool) {
+	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, markdown: markdown, top: gateListed}
+	if !markdown {
+		fmt.Fprintln(w)
+	}
+	p.facts("### Profile check: "+r.conclusion(), r.sides(p.fileName))
+	if r.counts != nil && !markdown {
 		p.List(r.counts)
+	}
+	if r.parts != nil {
+		p.table([]string{"Samples", "Share", "Functions", "Of the profile"}, r.parts)
+	}
+	r.printVerdicts(&p)
+	for _, l := range r.listings {
+		p.changes(l)
+	}
+	if r.functions != nil {
+		header, rows := r.functions(&p.Printer)
+		if n := len(rows); n > gateListed {
+			header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(n))
+			rows = rows[:gateListed]
+		}
+		if len(rows) > 0 {
+			p.table(header, rows)
+		}
+	}
+	if !markdown {
+		fmt.Fprintf(w, "\n%s\n", r.conclusion())
+	}
+}
+
+func (r *gateResult) printVerdicts(p *comparisonPrinter) {
+	if p.markdown {
+		fmt.Fprintf(p.W, "\n| | found | allowed | |\n|---|--:|---|---|\n")
+		for i := range r.verdicts {
+			p.row(r.verdicts[i].row()...)
+		}
+		return
 	}
 	rows := make([][]string, len(r.verdicts))
 	for i := range r.verdicts {
 		row := r.verdicts[i].row()
-		rows[i] = []string{row[1], row[2], row[3], row[0]}
+		rows[i] = append(row[1:], row[0])
 	}
-	r.tables(&p.Printer, p.Table, func() { p.Table([]string{"Found", "Allowed", "", "Limit"}, rows) }, p.changes)
-	fmt.Fprintf(w, "\n%s\n", r.conclusion())
+	p.Table([]string{"Found", "Allowed", "", "Limit"}, rows)
 }
-
-// tables prints the tables of the result, each with the function for it.
-func (r *gateResult) tables(p *console.Printer, table func(header []string, rows [][]string), verdicts func(), changes func(changeList)) {
-	if r.parts != nil {
-		table(fitHeader, r.parts)
-	}
-	verdicts()
-	for _, l := range r.listings {
-		changes(l)
-	}
-	if r.functions == nil {
-		return
-	}
-	header, rows := r.functions(p)
-	if n := len(rows); n > gateListed {
-		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(n))
-		rows = rows[:gateListed]
-	}
-	if len(rows) > 0 {
-		table(header, rows)
-	}
-}
-
-var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
 
 func (r *gateResult) conclusion() string {
 	var failed []string
@@ -292,31 +299,6 @@ func (r *gateResult) conclusion() string {
 		return "passed"
 	}
 	return "FAILED: " + strings.Join(failed, ", ")
-}
-
-func (r *gateResult) markdown(w io.Writer) {
-	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
-	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", r.conclusion())
-	for _, row := range r.sides(quoted) {
-		p.row(row[:]...)
-	}
-	r.tables(&p.Printer, p.table, func() {
-		fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
-		for i := range r.verdicts {
-			row := r.verdicts[i].row()
-			p.row(row[:]...)
-		}
-	}, p.details)
-}
-
-// table prints numbers, and names in the last column.
-func (p *comparisonMarkdown) table(header []string, rows [][]string) {
-	fmt.Fprintln(p.W)
-	p.row(header...)
-	fmt.Fprintln(p.W, "|"+strings.Repeat("--:|", len(header)-1)+"---|")
-	for _, row := range rows {
-		p.row(row...)
-	}
 }
 
 // againstJSON is a gateResult in JSON. The names are part of the interface.

@@ -83,9 +83,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
-	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
-	switch {
-	case c.json:
+	if c.json {
 		json := newComparisonJSON(r, c.top)
 		if contexts != nil {
 			inner := newComparisonJSON(contexts, c.top)
@@ -95,18 +93,12 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 			schema.Head
 			comparisonJSON
 		}{schema.For("compare"), json}, "")
-	case c.markdown:
-		md := comparisonMarkdown{Printer: p, top: c.top}
-		md.print(r)
-		if contexts != nil {
-			md.tree(contexts)
-		}
-	default:
-		text := comparisonPrinter{Printer: p, top: c.top}
-		text.print(r)
-		if contexts != nil {
-			text.tree(contexts)
-		}
+		return out.Flush()
+	}
+	p := comparisonPrinter{Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}, markdown: c.markdown, top: c.top}
+	p.print(r)
+	if contexts != nil {
+		p.tree(contexts)
 	}
 	return out.Flush()
 }

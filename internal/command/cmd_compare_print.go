@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/docs/schema"
@@ -11,10 +12,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// comparisonPrinter prints a comparison for people. top is the length of each list; 0 is no limit.
+// A comparisonPrinter prints a comparison for people, or as Markdown for a code review, with collapsed lists.
 type comparisonPrinter struct {
 	console.Printer
-	top int
+	markdown bool
+	top      int // length of each list; 0 is no limit
 }
 
 func itemName(p *console.Printer, c *compare.Change) string {
@@ -26,11 +28,35 @@ func itemName(p *console.Printer, c *compare.Change) string {
 
 // print prints a line about each profile, the facts of the comparison and all lists that are not empty.
 func (p *comparisonPrinter) print(r *compare.Result) {
-	p.List(sideRows(r, "Base", console.Printable))
-	fmt.Fprintln(p.W)
-	p.List(comparisonFacts(r))
+	sides, facts := sideRows(r, "Base", p.fileName), comparisonFacts(r)
+	if p.markdown {
+		p.facts("### Profile comparison", append(sides, facts...))
+	} else {
+		p.List(sides)
+		fmt.Fprintln(p.W)
+		p.List(facts)
+	}
 	for _, l := range changeLists(r) {
 		p.changes(l)
+	}
+}
+
+func (p *comparisonPrinter) fileName(name string) string {
+	if p.markdown {
+		return quoted(name)
+	}
+	return console.Printable(name)
+}
+
+// facts prints labels and values, in Markdown under a heading.
+func (p *comparisonPrinter) facts(heading string, rows [][2]string) {
+	if !p.markdown {
+		p.List(rows)
+		return
+	}
+	fmt.Fprintf(p.W, "%s\n\n| | |\n|---|---|\n", heading)
+	for _, f := range rows {
+		p.row(f[:]...)
 	}
 }
 
@@ -71,69 +97,67 @@ func comparisonFacts(r *compare.Result) [][2]string {
 // sameUnits reports whether the totals are comparable. Families count different things, such as executions or samples.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
-// changes prints a list as a table: shares of the total before and after, their difference, and what the
-// item is now unless the title says so.
+// changes prints a list: shares of the total before and after, their difference, and what the item is now, which the
+// title of some lists says.
 func (p *comparisonPrinter) changes(l changeList) {
 	if len(l.changes) == 0 {
 		return
 	}
-	heading := l.title
 	listed := firstOf(l.changes, p.top)
-	if n := len(l.changes); n > len(listed) {
-		heading += fmt.Sprintf(" (%s of %s)", cli.Count(len(listed)), cli.Count(n))
-	}
-	header := []string{"Base", "New", "Points", heading}
-	if l.after {
-		header = []string{"Base", "New", "Points", "Now", heading}
-	}
-	var rows [][]string
+	rows := make([][]string, len(listed))
 	for i := range listed {
 		c := &listed[i]
-		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta)}
-		if l.after {
-			row = append(row, string(c.After))
+		rows[i] = []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), itemName(&p.Printer, c)}
+	}
+	n, more := cli.Count(len(l.changes)), len(l.changes)-len(listed)
+	if p.markdown {
+		for _, row := range rows {
+			row[4] = quoted(row[4])
 		}
-		rows = append(rows, append(row, itemName(&p.Printer, c)))
+		p.details(l.title+": "+n, rows, more)
+		return
+	}
+	header := []string{"Base", "New", "Points", "Now", l.title}
+	if more > 0 {
+		header[4] += fmt.Sprintf(" (%s of %s)", cli.Count(len(listed)), n)
+	}
+	if !l.after {
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, 3, 4)
+		}
+		header = slices.Delete(header, 3, 4)
 	}
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison for a code review. Its lists are collapsed, because they may be long.
-type comparisonMarkdown struct {
-	console.Printer
-	top int
-}
-
-// print prints a table of facts, and below it a collapsed list for each kind of change.
-func (p *comparisonMarkdown) print(r *compare.Result) {
-	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
-	for _, f := range append(sideRows(r, "Base", quoted), comparisonFacts(r)...) {
-		p.row(f[:]...)
+// details prints a collapsed list in Markdown. more is the number of items that it lacks.
+func (p *comparisonPrinter) details(summary string, rows [][]string, more int) {
+	fmt.Fprintf(p.W, "\n<details><summary>%s</summary>\n\n| base | new | points | now | |\n|--:|--:|--:|---|---|\n", summary)
+	for _, row := range rows {
+		p.row(row...)
 	}
-	for _, l := range changeLists(r) {
-		p.details(l)
-	}
-}
-
-func (p *comparisonMarkdown) details(l changeList) {
-	if len(l.changes) == 0 {
-		return
-	}
-	listed := firstOf(l.changes, p.top)
-	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(len(l.changes)))
-	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
-	for i := range listed {
-		c := &listed[i]
-		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), quoted(itemName(&p.Printer, c)))
-	}
-	if n := len(l.changes) - len(listed); n > 0 {
-		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(n))
+	if more > 0 {
+		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(more))
 	}
 	fmt.Fprintf(p.W, "\n</details>\n")
 }
 
-// row prints a row of a table. It escapes bars, which would end a cell.
-func (p *comparisonMarkdown) row(cells ...string) {
+// table prints numbers, and names in the last column.
+func (p *comparisonPrinter) table(header []string, rows [][]string) {
+	if !p.markdown {
+		p.Table(header, rows)
+		return
+	}
+	fmt.Fprintln(p.W)
+	p.row(header...)
+	fmt.Fprintln(p.W, "|"+strings.Repeat("--:|", len(header)-1)+"---|")
+	for _, row := range rows {
+		p.row(row...)
+	}
+}
+
+// row prints a row of a table in Markdown. It escapes bars, which would end a cell.
+func (p *comparisonPrinter) row(cells ...string) {
 	for _, c := range cells {
 		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
 	}

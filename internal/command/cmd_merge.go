@@ -96,7 +96,7 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.adders.Check(&c.options); err != nil {
 		return err
 	}
-	return c.options.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
+	return c.options.Merge(ctx, env, args, func(ins []inputs.Input) (merging.FamilyAdder, error) {
 		c.options.Family = c.chooseFamily(ins)
 		at := families.Index(c.options.Family)
 		return c.adders.List[at], c.adders.Refuse(at, &c.options)

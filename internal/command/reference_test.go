@@ -56,7 +56,7 @@ const exitCodes = `
 |--:|---|---|
 | 0 | all commands | done |
 | 1 | all commands | failed: a file that is missing, a full disk, no profile |
-| 1 | ` + "`check`" + ` | a file is not sound, or differs too much from that of ` + "`--against`" + ` |
+| 1 | ` + "`check`" + ` | a file is not sound, or differs too much from the profile of ` + "`--against`" + ` |
 | 1 | ` + "`show`, `salvage`, `watch --once`" + ` | one of the files cannot be read or merged |
 | 1 | ` + "`doctor`" + ` | an instrumented process left no profile that can be read, or no process is instrumented |
 | 1 | ` + "`coverage`, `coverage tests`" + ` | a limit is missed |

@@ -148,7 +148,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		}
 		return err
 	}
-	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
+	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.FamilyAdder, error) {
 		run.Family = merging.InputFamily(ins)
 		a := families.All[families.Index(run.Family)].Adder()
 		// The options of the family get their defaults.

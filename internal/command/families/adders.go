@@ -11,7 +11,7 @@ import (
 
 // Adders holds an adder of each family, in the order of [All], and the options of the adders.
 type Adders struct {
-	List  []merging.Adder
+	List  []merging.FamilyAdder
 	flags *cli.Flags     // of the command
 	owner map[string]int // by option: the index of the only family that has it
 }

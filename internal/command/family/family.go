@@ -26,7 +26,7 @@ type Family struct {
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
-	Adder func() merging.Adder
+	Adder func() merging.FamilyAdder
 	// Origin returns the origin of a profile; nil if the family's profiles do not tell it.
 	Origin func(name string, data []byte) Origin
 	// Program returns the origin of profiles of a program, for families whose profiles have no

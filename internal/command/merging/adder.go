@@ -10,8 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An Adder adds up the profiles of a family, for one run of "profuse merge" or "profuse watch".
-type Adder interface {
+// An FamilyAdder adds up the profiles of a family, for one run of "profuse merge" or "profuse watch".
+type FamilyAdder interface {
 	// Declare declares the options that only this family has. For watching it omits the
 	// options that need all inputs at once.
 	Declare(f *cli.Flags, watching bool)

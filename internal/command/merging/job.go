@@ -13,7 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Job holds the inputs of one call of [Adder].Add, and the accounts and warnings of their
+// A Job holds the inputs of one call of [FamilyAdder].Add, and the accounts and warnings of their
 // profiles. The zero value has no inputs.
 type Job struct {
 	*Options

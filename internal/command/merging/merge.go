@@ -16,7 +16,7 @@ import (
 )
 
 // Merge merges the inputs that the arguments name into o.Output. choose returns the adder of the inputs' family.
-func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (FamilyAdder, error)) error {
 	j := &Job{Options: o, progress: env.StartProgress("inputs read", o.Quiet)}
 	defer j.progress.Stop()
 	if err := j.openSideFiles(); err != nil {
@@ -26,7 +26,7 @@ func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose
 }
 
 // merge expands the inputs, chooses the family, and writes one result, or one for each group of a Splitter.
-func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (FamilyAdder, error)) error {
 	ins, err := j.expand(args, j.Skipped)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose fun
 	return j.mergeAll(ctx, env, a)
 }
 
-func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
+func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a FamilyAdder) error {
 	var lock *filelock.Lock
 	defer func() { lock.Release() }()
 	var err error
@@ -131,7 +131,7 @@ func (j *Job) refuseEmpty(empty string) error {
 }
 
 // mergeGroups writes one profile for each group into a folder, all or none.
-func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inputs.Input, groups []*Group) error {
+func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a FamilyAdder, ins []inputs.Input, groups []*Group) error {
 	if !store.IsURL(j.Output) {
 		if err := os.MkdirAll(j.Output, 0o777); err != nil {
 			return err

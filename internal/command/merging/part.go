@@ -33,7 +33,7 @@ type leftOut struct {
 
 // Part adds up the profiles of a group, whose Inputs are positions among all inputs of the
 // merge. MergeParts checks the limits.
-func (o *Options) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (*Part, error) {
+func (o *Options) Part(ctx context.Context, a FamilyAdder, ins []inputs.Input, g *Group) (*Part, error) {
 	p := new(Part)
 	j := &Job{Options: o, Inputs: ins, group: g, part: p}
 	if err := a.Open(o, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
@@ -96,7 +96,7 @@ type Whole struct {
 // A WholeResult is one of the results of a merge of parts.
 type WholeResult struct {
 	Path     string
-	Adder    Adder
+	Adder    FamilyAdder
 	Options  *Options
 	Inputs   []inputs.Input // the parts
 	Profiles int            // number of profiles in the parts

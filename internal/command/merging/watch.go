@@ -18,7 +18,7 @@ import (
 )
 
 // Watched returns the function that adds files of a watched folder to the output. It passes warnings to warn.
-func (o *Options) Watched(a Adder, warn func(text string)) watch.Merge {
+func (o *Options) Watched(a FamilyAdder, warn func(text string)) watch.Merge {
 	return func(ctx context.Context, base string, files []string) (*watch.Sum, error) {
 		outcomes := newOutcomes()
 		j := &Job{Options: o, Base: base, watched: outcomes.addAccount}

@@ -21,7 +21,7 @@ func Family() family.Family {
 		Takes: isNamedIprof,
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return new(check) },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 	}
 }
 

@@ -35,7 +35,7 @@ into YAML. Raw ones need their programs (--program).`,
 		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return new(check) },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 
 		Origin: originOf,
 	}

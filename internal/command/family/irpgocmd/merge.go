@@ -53,8 +53,10 @@ func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
-	f.Var(&c.rescueMode, "rescue", "`HOW` what to do with damaged functions in raw and indexed profiles: drop leaves them out; clamp does so, too, "+
-		"but where only counters are absurd (above 2^56), it lowers them; off leaves out the whole input, and only warns of absurd counters")
+	f.Var(&c.rescueMode, "rescue", "`HOW` what to do with a damaged function in a raw or indexed profile: drop leaves the function out; clamp lowers "+
+		"absurd counters (above 2^56), and leaves the function out if other parts are damaged; off leaves out the whole input, and only warns of "+
+		"absurd counters. For example, one of 100 functions has the counters 7, 2^60, 9: drop merges 99 functions, clamp all with the counters "+
+		"7, 9, 9, off all with 7, 2^60, 9 and a warning")
 	f.StringVar(&c.only, "function", "", "`REGEX` keep only functions whose mangled or demangled name matches REGEX")
 	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
 	if !watching { // these need all inputs at once

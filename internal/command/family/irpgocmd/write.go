@@ -95,7 +95,7 @@ func (o *heapOptions) declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	f.StringVar(&o.version, "memprof-version", "auto", fmt.Sprintf("`N` version of the memprof section, 0 to %d, or auto: "+
 		"the newest that compilers of the indexed version can read", memprof.SectionVersionMax))
-	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only those that compilers need")
+	f.BoolVar(&o.fullSchema, "memprof-full-schema", false, "write all fields of allocations, not only the fields that compilers need")
 }
 
 // options checks and converts the options. In memprof.WriteOptions 0 means the default and -1 version 0.

@@ -20,7 +20,7 @@ func Family() family.Family {
 		},
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return check{} },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 		Fit:   fitOf,
 	}
 }

@@ -191,7 +191,7 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
 			"(default 16G, of text 512M; less for small compressed files and on small machines)")
-		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only those that are profiles by name or contents")
+		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only files that are profiles by name or contents")
 	}
 	f.addSynonyms()
 	return f, action
