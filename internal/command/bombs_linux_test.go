@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -114,9 +115,12 @@ func TestBombs(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()
 	profuse := asProfuse(t)
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0)) // two bombs on each CPU would take too much memory
 	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs(), sampleBombs()) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
+			busy <- struct{}{}
+			defer func() { <-busy }()
 			dir := t.TempDir()
 			name := b.write(t, dir)
 			limit := b.scale() * maxBombMemory

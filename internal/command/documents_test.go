@@ -111,11 +111,7 @@ func TestDocuments(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()
 	root := oracle.Root(t)
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/profuse-pgo/profuse/cmd/profuse").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// The newest compiler under the name that people use.
+	bin := t.TempDir() // with the newest compiler under the name that people use
 	for _, name := range []string{"clang", "clang++"} {
 		if path, err := exec.LookPath(name + "-22"); err == nil {
 			if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
@@ -142,7 +138,10 @@ func TestDocuments(t *testing.T) {
 			commands := shellCommands(text)
 			delete(seen, key)
 			if len(commands) > 0 {
-				t.Run(key, func(t *testing.T) { runDocumented(t, key, commands, bin, filepath.Join(root, "testdata")) })
+				t.Run(key, func(t *testing.T) {
+					t.Parallel()
+					runDocumented(t, key, commands, bin, filepath.Join(root, "testdata"))
+				})
 			}
 		}
 	}

@@ -26,17 +26,9 @@ func TestFleetSlurm(t *testing.T) {
 	t.Parallel()
 	s := startSlurm(t)
 	dir := t.TempDir()
-	root := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
-	var files []string
-	for i := range 60 {
-		name := filepath.Join(dir, "raw", fmt.Sprintf("%02d.profraw", i))
-		copyTo(t, name, filepath.Join(root, fmt.Sprintf("ir-run%d.profraw", 1+i%3)))
-		if i == 40 {
-			if err := os.Truncate(name, 1000); err != nil {
-				t.Fatal(err)
-			}
-		}
-		files = append(files, name)
+	files := copiesOfRuns(t, filepath.Join(dir, "raw"), 60)
+	if err := os.Truncate(files[40], 1000); err != nil {
+		t.Fatal(err)
 	}
 	loss := []string{"--max-lost-inputs", "2%", "--max-lost-functions", "100%"}
 	flat := filepath.Join(dir, "flat.profdata")

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -159,29 +158,25 @@ func runTasks(t *testing.T, rng *rand.Rand, program, job string, shards int) {
 
 func copyTo(t *testing.T, to, from string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o777)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, 0o666)
-	}
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	oracle.WriteFile(t, to, oracle.ReadFile(t, from))
 }
 
-func wantSame(t *testing.T, got, want string) {
+// copiesOfRuns writes n raw profiles, copies of three, into a folder.
+func copiesOfRuns(t *testing.T, dir string, n int) (files []string) {
 	t.Helper()
-	a := oracle.ReadFile(t, got)
-	b := oracle.ReadFile(t, want)
-	if !bytes.Equal(a, b) {
-		t.Errorf("%s has %d bytes, other than the %d of %s", got, len(a), len(b), want)
+	for i := range n {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("%02d.profraw", i)))
+		copyTo(t, files[i], oracle.Testdata(t, fmt.Sprintf("irpgo/clang22/ir-run%d.profraw", 1+i%3))[0])
 	}
+	return files
 }
 
 // TestFleetWeights: labels, days and weights of a reduce are weighted inputs of a merge.
 func TestFleetWeights(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	from := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
 	file := func(region, day string, run int) string {

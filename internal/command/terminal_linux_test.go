@@ -53,6 +53,7 @@ func TestTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	profuse := asProfuse(t)
 	dir := t.TempDir()
 	const evil = "evil\x1b]0 title\a\x1b[31m\u009b2J\x7f"
