@@ -172,7 +172,7 @@ what an array of tasks will do. With --job the partial sums stay there, and a se
 run goes on where the first ended.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := new(runRun)
+			c := new(wholeRun)
 			f.StringVar(&c.job, "job", "", "`JOB` folder or URL for the plan and the partial sums (default a folder that is removed)")
 			c.planOptions.declare(f)
 			c.reduceRun.declare(f)
@@ -182,15 +182,15 @@ run goes on where the first ended.`,
 	}
 }
 
-type runRun struct {
+// wholeRun is one run of "profuse fleet run".
+type wholeRun struct {
 	planOptions
 	reduceRun
 	job        string // folder or URL; "" for a temporary folder
 	noPrograms bool   // see taskRun
 }
 
-// run plans, merges all shards and reduces them.
-func (c *runRun) run(ctx context.Context, env *cli.Env, args []string) error {
+func (c *wholeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("want at least one SOURCE")
 	}
@@ -207,39 +207,47 @@ func (c *runRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.planOptions.options(args)
+	p, err := c.planJob(env, job, args)
 	if err != nil {
 		return err
 	}
-	quiet := c.reduceRun.options.Quiet
+	if err := c.mergeJob(env, job, p); err != nil {
+		return err
+	}
+	return c.reduce(ctx, env, []*fleet.Job{job})
+}
+
+// planJob makes the plan of the job, or returns the plan that it has, which must be of the same sources.
+func (c *wholeRun) planJob(env *cli.Env, job *fleet.Job, sources []string) (*fleet.Plan, error) {
+	opt, err := c.planOptions.options(sources)
+	if err != nil {
+		return nil, err
+	}
 	p, err := job.Plan()
 	if errors.Is(err, fs.ErrNotExist) {
-		p, err = makePlan(env, job, opt, quiet)
+		p, err = makePlan(env, job, opt, c.reduceRun.options.Quiet)
 	}
-	if err != nil {
-		return err
+	if err == nil && !p.Same(&opt.Plan) {
+		err = fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
 	}
-	// The job may have partial sums of another plan.
-	if !p.Same(&opt.Plan) {
-		return fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
-	}
-	shards := make([]int, len(p.Shards)) // a task does nothing for a finished shard
-	for i := range shards {
-		shards[i] = i
-	}
-	task := taskRun{mergeOptions: c.mergeOptions, noPrograms: c.noPrograms}
+	return p, err
+}
+
+// mergeJob merges all shards that are not finished.
+func (c *wholeRun) mergeJob(env *cli.Env, job *fleet.Job, p *fleet.Plan) error {
+	task := taskRun{mergeOptions: c.mergeOptions, noPrograms: c.noPrograms, numTasks: 1}
 	task.options.Partial = true // options about the result are for the reduce
+	quiet := c.reduceRun.options.Quiet
 	progress := env.StartProgress("shards merged", quiet)
-	progress.Expect(int64(len(shards)))
+	progress.Expect(int64(len(p.Shards)))
 	var warnings []string
-	err = task.mergeShards(env, job, p, shards, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
+	err := task.mergeShards(env, job, p, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
 		func(text string) { warnings = append(warnings, "warning: "+text) })
 	progress.Stop()
-	if err != nil {
-		return err
+	if err == nil {
+		printWarnings(env, warnings, quiet)
 	}
-	printWarnings(env, warnings, quiet)
-	return c.reduce(ctx, env, []*fleet.Job{job})
+	return err
 }
 
 // statusCommand is "profuse fleet status". docs/schema/fleet-status.schema.json describes its JSON.

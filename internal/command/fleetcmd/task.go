@@ -57,15 +57,19 @@ type taskRun struct {
 
 const missingProgramsUsage = "count profiles as lost if they need their program and it is missing"
 
-// mergeShards merges shards one after the other, up to the first failure. ended and warn get the events of the log.
-func (c *taskRun) mergeShards(env *cli.Env, job *fleet.Job, p *fleet.Plan, shards []int, ended func(fleet.ShardEnded), warn func(text string)) error {
+// mergeShards merges the shards of the task one after the other, up to the first failure. ended and warn get the events of
+// the log.
+func (c *taskRun) mergeShards(env *cli.Env, job *fleet.Job, p *fleet.Plan, ended func(fleet.ShardEnded), warn func(text string)) error {
 	t := &fleet.Task{
 		Job: job, Stores: env.Stores, Families: c.families(env), Open: sources.Options(env), Scratch: c.scratch, Workers: c.options.Workers, Now: time.Now,
 		NoPrograms: c.noPrograms, Ended: ended, Warn: warn,
 	}
-	for _, shard := range shards {
+	for shard := c.index; shard < len(p.Shards); shard += c.numTasks {
 		if err := t.Run(p, shard); err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
+		}
+		if c.numTasks == 0 {
+			break
 		}
 	}
 	return nil
@@ -114,21 +118,15 @@ func (c *taskRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var shards []int
-	for i := index; i < len(p.Shards); i += c.numTasks {
-		shards = append(shards, i)
-		if c.numTasks == 0 {
-			break
-		}
-	}
-	if shards == nil {
+	if index >= len(p.Shards) {
 		fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(len(p.Shards), "shard", "shards"))
 	}
 	log := func(event any) {
 		line, _ := json.Marshal(event) // plain values
 		fmt.Fprintf(env.Stderr, "%s\n", line)
 	}
-	return c.mergeShards(env, job, p, shards, func(e fleet.ShardEnded) { log(e) }, func(text string) {
+	c.index = index
+	return c.mergeShards(env, job, p, func(e fleet.ShardEnded) { log(e) }, func(text string) {
 		log(map[string]string{"event": "warning", "message": text})
 	})
 }

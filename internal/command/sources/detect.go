@@ -1,3 +1,4 @@
+// Package sources finds the files and programs that a command line names.
 package sources
 
 import (

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,5 +119,28 @@ func TestDocument(t *testing.T) {
 	print := methodCounts(p, iprof.CallCounts, anyMethod)[0]
 	if print.Method != 5 || print.Self != 4+5+7+8 || print.Inlined != 4+5+7 || print.Entries != 4 {
 		t.Errorf("print: %+v", print)
+	}
+}
+
+// TestVersions: the help text of --iprof-version has the versions that package iprof writes.
+func TestVersions(t *testing.T) {
+	listed := strings.FieldsFunc(versions, func(r rune) bool { return r == ',' || r == ' ' })
+	for major := range uint32(3) {
+		for minor := range uint32(10) {
+			v := iprof.Version{Major: major, Minor: minor}
+			if slices.Contains(listed, v.String()) != v.Writable() {
+				t.Errorf("version %s: listed in %q is %t, want %t", v, versions, !v.Writable(), v.Writable())
+			}
+		}
+	}
+}
+
+func TestBytecodeName(t *testing.T) {
+	var got []string
+	for bci := int32(-7); bci <= 1; bci++ {
+		got = append(got, bytecodeName(bci))
+	}
+	if want := "-7 INVALID_FRAMESTATE_BCI UNKNOWN_BCI AFTER_EXCEPTION_BCI AFTER_BCI BEFORE_BCI UNWIND_BCI 0 1"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %s", got, want)
 	}
 }

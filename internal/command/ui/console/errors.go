@@ -1,9 +1,12 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -88,4 +91,17 @@ func (e *Error) Text() string {
 		return e.Function + ": " + e.Message
 	}
 	return e.Message
+}
+
+// WriteJSON writes facts, indented by prefix from the second line on. It ignores errors of w, which
+// must be a writer that keeps them, such as a bytes.Buffer or bufio.Writer.
+func WriteJSON(w io.Writer, facts any, prefix string) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, "  ")
+	if err := enc.Encode(facts); err != nil {
+		panic("facts as JSON: " + err.Error()) // they are plain values
+	}
+	w.Write(b.Bytes())
 }
