@@ -16,34 +16,37 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// lcovTrace is what a tracefile says, by the base names of its files.
+// lcovTrace is what a tracefile contains.
 type lcovTrace struct {
-	calls map[string]uint64 // by "file function"
-	lines map[string]uint64 // by "file line"
+	lines  map[string]uint64 // by "FILE LINE"
+	calls  map[string]uint64 // by "FILE FUNCTION"
+	begins map[string]uint64 // lines, by "FILE FUNCTION"
 }
 
-func parseLCOV(t *testing.T, text string) lcovTrace {
+// parseLCOV parses a tracefile; name shortens the paths of its source files.
+func parseLCOV(t *testing.T, text string, name func(path string) string) lcovTrace {
 	t.Helper()
-	trace := lcovTrace{make(map[string]uint64), make(map[string]uint64)}
+	trace := lcovTrace{make(map[string]uint64), make(map[string]uint64), make(map[string]uint64)}
 	file := ""
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		a, b, _ := strings.Cut(value, ",")
+		set := func(to map[string]uint64, key, number string) {
+			n, err := strconv.ParseUint(number, 10, 64)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			to[file+" "+key] = n
+		}
 		switch key {
 		case "SF":
-			file = filepath.Base(value)
+			file = name(value)
+		case "FN":
+			set(trace.begins, b, a)
 		case "DA":
-			n, err := strconv.ParseUint(b, 10, 64)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
-			trace.lines[file+" "+a] = n
+			set(trace.lines, a, b)
 		case "FNDA":
-			n, err := strconv.ParseUint(a, 10, 64)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
-			trace.calls[file+" "+b] = n
+			set(trace.calls, b, a)
 		}
 	}
 	return trace
@@ -71,11 +74,11 @@ func TestLCOVAgreesWithLLVM(t *testing.T) {
 	command([]string{"LLVM_PROFILE_FILE=1.profraw"}, filepath.Join(dir, "program"), "1", "2", "3")
 	command([]string{"LLVM_PROFILE_FILE=2.profraw"}, filepath.Join(dir, "program"), "-5")
 	command(nil, profdata, "merge", "-o", "all.profdata", "1.profraw", "2.profraw")
-	want := parseLCOV(t, command(nil, cov, "export", "-format=lcov", "-instr-profile=all.profdata", "program"))
+	want := parseLCOV(t, command(nil, cov, "export", "-format=lcov", "-instr-profile=all.profdata", "program"), filepath.Base)
 
 	elf, mipFile := filepath.Join(fixtures, "shapes.elf"), filepath.Join(dir, "shapes.mip")
 	profuse(t, "merge", "-o", mipFile, elf, filepath.Join(fixtures, "shapes-1.mipraw"), filepath.Join(fixtures, "shapes-2.mipraw"))
-	got := parseLCOV(t, profuse(t, "export", "-q", "--to", "lcov", "--program", elf, mipFile))
+	got := parseLCOV(t, profuse(t, "export", "-q", "--to", "lcov", "--program", elf, mipFile), filepath.Base)
 
 	if len(got.calls) < 5 || len(got.lines) < 15 {
 		t.Fatalf("only %d functions and %d lines", len(got.calls), len(got.lines))
@@ -97,35 +100,6 @@ func known(n uint64, ok bool) string {
 		return "none"
 	}
 	return fmt.Sprint(n)
-}
-
-// tracedLines are the lines of a tracefile, "FILE:LINE", and its functions, "FILE:LINE NAME", with their counts.
-func tracedLines(t *testing.T, text string) (lines, functions map[string]uint64) {
-	t.Helper()
-	lines, functions = make(map[string]uint64), make(map[string]uint64)
-	begins := make(map[string]string)
-	file := ""
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		a, b, _ := strings.Cut(value, ",")
-		switch key {
-		case "SF":
-			file = value
-		case "FN":
-			begins[b] = file + ":" + a
-		case "DA", "FNDA":
-			at, name, number := lines, file+":"+a, b
-			if key == "FNDA" {
-				at, name, number = functions, begins[b]+" "+b, a
-			}
-			n, err := strconv.ParseUint(number, 10, 64)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
-			at[name] = n
-		}
-	}
-	return lines, functions
 }
 
 // What a view says of lines is what the tracefiles say, line by line.
@@ -161,17 +135,17 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			wantLines, wantFunctions := tracedLines(t, profuse(t, c.lcov...))
+			want := parseLCOV(t, profuse(t, c.lcov...), func(path string) string { return path })
 			data := oracle.ReadFile(t, c.file)
 			c.opt.Warn = func(w profile.Warning) { t.Error(w) }
 			v, err := formats.View(c.file, data, c.opt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines, functions := make(map[string]uint64), make(map[string]uint64)
+			got := lcovTrace{make(map[string]uint64), make(map[string]uint64), make(map[string]uint64)}
 			for l := range v.(profile.LineView).Lines() {
-				at := l.File + ":" + strconv.Itoa(int(l.Number))
-				lines[at] = max(lines[at], l.Count)
+				at := l.File + " " + strconv.Itoa(int(l.Number))
+				got.lines[at] = max(got.lines[at], l.Count)
 			}
 			for f := range v.Functions() {
 				if f.StartLine > 0 {
@@ -179,14 +153,13 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 					if f.Covered {
 						calls = max(calls, 1)
 					}
-					functions[f.File+":"+strconv.Itoa(int(f.StartLine))+" "+f.Name+f.Signature] += calls
+					at := f.File + " " + f.Name + f.Signature
+					got.calls[at] += calls
+					got.begins[at] = uint64(f.StartLine)
 				}
 			}
-			if diff := cmp.Diff(wantLines, lines); diff != "" || len(lines) < c.lines {
-				t.Errorf("%d lines; tracefile and view (-/+):\n%s", len(lines), diff)
-			}
-			if diff := cmp.Diff(wantFunctions, functions); diff != "" {
-				t.Errorf("functions of the tracefile and the view (-/+):\n%s", diff)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(lcovTrace{})); diff != "" || len(got.lines) < c.lines {
+				t.Errorf("%d lines; tracefile and view (-/+):\n%s", len(got.lines), diff)
 			}
 		})
 	}

@@ -72,20 +72,15 @@ type changedFileJSON struct {
 
 // baselineJSON lists what ran less than in the baseline. Total has the sums of the baseline.
 type baselineJSON struct {
-	Total     summaryJSON         `json:"total"`
-	Files     []baselineFileJSON  `json:"files"`
-	Functions []worseFunctionJSON `json:"functions"`
+	Total     summaryJSON        `json:"total"`
+	Files     []baselineFileJSON `json:"files"`
+	Functions []worseFunction    `json:"functions"`
 }
 
 type baselineFileJSON struct {
 	Path   string      `json:"path"`
 	Before summaryJSON `json:"before"`
 	After  summaryJSON `json:"after"`
-}
-
-type worseFunctionJSON struct {
-	Function string `json:"function"`
-	Path     string `json:"path"`
 }
 
 // newSummaryJSON converts a summary, without kinds whose total is 0.
@@ -130,12 +125,9 @@ func (r *result) writeJSON(w io.Writer) {
 		}
 	}
 	if b := r.baseline; b != nil {
-		out.Baseline = &baselineJSON{newSummaryJSON(b.before), []baselineFileJSON{}, []worseFunctionJSON{}}
+		out.Baseline = &baselineJSON{newSummaryJSON(b.before), []baselineFileJSON{}, append([]worseFunction{}, b.functions...)}
 		for _, f := range b.files {
 			out.Baseline.Files = append(out.Baseline.Files, baselineFileJSON{f.path, newSummaryJSON(f.before), newSummaryJSON(f.after)})
-		}
-		for _, f := range b.functions {
-			out.Baseline.Functions = append(out.Baseline.Functions, worseFunctionJSON{f.name, f.path})
 		}
 	}
 	console.WriteJSON(w, out, "")

@@ -72,7 +72,7 @@ func (r *result) change() *report.CoverageChange {
 		}
 		change.Stopped = make(map[string][]string)
 		for _, f := range w.functions {
-			change.Stopped[f.path] = append(change.Stopped[f.path], f.name)
+			change.Stopped[f.Path] = append(change.Stopped[f.Path], f.Name)
 		}
 	}
 	if r.changed != nil {

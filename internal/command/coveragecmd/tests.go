@@ -117,7 +117,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		r.writeJSON(out, c.matrix.names)
 	case c.names:
 		for _, t := range r.tests {
-			fmt.Fprintln(out, console.Printable(t.name))
+			fmt.Fprintln(out, console.Printable(t.Name))
 		}
 	case c.output != "-":
 		r.print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})

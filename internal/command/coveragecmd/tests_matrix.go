@@ -101,16 +101,16 @@ func (f *testedFile) testsOf(line uint32) (tests []int, known bool) {
 
 // A testShare is how many lines a test runs.
 type testShare struct {
-	name  string
-	lines int
-	alone int // lines that no other test runs
+	Name  string `json:"test"`
+	Lines int    `json:"lines"`
+	Alone int    `json:"alone"` // lines that no other test runs
 }
 
 // shares returns the share of each test, and how many of all lines any test runs.
 func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 	shares = make([]testShare, len(m.names))
 	for i, name := range m.names {
-		shares[i].name = name
+		shares[i].Name = name
 	}
 	for _, f := range m.files {
 		words := (len(f.number) + 63) / 64
@@ -127,8 +127,8 @@ func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 		}
 		for t, ran := range f.ran {
 			for i, word := range ran {
-				shares[t].lines += bits.OnesCount64(word)
-				shares[t].alone += bits.OnesCount64(word &^ more[i])
+				shares[t].Lines += bits.OnesCount64(word)
+				shares[t].Alone += bits.OnesCount64(word &^ more[i])
 			}
 		}
 	}

@@ -108,6 +108,12 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a FamilyAdder) error {
 	if j.Quiet {
 		return nil
 	}
+	j.printMerged(env, sum, format)
+	return nil
+}
+
+// printMerged prints the warnings and notes of a merge, and what it has written in a format.
+func (j *Job) printMerged(env *cli.Env, sum *Sum, format string) {
 	j.PrintWarnings(env.Stderr)
 	if sum.Notes != nil && j.Into == nil { // the notes advise on the output file
 		sum.Notes(env.Stderr)
@@ -118,7 +124,6 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a FamilyAdder) error {
 		fmt.Fprintf(env.Stderr, " → %s (%s)", console.OutputName(j.Output), format)
 	}
 	fmt.Fprintln(env.Stderr)
-	return nil
 }
 
 // refuseEmpty returns an error if the sum is not worth writing, for the reason empty, unless the
