@@ -57,7 +57,6 @@ is wrong.`,
 	}
 }
 
-// shownOfFamilies lists, for the help text, what the families show.
 func shownOfFamilies() string {
 	var rows [][2]string
 	for _, f := range families.All {
@@ -66,7 +65,6 @@ func shownOfFamilies() string {
 	return cli.Rows(rows)
 }
 
-// showRun is one run of "profuse show".
 type showRun struct {
 	json     bool
 	top      int    // hottest functions of each file

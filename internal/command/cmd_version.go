@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// versionCommand is "profuse version".
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
@@ -26,10 +25,8 @@ same first number have in common.`,
 	}
 }
 
-// versionRun is one run of "profuse version".
 type versionRun struct{}
 
-// run prints the version and a table of the formats.
 func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usagef("want no arguments")
@@ -47,7 +44,6 @@ func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 // release is the version in the newest heading of CHANGELOG.md.
 const release = "1.0.0-rc.1"
 
-// moduleVersion returns the version of the running program.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

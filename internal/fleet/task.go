@@ -30,7 +30,7 @@ type Family struct {
 	// Origin returns the program and kind of a profile, and the programs or maps that reading it needs; nil
 	// if profiles of the family have none of them.
 	Origin  func(name string, data []byte) family.Origin
-	Adder   merging.Adder
+	Adder   merging.FamilyAdder
 	Options merging.Options
 }
 

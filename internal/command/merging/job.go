@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
@@ -13,7 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Job holds the inputs of one call of [Adder].Add, and the accounts and warnings of their
+// A Job holds the inputs of one call of [FamilyAdder].Add, and the accounts and warnings of their
 // profiles. The zero value has no inputs.
 type Job struct {
 	*Options
@@ -74,8 +76,7 @@ func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder,
 	return merge.Run(ctx, ins, adders, opt)
 }
 
-// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of
-// them.
+// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of them.
 func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
 	// A worker with fewer inputs is not worth the memory of its sum.
 	const minPerWorker = 8
@@ -177,8 +178,7 @@ func (j *Job) openSideFiles() (err error) {
 	return err
 }
 
-// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost
-// again.
+// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost again.
 func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	if j.quarantine == nil {
 		return nil
@@ -237,6 +237,30 @@ func (j *Job) likelyCause(err error, data []byte) string {
 	}
 	if profile.ClassOf(fe) == profile.ErrTruncated {
 		return "its end is missing: the writer was killed or its disk was full"
+	}
+	return ""
+}
+
+// WrongFormat returns the error about an input of another format than the merge takes; want is
+// the name of that format, such as "an IRPGO profile".
+func WrongFormat(name string, data []byte, want string) error {
+	if f, ok := formats.Detect(data); ok && f != formats.Binary {
+		return formats.WrongFormat(name, data, want+", which this merge takes")
+	}
+	return formats.WrongFormat(name, data, "a profile")
+}
+
+// ErrOtherProgram is the cause of an error about an input of another program than the options
+// ask for. The functions of such an input do not count as lost.
+var ErrOtherProgram = fmt.Errorf("another program: %w", profile.ErrMismatch)
+
+// generalCause returns the likely cause of an error in any format; "" if unknown.
+func generalCause(e *profile.FormatError) string {
+	switch {
+	case profile.ClassOf(e) == profile.ErrEmpty && e.Field == "archive":
+		return "nothing was packed into it"
+	case profile.ClassOf(e) == profile.ErrEmpty:
+		return "the process was killed before it wrote its profile, or its disk was full"
 	}
 	return ""
 }

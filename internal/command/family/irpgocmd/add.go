@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -92,13 +93,7 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		Contents: func() string { return c.contents(p) },
 		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
-			j.printPrograms(w, func(yield func(*irpgo.Function) bool) {
-				for i := range p.Functions {
-					if !yield(&p.Functions[i]) {
-						return
-					}
-				}
-			})
+			j.printPrograms(w, functionsOf(p))
 			c.heapReader.PrintLosses(w)
 		},
 	}
@@ -106,6 +101,16 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
 	}
 	return sum
+}
+
+func functionsOf(p *irpgo.Profile) iter.Seq[*irpgo.Function] {
+	return func(yield func(*irpgo.Function) bool) {
+		for i := range p.Functions {
+			if !yield(&p.Functions[i]) {
+				return
+			}
+		}
+	}
 }
 
 // partialSum returns the lossless form of the sum. Its summary has no counts, because counting
@@ -120,8 +125,7 @@ func (c *adder) partialSum(j *job, merger *irpgo.Merger) *merging.Sum {
 	}
 }
 
-// wholeSum returns the sum if no option looks at single functions: it is written without a
-// profile in memory.
+// wholeSum returns the sum if no option looks at single functions: it is written without a profile in memory.
 func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	functions, counters, total := merged.Contents()
 	j.Accounts.Found(functions, nil)
@@ -138,8 +142,7 @@ func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	}
 }
 
-// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters,
-// with a warning.
+// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters, with a warning.
 func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	j.removeFound(p)
 	sum := new(merging.Sum)
@@ -152,7 +155,7 @@ func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	}
 	if len(p.Functions) > 0 {
 		j.Warn("memprof yaml", 0, fmt.Sprintf("the counters of %s are left out: MemProf YAML has no place for them",
-			cli.Quantity(uint64(len(p.Functions)), "function", "functions")), "")
+			cli.Quantity(len(p.Functions), "function", "functions")), "")
 		p.Functions = nil
 	}
 	sum.Contents = func() string { return c.contents(p) }
@@ -187,8 +190,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	adders := make([]merge.Adder, len(forks))
 	for i := range forks {
 		forks[i] = merger.Fork()
-		w := &worker{adder: c, gate: gate, job: j, merger: forks[i]}
-		adders[i] = w.addProfile
+		adders[i] = (&worker{adder: c, gate: gate, job: j, merger: forks[i]}).addProfile
 	}
 	if err := j.Add(ctx, ins, adders, true); err != nil {
 		return nil, err
@@ -196,10 +198,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	if err := joinForks(forks); err != nil {
 		return nil, err
 	}
-	if err := merger.Merge(forks[0]); err != nil {
-		return nil, err
-	}
-	return merger, nil
+	return merger, merger.Merge(forks[0])
 }
 
 // joinForks merges all forks into the first. It merges the upper half into the lower half in

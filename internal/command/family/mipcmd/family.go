@@ -29,7 +29,7 @@ input must list its functions: the program, its .mipmap or a merged profile.`,
 		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return check{} },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 
 		Origin:    originOf,
 		Program:   programOf,
