@@ -230,8 +230,7 @@ func (t *trials) start() (err error) {
 	return err
 }
 
-// run runs a command on a file. It returns what the command wrote to its output file, or
-// to its standard output.
+// run runs a command on a file. It returns what the command wrote to its output file, or to its standard output.
 func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
 	if err := os.WriteFile(t.in, data, 0o666); err != nil {
 		return trial.Result{}, nil, err
@@ -248,8 +247,7 @@ func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
 	return r, written, err
 }
 
-// try flips a bit and returns the outcomes of the merge, of check and merge, and of
-// llvm-profdata.
+// try flips a bit and returns the outcomes of the merge, of check and merge, and of llvm-profdata.
 func (t *trials) try(bit int) (results [4]outcome, err error) {
 	data := bytes.Clone(t.subject.Data)
 	data[bit/8] ^= 1 << (bit % 8)

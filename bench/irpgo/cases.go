@@ -68,8 +68,7 @@ var cases = []benchCase{
 // mainCases are the default of -base: they leave out cases that are like others.
 const mainCases = "abcdefghjklnpqrstuvwxy"
 
-// merging merges the inputs with each tool, with as many threads as there are CPUs and with
-// one.
+// merging merges the inputs with each tool, with as many threads as there are CPUs and with one.
 func (b *bench) merging(inputs []string) []*command {
 	// Without the drop-in with one thread.
 	one := b.mergingBy(1, inputs)

@@ -83,8 +83,7 @@ func makeCovered(dir string) ([]string, error) {
 	return covered(dir, append(sources, source{"main.cpp", calls.String()}))
 }
 
-// makeMacros returns a program with one function that uses a macro 8,000 times, and
-// its profile.
+// makeMacros returns a program with one function that uses a macro 8,000 times, and its profile.
 func makeMacros(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "macros")
 	var b strings.Builder

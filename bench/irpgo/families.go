@@ -83,8 +83,7 @@ func (b *bench) reporting(inputs []string) []*command {
 	return alone(b.profuse, "report", "-o", filepath.Join(b.dir, "huge.html"), inputs[0])
 }
 
-// makeMIP returns 1,000 raw profiles of a program that profuse cc has instrumented, and the
-// program.
+// makeMIP returns 1,000 raw profiles of a program that profuse cc has instrumented, and the program.
 func makeMIP(dir string) ([]string, error) {
 	dir, err := filepath.Abs(filepath.Join(dir, "mip"))
 	if err != nil {

@@ -56,8 +56,7 @@ func unit(u, n int) string {
 	return b.String()
 }
 
-// mainUnit returns a main that calls the functions of the units as often as its
-// argument says.
+// mainUnit returns a main that calls the functions of the units as often as its argument says.
 func mainUnit(units []int, functions int) string {
 	var b strings.Builder
 	b.WriteString("#include <stdlib.h>\ntypedef int (*fn)(int, int);\n")
@@ -123,8 +122,7 @@ func program(dir, name string, units []int) (string, error) {
 	return path, build(path, sources, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld")
 }
 
-// runs runs a program n times with different inputs and returns the paths of
-// the profiles.
+// runs runs a program n times with different inputs and returns the paths of the profiles.
 func runs(dir, program string, n int) ([]string, error) {
 	out := make([]string, n)
 	for i := range out {
@@ -168,8 +166,7 @@ func makeMany(dir string) ([]string, error) {
 	return runs(dir, p, 5000)
 }
 
-// makeTiny makes many small files: profiles of a program of 140 functions, each of them
-// copied a hundred times.
+// makeTiny makes many small files: profiles of a program of 140 functions, each of them copied a hundred times.
 func makeTiny(dir string) (out []string, err error) {
 	const copies = 100
 	path := filepath.Join(dir, "tiny")
@@ -248,8 +245,7 @@ func makeHuge(dir string) ([]string, error) {
 	return []string{out}, prepareApart("huge", out)
 }
 
-// writeHuge writes a profile of 500,000 functions as C++ names them, some with
-// values.
+// writeHuge writes a profile of 500,000 functions as C++ names them, some with values.
 func writeHuge(name string) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}

@@ -30,8 +30,7 @@ var (
 // chance is a random number generator with the same numbers in every release of Go.
 type chance uint32
 
-// n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example
-// of rand.
+// n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example of rand.
 func (c *chance) n(n int) int {
 	*c = (*c*1103515245 + 12345) % (1 << 31)
 	return int(*c>>16) % n

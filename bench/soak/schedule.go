@@ -31,8 +31,7 @@ type schedule struct {
 	run   func(t *attempt) (outcome, error)
 }
 
-// schedules have shares that add up to 100. Those about moments need inputs that take a while to
-// read.
+// schedules have shares that add up to 100. Those about moments need inputs that take a while to read.
 var schedules = []schedule{
 	{"mutation", 76, false, (*attempt).mutate},
 	{"rewritten while read", 4, true, (*attempt).race},
@@ -398,8 +397,7 @@ func (t *attempt) eachFile(do func(path string)) error {
 	})
 }
 
-// tornOutput says what is wrong with the files after an end before the end; "" if
-// nothing is.
+// tornOutput says what is wrong with the files after an end before the end; "" if nothing is.
 func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string, err error) {
 	got := t.written()
 	// watch adds to its output, so before there was none.
@@ -411,8 +409,7 @@ func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string
 		return fmt.Sprintf("the output has %d bytes, before %d, finished %d", len(got), len(old), len(fresh)), nil
 	}
 	err = t.eachFile(func(path string) {
-		// Temporary files and locks are known by their names; the next run of the command removes or uses
-		// them.
+		// Temporary files and locks are known by their names; the next run of the command removes or uses them.
 		if !beside[path] && path != t.out && !atomicfile.IsTemp(path) && !strings.HasSuffix(path, ".lock") {
 			wrong = "left behind: " + path
 		}

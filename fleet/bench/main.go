@@ -128,8 +128,7 @@ func (b *bench) startServer() error {
 			return err
 		}
 	}
-	// Its back end is a folder; metadata go to another one, since not all file systems have extended
-	// attributes.
+	// Its back end is a folder; metadata go to another one, since not all file systems have extended attributes.
 	b.server = exec.Command(strings.TrimSpace(string(exe)), "--access", "bench", "--secret", "bench-secret", "--port", address, "--quiet",
 		"posix", "--sidecar", filepath.Join(b.dir, "metadata"), filepath.Join(b.dir, "buckets"))
 	if err := b.server.Start(); err != nil {

@@ -68,8 +68,7 @@ func some(n int) []byte {
 	return data
 }
 
-// a provider's server, and how a bucket of it is opened at another address: that of a proxy
-// between.
+// a provider's server, and how a bucket of it is opened at another address: that of a proxy between.
 type place struct {
 	server *server
 	bucket string
@@ -101,8 +100,7 @@ func places(t *testing.T, test func(t *testing.T, p place)) {
 	})
 }
 
-// between starts a proxy before a server. handle may answer a request itself and return
-// true.
+// between starts a proxy before a server. handle may answer a request itself and return true.
 func between(t *testing.T, s *server, handle func(w http.ResponseWriter, r *http.Request) bool) (address string) {
 	t.Helper()
 	target := &url.URL{Scheme: "http", Host: s.address}
@@ -297,8 +295,7 @@ var throttling = map[string]func(w http.ResponseWriter){
 	},
 }
 
-// TestThrottled: requests that are refused for their rate are sent again, at last with
-// advice.
+// TestThrottled: requests that are refused for their rate are sent again, at last with advice.
 func TestThrottled(t *testing.T) {
 	places(t, func(t *testing.T, p place) {
 		var left atomic.Int32

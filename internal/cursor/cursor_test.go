@@ -147,8 +147,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestULEBs: four numbers at once are those read one by one, whatever their lengths and
-// wherever they end.
+// TestULEBs: four numbers at once are those read one by one, whatever their lengths and wherever they end.
 func TestULEBs(t *testing.T) {
 	fields := [4]string{"a", "b", "c", "d"}
 	sizes := []uint64{0, 1, 0x7f, 0x80, 1 << 31, math.MaxUint64}

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ErrSaturated is the cause of an error about sums that are too large for their field and
-// stay at the maximum.
+// ErrSaturated is the cause of an error about sums that are too large for their field and stay at the maximum.
 var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
 
 // Quote quotes a text that was found; of a long one the beginning, as whole characters.
@@ -32,8 +31,7 @@ func Quote[T ~string | ~[]byte](text T) string {
 // [File]: an unknown offset or record is -1.
 type Place struct{ profile.Place }
 
-// At returns the place at an absolute byte offset in a section; -1 means an
-// unknown offset.
+// At returns the place at an absolute byte offset in a section; -1 means an unknown offset.
 func At(section string, offset int64) Place {
 	return Place{profile.Place{Section: section, Offset: offset, Record: -1}}
 }
@@ -61,8 +59,7 @@ func (p Place) OnLine(line int) Place { p.Line = line; return p }
 // Only the last call allocates the error.
 func (p Place) Field(name string) Problem { return Problem{place: p, field: name} }
 
-// Field starts an error about a field whose place is unknown, or which has none
-// because the profile is in memory.
+// Field starts an error about a field whose place is unknown, or which has none because the profile is in memory.
 func Field(name string) Problem { return In("").Field(name) }
 
 // Problem is an error under construction. The call that names its class, or
@@ -111,8 +108,7 @@ func (p Problem) Unrecognized() error { return p.Because(profile.ErrUnrecognized
 // Empty makes an error of class [profile.ErrEmpty].
 func (p Problem) Empty() error { return p.Because(profile.ErrEmpty) }
 
-// Because makes an error about the place as a whole. The cause must wrap one of
-// the classes.
+// Because makes an error about the place as a whole. The cause must wrap one of the classes.
 func (p Place) Because(cause error) error { return Problem{place: p}.Because(cause) }
 
 // Because makes an error with a cause, which must wrap one of the classes.

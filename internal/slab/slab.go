@@ -33,8 +33,7 @@ func (s *Slab[T]) Reset() {
 	s.free = s.piece
 }
 
-// New returns a pointer to a value of its own. Iterators take New or what [Reused]
-// returns to make what they yield.
+// New returns a pointer to a value of its own. Iterators take New or what [Reused] returns to make what they yield.
 func New[T any]() *T { return new(T) }
 
 // Reused returns a function that returns the same pointer at every call.

@@ -47,8 +47,7 @@ func Demangle(name string) (readable string) {
 	if !mayBeMangled(mangled) || len(mangled) > maxMangled || strings.Count(mangled, "cvT") > maxCasts {
 		return name
 	}
-	// Malformed names make the demangler panic, for example
-	// _ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_.
+	// Malformed names make the demangler panic, for example _ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_.
 	defer func() {
 		if recover() != nil {
 			readable = name

@@ -10,8 +10,7 @@ import (
 const (
 	// Values below smallValues, most of them zero, have an entry each in a table.
 	smallValues = 2048
-	// pendingValues is the least number of other values to collect before they
-	// are sorted.
+	// pendingValues is the least number of other values to collect before they are sorted.
 	pendingValues = 1 << 16
 	// maxExpected bounds the number of values that Expect allocates memory for.
 	maxExpected = 1 << 21
@@ -48,8 +47,7 @@ func (t *Tally) Add(v uint64) {
 	}
 }
 
-// AddAll adds several values, faster than [Tally.Add] one by one, and returns the
-// greatest.
+// AddAll adds several values, faster than [Tally.Add] one by one, and returns the greatest.
 func (t *Tally) AddAll(values []uint64) (greatest uint64) {
 	for _, v := range values {
 		greatest = max(greatest, v)
@@ -80,8 +78,7 @@ func (t *Tally) flushMany() {
 // IsSmall reports whether a value needs no memory of its own, see [Tally.Expect].
 func IsSmall(v uint64) bool { return v < smallValues }
 
-// Expect allocates memory for n values that are not small, so that they are
-// sorted all at once.
+// Expect allocates memory for n values that are not small, so that they are sorted all at once.
 func (t *Tally) Expect(n int) {
 	if n > pendingValues {
 		t.room = min(n+1, maxExpected) // one more, so that n values do not flush
@@ -158,8 +155,7 @@ func sortBytes(values []uint64) {
 	}
 }
 
-// merge merges src into dst, both ascending, in dst's memory if it is large
-// enough.
+// merge merges src into dst, both ascending, in dst's memory if it is large enough.
 func merge(dst, src []frequency) []frequency {
 	fresh, i := 0, 0
 	for _, f := range src {
@@ -198,8 +194,7 @@ type Distribution struct {
 	Cutoffs   []Cutoff
 }
 
-// A Cutoff says that the greatest Values values, each Min or more, make up
-// Share millionths of the sum.
+// A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the sum.
 type Cutoff struct{ Share, Min, Values uint64 }
 
 // Distribution describes the values added so far, with a cutoff for each share,
@@ -250,8 +245,7 @@ func (f frequency) addTo(high, low uint64) (sumHigh, sumLow uint64) {
 	return high, low
 }
 
-// descending returns a function that walks the distinct values from the
-// greatest down.
+// descending returns a function that walks the distinct values from the greatest down.
 func (t *Tally) descending() func() (frequency, bool) {
 	large, small := len(t.large), len(t.small)
 	return func() (frequency, bool) {

@@ -81,8 +81,7 @@ func (w *watcher) batch(ctx context.Context) error {
 	return nil
 }
 
-// lockOutput keeps other commands from replacing the output. A missing output needs no
-// lock.
+// lockOutput keeps other commands from replacing the output. A missing output needs no lock.
 func (w *watcher) lockOutput(ctx context.Context) (*filelock.Lock, error) {
 	lock, err := filelock.Acquire(ctx, w.Output, nil)
 	switch {
@@ -115,8 +114,7 @@ func (w *watcher) reload() error {
 	return w.scan()
 }
 
-// choose reads the files of the next batch. Files that changed must settle again; files
-// that are gone are dropped.
+// choose reads the files of the next batch. Files that changed must settle again; files that are gone are dropped.
 func (w *watcher) choose() []candidate {
 	var batch []candidate
 	for _, path := range slices.Sorted(maps.Keys(w.files)) {
@@ -240,8 +238,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	return nil
 }
 
-// writeJournal writes the journal of the output and of the one that replaces it, which
-// also contains adds.
+// writeJournal writes the journal of the output and of the one that replaces it, which also contains adds.
 func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) error {
 	j := &journal{before: w.out, after: after, adds: adds, ended: ended}
 	for _, e := range w.merged {

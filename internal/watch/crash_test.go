@@ -59,8 +59,7 @@ func checkCrashed(t *testing.T, b *bench, want, files string) {
 	}
 }
 
-// TestDieAnywhere ends a run at every one of its steps, and the next one ends
-// as it should.
+// TestDieAnywhere ends a run at every one of its steps, and the next one ends as it should.
 func TestDieAnywhere(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {
@@ -88,8 +87,7 @@ func TestDieAnywhere(t *testing.T) {
 	}
 }
 
-// TestDieAgain ends several runs in a row, while files land, some with the
-// contents of one before, at its path.
+// TestDieAgain ends several runs in a row, while files land, some with the contents of one before, at its path.
 func TestDieAgain(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, done := range crashes {
@@ -140,8 +138,7 @@ func TestSamePathAndContents(t *testing.T) {
 	}
 }
 
-// A power failure may bring the old output back as long as its folder has not
-// been synced; the journal knows both.
+// A power failure may bring the old output back as long as its folder has not been synced; the journal knows both.
 func TestOutputFallsBack(t *testing.T) {
 	b := newBench(t)
 	b.put("1", "a 1")
@@ -163,8 +160,7 @@ func TestOutputFallsBack(t *testing.T) {
 	}
 }
 
-// A run that died before there was an output is told from an output that
-// somebody removed.
+// A run that died before there was an output is told from an output that somebody removed.
 func TestDiedBeforeTheFirstOutput(t *testing.T) {
 	b := newBench(t)
 	b.put("1", "a 1")

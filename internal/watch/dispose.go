@@ -17,8 +17,7 @@ func mayGrow(err error) bool {
 	return !errors.Is(err, profile.ErrMismatch) && !errors.Is(err, profile.ErrUnsupported)
 }
 
-// removeMerged disposes of merged files that still exist because a previous run was
-// killed or failed to do so.
+// removeMerged disposes of merged files that still exist because a previous run was killed or failed to do so.
 func (w *watcher) removeMerged() {
 	for _, e := range w.merged {
 		if e.seen != w.scans {
@@ -33,8 +32,7 @@ func (w *watcher) removeMerged() {
 // keeps reports whether merged files stay in place.
 func (w *watcher) keeps() bool { return !w.Delete && w.Archive == "" }
 
-// dispose deletes, moves or keeps a merged file. It does not touch a file that has
-// changed since it was merged.
+// dispose deletes, moves or keeps a merged file. It does not touch a file that has changed since it was merged.
 func (w *watcher) dispose(e *entry) error {
 	if e.part && w.Quarantine == "" || !e.part && w.keeps() {
 		return nil
@@ -89,8 +87,7 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
 		return "", err
 	}
-	// Programs may write the same name again and again: start at the last number
-	// given to the name.
+	// Programs may write the same name again and again: start at the last number given to the name.
 	for n := w.numbered[first]; ; n++ {
 		if to = first; n > 0 {
 			w.numbered[first] = n

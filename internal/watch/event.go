@@ -43,8 +43,7 @@ type Written struct {
 	Took     time.Duration
 }
 
-// Refused reports a file that cannot be merged, or only in part. Run does not try it
-// again until it changes.
+// Refused reports a file that cannot be merged, or only in part. Run does not try it again until it changes.
 type Refused struct {
 	File   string
 	Partly bool
@@ -75,8 +74,7 @@ type Replaced struct{ Gone bool }
 // Stopped is the last event of a run that ended normally, with its final status.
 type Stopped struct{ Status }
 
-// Locked reports that another process watches for the same output, and that this one
-// waits for it to end.
+// Locked reports that another process watches for the same output, and that this one waits for it to end.
 type Locked struct{}
 
 func (Locked) event()   {}

@@ -105,8 +105,7 @@ func TestNowhereToMoveTo(t *testing.T) {
 	}
 }
 
-// TestCopyFile: a copy on another disk has the time and the permissions, and
-// one that fails leaves nothing.
+// TestCopyFile: a copy on another disk has the time and the permissions, and one that fails leaves nothing.
 func TestCopyFile(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
@@ -146,8 +145,7 @@ func TestCopyFile(t *testing.T) {
 	}
 }
 
-// TestNotTheSame: what is not a file, and what is another than a moment ago,
-// is told apart.
+// TestNotTheSame: what is not a file, and what is another than a moment ago, is told apart.
 func TestNotTheSame(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := lookAt(dir); err == nil || err.Error() != "read "+dir+": is not a regular file" {

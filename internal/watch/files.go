@@ -35,8 +35,7 @@ const (
 // maxMoves bounds how often a run that is about to end waits for a file to settle.
 const maxMoves = 3
 
-// scan reads the whole folder. Folders below it that cannot be read are reported as
-// trouble.
+// scan reads the whole folder. Folders below it that cannot be read are reported as trouble.
 func (w *watcher) scan() error {
 	w.scans++
 	w.scanned = time.Now()
@@ -203,8 +202,7 @@ func (w *watcher) promoteFile(path string, f *file) {
 	f.state = waiting
 }
 
-// hasWriter reports whether a process has the file open for writing; known is false if
-// the system cannot tell.
+// hasWriter reports whether a process has the file open for writing; known is false if the system cannot tell.
 func hasWriter(path string) (yes, known bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -72,8 +72,7 @@ func TestJournalDamaged(t *testing.T) {
 	check("longer", len(data), append(data, '\n'))
 }
 
-// TestJournalLines: a line that says nothing is told with its number, also if the
-// sum is right.
+// TestJournalLines: a line that says nothing is told with its number, also if the sum is right.
 func TestJournalLines(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	for _, tc := range []struct {

@@ -40,8 +40,7 @@ type Options struct {
 	// Every is the least time between two writes of Output; 0 means none. It grows
 	// to nine times the duration of a write.
 	Every time.Duration
-	// Batch is the number of files to merge at once; that many files do not wait
-	// for Every. 0 means 1000.
+	// Batch is the number of files to merge at once; that many files do not wait for Every. 0 means 1000.
 	Batch int
 	// Poll is the interval between scans of Dir. 0 means to rely on the system's
 	// notifications, and to scan every two seconds where there are none: outside
@@ -96,8 +95,7 @@ type Sum struct {
 
 // An Outcome is the outcome of merging one file.
 type Outcome struct {
-	// Profiles is the number of the file's profiles in the sum: 0, 1, or more for
-	// an archive.
+	// Profiles is the number of the file's profiles in the sum: 0, 1, or more for an archive.
 	Profiles int
 	// Err is the reason if the file, or some of its profiles, are not in the sum.
 	Err error
@@ -109,8 +107,7 @@ var (
 	// errForeign is returned by [Run] if the journal describes another output and files that
 	// it lists are still there: nobody can know whether the output contains them.
 	errForeign = errors.New("the profile was changed by something else since the journal was written")
-	// ErrRefused is wrapped by the error of [Run] with Options.Once if there
-	// are files that cannot be merged.
+	// ErrRefused is wrapped by the error of [Run] with Options.Once if there are files that cannot be merged.
 	ErrRefused = errors.New("cannot be merged")
 )
 

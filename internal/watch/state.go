@@ -20,8 +20,7 @@ import (
 // stateDigits are the digits in the name of a state file.
 const stateDigits = 16
 
-// stateOf returns the path of the state file of an output, "app.profdata.watch." and
-// digits.
+// stateOf returns the path of the state file of an output, "app.profdata.watch." and digits.
 func (w *watcher) stateOf(o outputState) string {
 	// Two outputs may have the same bytes, but not the same number of files.
 	id := sha256.Sum256(fmt.Append(nil, o.hash, o.Files, o.Profiles))

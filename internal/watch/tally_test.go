@@ -245,8 +245,7 @@ func (b *bench) journal() *journal {
 // died is what a run that is to end at some point panics with.
 type died struct{}
 
-// runUntil runs until the step with this number, counted from 0, and reports
-// whether it came to that.
+// runUntil runs until the step with this number, counted from 0, and reports whether it came to that.
 func (b *bench) runUntil(step int) (point string, reached bool) {
 	b.t.Helper()
 	n := 0

@@ -112,8 +112,7 @@ func (w *watcher) stopNotifier() {
 
 // loop runs until the run ends.
 func (w *watcher) loop(ctx context.Context) error {
-	// Notifications arrive in bursts; checking the files after each would take
-	// quadratic time.
+	// Notifications arrive in bursts; checking the files after each would take quadratic time.
 	pause := min(max(w.Settle/4, 2*time.Millisecond), 250*time.Millisecond)
 	var wake <-chan struct{}
 	for ctx.Err() == nil {

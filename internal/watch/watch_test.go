@@ -49,8 +49,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// The output, and the folders that files are moved to, may be in the folder
-// that is watched.
+// The output, and the folders that files are moved to, may be in the folder that is watched.
 func TestAllInOneFolder(t *testing.T) {
 	b := newBench(t)
 	b.opt.Output = filepath.Join(b.opt.Dir, "out")
@@ -130,8 +129,7 @@ func copyInPlace(_ *bench, path string) error {
 	return os.Rename(path+"x", path)
 }
 
-// disguise gives a file other contents of the same size, at the same time, on
-// another inode.
+// disguise gives a file other contents of the same size, at the same time, on another inode.
 func disguise(path, text string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -167,8 +165,7 @@ func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 	b.wantFiles(b.opt.Dir, "")
 }
 
-// A program that writes its file again while the old contents are merged does
-// not lose the new ones.
+// A program that writes its file again while the old contents are merged does not lose the new ones.
 func TestRewrittenBeforeDeletion(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {
@@ -250,8 +247,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// A run that dies after part of a file was merged leaves it to the next one to
-// put into quarantine.
+// A run that dies after part of a file was merged leaves it to the next one to put into quarantine.
 func TestPartOfDeadRun(t *testing.T) {
 	b := newBench(t)
 	b.opt.Delete, b.opt.Quarantine = true, filepath.Join(b.dir, "odd")

@@ -17,8 +17,7 @@ import (
 // count. It only ever goes down; a new family of formats raises it by what the test logs.
 const maxExported = 590
 
-// TestExportedNames: the public packages promise no more names than they must,
-// and each has a comment.
+// TestExportedNames: the public packages promise no more names than they must, and each has a comment.
 func TestExportedNames(t *testing.T) {
 	names := make(map[string]map[string]bool) // by package: one name may have a file for each system
 	public := packages(t, false)

@@ -81,8 +81,7 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 	}
 }
 
-// formatConstants returns the constants of package formats that name a family
-// or a format of one.
+// formatConstants returns the constants of package formats that name a family or a format of one.
 func formatConstants(t *testing.T) map[string]bool {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0)

@@ -1,5 +1,4 @@
-// Package architecture_test holds the source itself to what docs/architecture.md
-// says of it.
+// Package architecture_test holds the source itself to what docs/architecture.md says of it.
 package architecture_test
 
 import (
@@ -53,8 +52,7 @@ var layers = [][]string{
 	{"cmd/profuse"},
 }
 
-// isFormat reports whether a package is of one format. The packages above read formats through
-// profile.View alone.
+// isFormat reports whether a package is of one format. The packages above read formats through profile.View alone.
 func isFormat(pkg string) bool {
 	return strings.HasPrefix(pkg, "formats/") || pkg == "internal/program/covmap"
 }
@@ -69,8 +67,7 @@ var neutral = []string{
 // forTests are packages that only tests import.
 var forTests = []string{"test/oracle", "test/fulldisk", "test/hostile", "internal/files/store/storetest"}
 
-// packages yields the module's packages, each with the files of a kind and what
-// they import of the module.
+// packages yields the module's packages, each with the files of a kind and what they import of the module.
 func packages(t *testing.T, tests bool) map[string]map[string][]string {
 	t.Helper()
 	found := make(map[string]map[string][]string)

@@ -44,8 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// browser starts the browser at the first call. Without one the test is
-// skipped.
+// browser starts the browser at the first call. Without one the test is skipped.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path := oracle.Tool(t, "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -75,8 +74,7 @@ func browser(t *testing.T) context.Context {
 	return b.ctx
 }
 
-// A tab is one of the browser's. It notes what the console says and what is
-// asked of the network.
+// A tab is one of the browser's. It notes what the console says and what is asked of the network.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context
@@ -270,8 +268,7 @@ func (b *tab) turn(fragment string) {
 	b.drawn()
 }
 
-// frames waits until what was changed has been drawn. Drawings follow the first
-// layout.
+// frames waits until what was changed has been drawn. Drawings follow the first layout.
 const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 0))))`
 
 func (b *tab) frames() {
@@ -297,8 +294,7 @@ func (b *tab) drawn() {
 	}
 }
 
-// click clicks on the first element that a selector finds in the page that is
-// seen.
+// click clicks on the first element that a selector finds in the page that is seen.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(`.set:not([hidden]) .page:not([hidden]) ` + selector)))

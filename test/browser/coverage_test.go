@@ -24,8 +24,7 @@ import (
 // sourceView is the source that is seen.
 const sourceView = shownPage + `.querySelector('.cov-detail .source')`
 
-// cells returns the titles of the meters in the row of a file, by the titles of the columns:
-// "9 of 10, 90.0 %".
+// cells returns the titles of the meters in the row of a file, by the titles of the columns: "9 of 10, 90.0 %".
 func (b *tab) cells(label string) map[string]string {
 	b.t.Helper()
 	return value[map[string]string](b, fmt.Sprintf(`(() => {
@@ -68,8 +67,7 @@ int main(void) {
 }
 `
 
-// TestCoverageNumbers: the numbers of the tree and the counts of lines are those of
-// llvm-cov.
+// TestCoverageNumbers: the numbers of the tree and the counts of lines are those of llvm-cov.
 func TestCoverageNumbers(t *testing.T) {
 	t.Parallel()
 	clang := oracle.Tool(t, "/usr/lib/llvm-22/bin/clang", "clang-22")
@@ -372,8 +370,7 @@ func TestLLVMCovPages(t *testing.T) {
 	b.quiet("pages")
 }
 
-// TestLargeCoverage opens pages of 5,000 files. It says how long that takes; only the size
-// of the file is limited.
+// TestLargeCoverage opens pages of 5,000 files. It says how long that takes; only the size of the file is limited.
 func TestLargeCoverage(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()

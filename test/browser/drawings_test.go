@@ -41,8 +41,7 @@ func TestFlameSearch(t *testing.T) {
 	}
 }
 
-// TestFlameFills: no box is wider than its caller, or beside it, and the parts
-// of the whole fill it.
+// TestFlameFills: no box is wider than its caller, or beside it, and the parts of the whole fill it.
 func TestFlameFills(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")
@@ -74,8 +73,7 @@ func TestFlameFills(t *testing.T) {
 	b.quiet("flame")
 }
 
-// TestTreemap zooms into a group and back, with the mouse and with the
-// keyboard.
+// TestTreemap zooms into a group and back, with the mouse and with the keyboard.
 func TestTreemap(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")

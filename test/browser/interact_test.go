@@ -11,8 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// rows returns the texts of a column of the table that is seen, of the rows
-// that exist.
+// rows returns the texts of a column of the table that is seen, of the rows that exist.
 func (b *tab) rows(column int) []string {
 	return value[[]string](b, fmt.Sprintf(`[...`+shownPage+`.querySelectorAll('table.virtual tr[data-row]')].map((r) => r.cells[%d].textContent)`, column))
 }

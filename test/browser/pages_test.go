@@ -42,8 +42,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestServedPages opens every page of some fixtures, which have all pages
-// together, from the server.
+// TestServedPages opens every page of some fixtures, which have all pages together, from the server.
 func TestServedPages(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -84,8 +83,7 @@ func TestServedPages(t *testing.T) {
 	}
 }
 
-// fits fails the test if the document is wider than the window. What is in a
-// box that scrolls does not count.
+// fits fails the test if the document is wider than the window. What is in a box that scrolls does not count.
 func (b *tab) fits(where string) {
 	b.t.Helper()
 	wide := value[[]string](b, `(() => {

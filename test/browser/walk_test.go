@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// bothWays runs a test of a report that is a file, and of the same that is
-// served.
+// bothWays runs a test of a report that is a file, and of the same that is served.
 func bothWays(t *testing.T, name string, sources []report.Source, test func(b *tab, address string)) {
 	for way, addressOf := range map[string]func(*testing.T, string, []report.Source, report.Options) string{"file": writeReport, "server": serveReport} {
 		t.Run(way, func(t *testing.T) {
@@ -57,8 +56,7 @@ func (b *tab) chooseSet(set int) {
 	b.drawn()
 }
 
-// tabs returns the ids of the pages of the set that is seen. The tabs of a
-// served report come one after the other.
+// tabs returns the ids of the pages of the set that is seen. The tabs of a served report come one after the other.
 func (b *tab) tabs() []string {
 	b.t.Helper()
 	b.wait(`!document.querySelector('.set:not([hidden]) nav.tabs[aria-busy]')`)

@@ -65,8 +65,7 @@ func TestFixturesListTheFolder(t *testing.T) {
 	}
 }
 
-// identify reads format and version from the first bytes; the fixtures are all
-// little-endian.
+// identify reads format and version from the first bytes; the fixtures are all little-endian.
 func identify(b []byte) (format string, version int) {
 	if len(b) == 0 {
 		return "empty", 0

@@ -25,12 +25,10 @@ import (
 	"testing"
 )
 
-// Missing begins the reason of every skip and failure that a missing tool
-// causes.
+// Missing begins the reason of every skip and failure that a missing tool causes.
 const Missing = "oracle missing: "
 
-// RequireEnv is the environment variable that turns skips into failures when
-// it is "1".
+// RequireEnv is the environment variable that turns skips into failures when it is "1".
 const RequireEnv = "PROFUSE_REQUIRE_ORACLE"
 
 // LLVM returns the path of llvm-profdata of one LLVM release, by its major
@@ -91,8 +89,7 @@ func Run(t testing.TB, exe string, args ...string) (stdout, stderr string, code 
 	return RunIn(t, "", exe, args...)
 }
 
-// RunIn is [Run] in the given folder: compilers put the paths of their command
-// line into the names of functions.
+// RunIn is [Run] in the given folder: compilers put the paths of their command line into the names of functions.
 func RunIn(t testing.TB, dir, exe string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, diag bytes.Buffer
@@ -118,8 +115,7 @@ func Samples(t testing.TB) string {
 	return dir
 }
 
-// Root returns the folder of the profuse module that the test belongs to, also
-// from a module nested in it.
+// Root returns the folder of the profuse module that the test belongs to, also from a module nested in it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

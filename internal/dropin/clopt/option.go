@@ -43,8 +43,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// prefix returns the beginning of a message about the option. A group of switches has
-// no name, only its heading.
+// prefix returns the beginning of a message about the option. A group of switches has no name, only its heading.
 func (o *Option) prefix(prog string) string {
 	if o.name == "" {
 		return o.heading + " option: "
@@ -133,8 +132,7 @@ func (cs Commands) Uint32(p *uint32, name string) *Option {
 	return addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = n })
 }
 
-// Uint32s defines an option with a comma-separated list of unsigned 32-bit
-// values; it may be repeated.
+// Uint32s defines an option with a comma-separated list of unsigned 32-bit values; it may be repeated.
 func (cs Commands) Uint32s(p *[]uint32, name string) *Option {
 	o := addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = append(*p, n) })
 	o.commas = true

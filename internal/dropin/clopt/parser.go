@@ -16,8 +16,7 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata"
-	// or "profuse llvm-profdata".
+	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata" or "profuse llvm-profdata".
 	Prog string
 	// MaxInput is the size limit for pipes and compressed files that the environment sets, in
 	// bytes; 0 if it sets none.
@@ -49,8 +48,7 @@ const (
 // Parser holds the commands of a tool.
 type Parser struct {
 	Env
-	// Top holds the options that every command accepts. It is the command if the
-	// first argument names none.
+	// Top holds the options that every command accepts. It is the command if the first argument names none.
 	Top      *Command
 	Commands Commands
 }
@@ -115,8 +113,7 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 	return r.cmd, Run
 }
 
-// lookupCommand returns the command of that name, or the top level and the
-// name of a command one edit away.
+// lookupCommand returns the command of that name, or the top level and the name of a command one edit away.
 func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
 	for _, c := range p.Commands {
 		if c.Name == name {

@@ -292,8 +292,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrongExpressions: an expression with an error matches nothing, as in llvm-cov, and
-// is a warning.
+// TestWrongExpressions: an expression with an error matches nothing, as in llvm-cov, and is a warning.
 func TestWrongExpressions(t *testing.T) {
 	buildMacros(t)
 	for _, option := range []string{"-name-regex=(", "-ignore-filename-regex=("} {

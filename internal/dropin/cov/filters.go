@@ -91,8 +91,7 @@ func (t *tool) accepts(f *covmap.Function) bool {
 	return true
 }
 
-// An allowlist holds the functions of --name-allowlist: the part of LLVM's special case
-// lists that llvm-cov uses.
+// An allowlist holds the functions of --name-allowlist: the part of LLVM's special case lists that llvm-cov uses.
 type allowlist struct {
 	sections []section
 }
@@ -177,8 +176,7 @@ func isOne(s string) bool {
 	return n > 0 && (digits == "" || digits == "1")
 }
 
-// allows reports whether a pattern of a section that applies matches the name, which is not
-// demangled.
+// allows reports whether a pattern of a section that applies matches the name, which is not demangled.
 func (l *allowlist) allows(name string) bool {
 	for _, s := range l.sections {
 		if s.applies && slices.ContainsFunc(s.patterns, func(match func(string) bool) bool { return match(name) }) {
@@ -188,8 +186,7 @@ func (l *allowlist) allows(name string) bool {
 	return false
 }
 
-// compileStarred compiles a pattern of version 1: a regular expression in which "*"
-// stands for ".*".
+// compileStarred compiles a pattern of version 1: a regular expression in which "*" stands for ".*".
 func compileStarred(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return nil, message("Supplied regex was blank")

@@ -47,8 +47,7 @@ func compileGlob(pattern string) (func(string) bool, error) {
 	return func(name string) bool { return ere.MatchBytes(re, name) }, nil
 }
 
-// A globber translates a pattern into a regular expression. Bytes become the runes of
-// the same value.
+// A globber translates a pattern into a regular expression. Bytes become the runes of the same value.
 type globber struct {
 	rest     string
 	out      strings.Builder
@@ -57,8 +56,7 @@ type globber struct {
 	globs    int  // the product of the terms of all braces, at most mostGlobs
 }
 
-// next translates the next element of the pattern. A comma or a closing brace outside of
-// braces stands for itself.
+// next translates the next element of the pattern. A comma or a closing brace outside of braces stands for itself.
 func (g *globber) next() error {
 	c := g.rest[0]
 	g.rest = g.rest[1:]

@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Pages have the contents and the file names of llvm-cov's pages, and the markup of profuse's
-// reports.
+// Pages have the contents and the file names of llvm-cov's pages, and the markup of profuse's reports.
 
 //go:embed assets
 var assets embed.FS
@@ -57,8 +56,7 @@ func (t *tool) writeAssets() error {
 // escape returns text for a page.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "�")) }
 
-// link returns the address of a file below --output-dir from the page at path. Both are
-// paths of the file system.
+// link returns the address of a file below --output-dir from the page at path. Both are paths of the file system.
 func link(path, to string) string {
 	rel, err := filepath.Rel(filepath.Dir(path), to)
 	if err != nil {
@@ -108,8 +106,7 @@ var indexColumns = []struct {
 	{"MC/DC", func(o *options) bool { return o.mcdc }, mcdcOf},
 }
 
-// index writes the index page at path. If empty is set, a second table lists the files without
-// functions.
+// index writes the index page at path. If empty is set, a second table lists the files without functions.
 func (p *page) index(w io.Writer, path string, rows []row, total row, empty bool) {
 	title := "Coverage Report"
 	if total.name != totalName {

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// sources writes the page of a source to the file path, or of several sources to standard
-// output if path is "".
+// sources writes the page of a source to the file path, or of several sources to standard output if path is "".
 func (p *page) sources(w io.Writer, path string, contents func()) {
 	p.document(w, path, "Coverage Report", func() {
 		io.WriteString(w, "<div class=\"bar\">")
@@ -24,8 +23,7 @@ func (p *page) sources(w io.Writer, path string, contents func()) {
 	})
 }
 
-// markup writes a view of a page. It uses llvm-cov's words, and the elements and classes of
-// profuse's style sheet.
+// markup writes a view of a page. It uses llvm-cov's words, and the elements and classes of profuse's style sheet.
 func (p *page) markup(w io.Writer, v *view, how printing) {
 	class := "source excerpt"
 	if how.depth == 0 {
@@ -132,8 +130,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 	return out.String(), missed
 }
 
-// below writes what is shown after a line, in llvm-cov's order: expansions, instances,
-// branches, decisions.
+// below writes what is shown after a line, in llvm-cov's order: expansions, instances, branches, decisions.
 func (b *markupBody) below(l *covmap.Line) {
 	open := false
 	begin := func() {

@@ -469,8 +469,7 @@ func (t *tool) selected() []string {
 	return t.notIgnored()
 }
 
-// functionsOf returns the functions that llvm-cov lists for a file: the functions whose first
-// virtual file it is.
+// functionsOf returns the functions that llvm-cov lists for a file: the functions whose first virtual file it is.
 func (t *tool) functionsOf(file string) []*covmap.Function {
 	return slices.DeleteFunc(slices.Clone(t.cov.File(file).Functions), func(f *covmap.Function) bool { return f.Files[0] != file })
 }

@@ -40,8 +40,7 @@ type tool struct {
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
-// Main runs the tool with the arguments that follow its name and returns the exit code:
-// 0, or 1 after an error.
+// Main runs the tool with the arguments that follow its name and returns the exit code: 0, or 1 after an error.
 func Main(args []string, env Env) int {
 	if len(args) == 0 {
 		fmt.Fprint(env.Stderr, helpTop)
@@ -94,8 +93,7 @@ func Main(args []string, env Env) int {
 // A message is an error in LLVM's words.
 type message string
 
-// Error returns the text unchanged: it is compared with LLVM's, including its capital
-// letters and full stops.
+// Error returns the text unchanged: it is compared with LLVM's, including its capital letters and full stops.
 func (m message) Error() string { return string(m) }
 
 // errDone ends a run that has done what it was asked for.

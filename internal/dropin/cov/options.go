@@ -14,8 +14,7 @@ const (
 	lcovFormat
 )
 
-// branchOutput is the value of --show-branches: how often each outcome happened, or its
-// share of all.
+// branchOutput is the value of --show-branches: how often each outcome happened, or its share of all.
 type branchOutput int
 
 const (

@@ -147,8 +147,7 @@ func profileOf(t testing.TB, version int, name string) {
 	sh(t, llvmTool(t, version, "llvm-profdata"), "merge", name+".profraw", "-o", name+".profdata")
 }
 
-// commandLines are what every program is compared with: the options of each command
-// line.
+// commandLines are what every program is compared with: the options of each command line.
 var commandLines = [][]string{
 	{"export"},
 	{"export", "-format=lcov"},

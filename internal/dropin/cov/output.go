@@ -17,8 +17,7 @@ func (t *tool) write(fill func(io.Writer)) error {
 	return nil
 }
 
-// buffered passes a buffered w to fill and returns the first error of w, so that fill need not
-// check for errors.
+// buffered passes a buffered w to fill and returns the first error of w, so that fill need not check for errors.
 func buffered(w io.Writer, fill func(io.Writer)) error {
 	b := &buffer{bufio.NewWriterSize(w, 64<<10), w}
 	fill(b)
@@ -53,8 +52,7 @@ const mostCommits = 16
 
 func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
 
-// Go runs commit in the background. It blocks while mostCommits are running; wait returns the
-// first error.
+// Go runs commit in the background. It blocks while mostCommits are running; wait returns the first error.
 func (c *commits) Go(commit func() error) {
 	c.slots <- struct{}{}
 	c.wg.Go(func() {

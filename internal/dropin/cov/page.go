@@ -203,8 +203,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 	}
 }
 
-// hasMarkers reports whether a region that begins and ends on the line has another count than
-// the line.
+// hasMarkers reports whether a region that begins and ends on the line has another count than the line.
 func hasMarkers(l *covmap.Line) bool {
 	for i := range max(len(l.Segments), 1) - 1 {
 		if s := &l.Segments[i]; s.Entry && s.Count != l.Count && s.HasCount {

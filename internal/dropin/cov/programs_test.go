@@ -81,8 +81,7 @@ func TestRust(t *testing.T) {
 	}
 }
 
-// TestObjects compares what several programs, libraries, archives and objects give
-// together.
+// TestObjects compares what several programs, libraries, archives and objects give together.
 func TestObjects(t *testing.T) {
 	logCompared(t)
 	for _, version := range []int{22, 14, 16, 19} {

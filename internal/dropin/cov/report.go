@@ -34,8 +34,7 @@ func (t *tool) report() error {
 	return t.write(t.functionReport)
 }
 
-// The widths of columns in characters: FileReportColumns and FunctionReportColumns of LLVM's
-// CoverageReport.cpp.
+// The widths of columns in characters: FileReportColumns and FunctionReportColumns of LLVM's CoverageReport.cpp.
 var (
 	fileColumns     = [...]int{25, 12, 18, 10, 12, 18, 10, 16, 16, 10, 12, 18, 10, 12, 18, 10, 20, 21, 10}
 	functionColumns = [...]int{25, 10, 8, 8, 10, 8, 8, 10, 8, 8, 20, 8, 8}
@@ -68,8 +67,7 @@ var (
 // always is for the columns that no option hides.
 func always(*options) bool { return true }
 
-// The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of
-// the line coverage.
+// The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of the line coverage.
 var fileGroups = []columnGroup{
 	{[3]string{"Regions", "Missed Regions", "Cover"}, 1, func(o *options) bool { return o.regions }, regionsOf, regionsOf, true},
 	{[3]string{"Functions", "Missed Functions", "Executed"}, 4, always, functionsOf, functionsOf, false},
@@ -133,8 +131,7 @@ func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
 }
 
-// fileRows returns the rows of the table of files, and their sum. Names lack the folders that
-// all files share.
+// fileRows returns the rows of the table of files, and their sum. Names lack the folders that all files share.
 func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	rows = make([]row, len(files))
 	prefix := redundantPrefix(files)
@@ -151,8 +148,7 @@ func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	return rows, total
 }
 
-// fileSum returns the numbers of a file. With filtered it counts only functions that the
-// filters accept.
+// fileSum returns the numbers of a file. With filtered it counts only functions that the filters accept.
 func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	f := t.cov.File(name)
 	if filtered && len(t.filters) > 0 {
@@ -247,8 +243,7 @@ func (t *tool) fileRow(w io.Writer, r row) {
 	fmt.Fprintln(w)
 }
 
-// functionReport (CoverageReport::renderFunctionReports) prints a table of the functions of
-// each file.
+// functionReport (CoverageReport::renderFunctionReports) prints a table of the functions of each file.
 func (t *tool) functionReport(w io.Writer) {
 	for i, name := range t.sources {
 		if i > 0 {

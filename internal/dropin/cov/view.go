@@ -69,8 +69,7 @@ type lineOf[T any] struct {
 	items []T
 }
 
-// An instance is an instantiation of a function, shown after its last line. view is nil
-// if it did not run.
+// An instance is an instantiation of a function, shown after its last line. view is nil if it did not run.
 type instance struct {
 	name string
 	line uint32

@@ -115,8 +115,7 @@ func (p *ere) alternatives(inGroup bool) error {
 	}
 }
 
-// piece reads an atom and its repetition. A repetition of "^" or of a repetition is an
-// error.
+// piece reads an atom and its repetition. A repetition of "^" or of a repetition is an error.
 func (p *ere) piece() error {
 	caret := p.rest[0] == '^'
 	if err := p.atom(); err != nil {
@@ -139,8 +138,7 @@ func (p *ere) piece() error {
 	return nil
 }
 
-// atom reads a group, a bracket expression, an anchor, "." or a character. A ")" outside of a
-// group is an error.
+// atom reads a group, a bracket expression, an anchor, "." or a character. A ")" outside of a group is an error.
 func (p *ere) atom() error {
 	switch c := p.next(); c {
 	case '(':

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// startSource has initializers, which the debug information says of no file to
-// be declared in.
+// startSource has initializers, which the debug information says of no file to be declared in.
 const startSource = `struct setting { volatile int value; setting(int v); };
 __attribute__((noinline)) setting::setting(int v) : value(v) { if (v < 0) value = 0; }
 setting low(4), high(5);
@@ -121,8 +120,7 @@ func TestCorrelate(t *testing.T) {
 	}
 }
 
-// astray is a program for binary correlation in which the first records point to
-// no counters.
+// astray is a program for binary correlation in which the first records point to no counters.
 func astray(t *testing.T, program string, records int) string {
 	t.Helper()
 	f, err := elf.NewFile(strings.NewReader(program))

@@ -30,8 +30,7 @@ func TestCorrelateUnnamed(t *testing.T) {
 	}
 }
 
-// unnamed is a program for binary correlation with other name references in the
-// first records.
+// unnamed is a program for binary correlation with other name references in the first records.
 func unnamed(t *testing.T, program string, records int) string {
 	t.Helper()
 	f, err := elf.NewFile(strings.NewReader(program))

@@ -50,8 +50,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestSaid pins what is said where LLVM says nothing, or what depends on the
-// time.
+// TestSaid pins what is said where LLVM says nothing, or what depends on the time.
 func TestSaid(t *testing.T) {
 	files := heapFiles(t)
 	files["cut.idx"] = files["p.idx"][:len(files["p.idx"])-200]

@@ -35,8 +35,7 @@ func (t *tool) filters() (want, reject func(name string) bool, err error) {
 	return want, reject, err
 }
 
-// remapping (SymbolRemapper) returns the renaming of functions by --remapping-file, or nil
-// without that option.
+// remapping (SymbolRemapper) returns the renaming of functions by --remapping-file, or nil without that option.
 func (t *tool) remapping() (func(string) string, error) {
 	name := t.opt.remappingFile
 	if name == "" {

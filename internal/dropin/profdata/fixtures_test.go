@@ -135,8 +135,7 @@ func TestOrderFixtures(t *testing.T) {
 	compareFixtures(t, 1, "order", "order -num-test-traces=1")
 }
 
-// Each fixture is compared with one that shares functions with it and with one
-// that does not.
+// Each fixture is compared with one that shares functions with it and with one that does not.
 func TestOverlapFixtures(t *testing.T) {
 	base := func(fixture string) string {
 		for _, f := range oracle.Fixtures(t) {

@@ -34,8 +34,7 @@ func (t *tool) readList(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// takeStdin returns standard input at the first call and, as LLVM does, an empty reader at all
-// others.
+// takeStdin returns standard input at the first call and, as LLVM does, an empty reader at all others.
 func (t *tool) takeStdin() io.Reader {
 	if t.stdinTaken.Swap(true) {
 		return strings.NewReader("")
@@ -60,8 +59,7 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 	return err
 }
 
-// readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning
-// about each field.
+// readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning about each field.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w profile.Warning) {
 		// LLVM does not warn about suspicious counters here.

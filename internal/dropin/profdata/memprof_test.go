@@ -224,8 +224,7 @@ func TestShowMemProf(t *testing.T) {
 	compareRows(t, files, rows)
 }
 
-// TestMemProfBeyond pins what is said that LLVM does not say, and what is
-// refused in its stead.
+// TestMemProfBeyond pins what is said that LLVM does not say, and what is refused in its stead.
 func TestMemProfBeyond(t *testing.T) {
 	files := heapFiles(t)
 	writeFiles(t, ".", files)

@@ -60,8 +60,7 @@ func (t *tool) writeMerged(m *irpgo.Merged) error {
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })
 }
 
-// write (writeInstrProfile) writes the result in the format that options choose. Only text may
-// go to a terminal.
+// write (writeInstrProfile) writes the result in the format that options choose. Only text may go to a terminal.
 func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:
@@ -113,8 +112,7 @@ func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 	return false
 }
 
-// repeats reports whether a site lists a value twice. A site has at most 255
-// values.
+// repeats reports whether a site lists a value twice. A site has at most 255 values.
 func repeats(site []irpgo.ValueData) bool {
 	for i, d := range site {
 		for _, e := range site[:i] {

@@ -26,8 +26,7 @@ type mergeContext struct {
 	levels levels
 }
 
-// levels are the first merged inputs of front-end and of IR instrumentation,
-// nil if there was none.
+// levels are the first merged inputs of front-end and of IR instrumentation, nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
 // addInput adds an input with at least one merged record.
@@ -214,8 +213,7 @@ func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	}
 	switch {
 	case code(err) == llvmerr.EmptyRawProfile:
-		// The process was killed before it wrote its profile. LLVM does not report that
-		// either.
+		// The process was killed before it wrote its profile. LLVM does not report that either.
 	case err != nil:
 		c.errors = append(c.errors, inFile(err, in.name))
 	case suspect != nil:
@@ -312,8 +310,7 @@ func (c *mergeContext) mergeFrom(from *mergeContext) (r joinResult) {
 		}
 	}
 	if clash(c.kind, from.kind) || c.merger.Merge(from.merger) != nil {
-		// LLVM words a conflict of two kinds of profile differently here than
-		// for a single input.
+		// LLVM words a conflict of two kinds of profile differently here than for a single input.
 		text := "unsupported instrumentation profile format version"
 		if (c.kind^from.kind)&irpgo.FrontEnd == 0 {
 			text += ": cannot merge FunctionEntryOnly profiles and BB profiles together"

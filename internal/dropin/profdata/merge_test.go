@@ -259,8 +259,7 @@ func TestMergeUnnamed(t *testing.T) {
 	}
 }
 
-// TestWalkLinks: links back to a folder on the way are not followed, others
-// are.
+// TestWalkLinks: links back to a folder on the way are not followed, others are.
 func TestWalkLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, ".", textFiles)

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A failure is an error that ends the run. Its fields are the parts of the
-// printed message.
+// A failure is an error that ends the run. Its fields are the parts of the printed message.
 type failure struct {
 	whence  string // file, or file and line; may be empty
 	message string
@@ -27,8 +26,7 @@ func (f *failure) Error() string {
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
-// errNoCutoff is the error about a summary without the cutoffs for hot or cold. LLVM 22 crashes
-// with this message.
+// errNoCutoff is the error about a summary without the cutoffs for hot or cold. LLVM 22 crashes with this message.
 var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
 
 // inFile words err as LLVM does and adds the name of the file.
@@ -49,8 +47,7 @@ func code(err error) llvmerr.Code {
 	return 0
 }
 
-// words words err as LLVM does: a system error as strerror does, an error about
-// a profile by its code.
+// words words err as LLVM does: a system error as strerror does, an error about a profile by its code.
 func words(err error) string {
 	if s, ok := withcolor.Strerror(err); ok {
 		return s

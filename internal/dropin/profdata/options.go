@@ -45,8 +45,7 @@ const (
 	showYAML
 )
 
-// options holds the command line. Fields named after their option have no
-// comment.
+// options holds the command line. Fields named after their option have no comment.
 type options struct {
 	// Of all commands.
 	color            withcolor.Mode
@@ -106,8 +105,7 @@ type options struct {
 	supplement supplementOptions // of merge
 }
 
-// defaults returns the options of an empty command line.
-// The numbers are the cl::init of llvm-profdata 22.
+// defaults returns the options of an empty command line. The numbers are the cl::init of llvm-profdata 22.
 func defaults() options {
 	return options{
 		output:         "-",
@@ -260,8 +258,7 @@ func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 		clopt.Choice[sampleLayout]{Name: "nest", Value: nestLayout}, clopt.Choice[sampleLayout]{Name: "flat", Value: flatLayout})
 }
 
-// ofMerge declares the options of --supplement-instr-with-sample.
-// They apply to its adjustInstrProfile.
+// ofMerge declares the options of --supplement-instr-with-sample. They apply to its adjustInstrProfile.
 func (o *supplementOptions) ofMerge(merge clopt.Commands) {
 	merge.String(&o.file, "supplement-instr-with-sample")
 	merge.Float(&o.zeroShare, "zero-counter-threshold")

@@ -110,8 +110,7 @@ func parting(ours, llvm string) string {
 type row struct {
 	args  string // separated by blanks, '…' keeps blanks together
 	stdin string
-	// differs says why the two are to differ, and in what: "stderr: we warn".
-	// Such a row fails when they do not.
+	// differs says why the two are to differ, and in what: "stderr: we warn". Such a row fails when they do not.
 	differs string
 }
 

@@ -90,8 +90,7 @@ func (o *output) flush() {
 	o.pending = o.pending[:0]
 }
 
-// commit writes the rest and makes the file visible. After an error the file stays as it
-// was.
+// commit writes the rest and makes the file visible. After an error the file stays as it was.
 func (o *output) commit() error {
 	o.flush()
 	if o.err != nil {

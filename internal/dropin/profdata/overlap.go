@@ -34,8 +34,7 @@ func (t *tool) overlapTo(out *output) error {
 	}
 	for i, file := range files {
 		if sums[i].Counts < 1 {
-			// LLVM exits before it flushes this line, unless the output is a
-			// terminal.
+			// LLVM exits before it flushes this line, unless the output is a terminal.
 			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", file)
 			if out.tty {
 				fmt.Fprintln(out, text)
@@ -80,8 +79,7 @@ func printOverlapHead(w io.Writer, base, test string) {
 	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", base, test)
 }
 
-// sumCounts reads a profile and returns its sums. Errors of the contents have LLVM's words for
-// this step.
+// sumCounts reads a profile and returns its sums. Errors of the contents have LLVM's words for this step.
 func (t *tool) sumCounts(file string) (sums countSums, err error) {
 	err = t.readProfile(file, func(r *irpgo.Reader) error {
 		sums = sumCounts(r, t.opt.overlapCS)

@@ -299,8 +299,7 @@ func (h *hotLocations) addLocations(o *sampleOverlap, base, test, locations uint
 	h.any += (inBase | inTest) * locations
 }
 
-// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together,
-// others with nil.
+// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together, others with nil.
 func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -323,8 +322,7 @@ func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	}
 }
 
-// print (dumpProgramSummary) prints the numbers of the whole profiles. LLVM calls locations
-// blocks.
+// print (dumpProgramSummary) prints the numbers of the whole profiles. LLVM calls locations blocks.
 func (o *sampleOverlap) print(w io.Writer) {
 	base, test := o.base, o.test
 	fmt.Fprintf(w, "  Whole program profile similarity: %s\n", percentText(o.similarity, 3))

@@ -36,8 +36,7 @@ const (
 	flatLayout
 )
 
-// readSample reads a sample profile. It fails for the refused formats. All errors have LLVM's
-// words.
+// readSample reads a sample profile. It fails for the refused formats. All errors have LLVM's words.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
 	memlimit.CollectLate(256 << 20) // most of what is read is kept
 	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReaderOptions) (err error) {

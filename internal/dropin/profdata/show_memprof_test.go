@@ -114,8 +114,7 @@ func firstLineThatDiffers(got, want string) string {
 	return fmt.Sprintf("%d: %d lines, want %d", min(len(g), len(w)), len(g), len(w))
 }
 
-// TestRandomizeHotness checks the first numbers of the C library's generator, and that both
-// temperatures occur.
+// TestRandomizeHotness checks the first numbers of the C library's generator, and that both temperatures occur.
 func TestRandomizeHotness(t *testing.T) {
 	for seed, want := range map[uint32][]uint32{
 		1: {1804289383, 846930886, 1681692777}, 0: {1804289383}, 42: {71876166, 708592740, 1483128881},

@@ -175,8 +175,7 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	}
 }
 
-// mostSamples returns the greatest count of a function and its inlined callees; any is false if
-// there is none.
+// mostSamples returns the greatest count of a function and its inlined callees; any is false if there is none.
 func mostSamples(f *sampleprof.Function) (most uint64, any bool) {
 	for i := range f.Body {
 		most, any = max(most, f.Body[i].Count), true

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// totals prints the text that follows the functions, in LLVM's order, whatever the order of the
-// options.
+// totals prints the text that follows the functions, in LLVM's order, whatever the order of the options.
 func (s *shower) totals() error {
 	o := s.opt
 	sum := s.summary.Summary(s.cutoffs())
@@ -80,8 +79,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// cutoffs returns the cutoffs of the summary in millionths of the total, nil if no option needs
-// any.
+// cutoffs returns the cutoffs of the summary in millionths of the total, nil if no option needs any.
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
@@ -128,8 +126,7 @@ func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	}
 }
 
-// printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed
-// profiles.
+// printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed profiles.
 func (s *shower) printBinaryIDs() {
 	info := s.r.Info
 	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {
@@ -151,8 +148,7 @@ func (s *shower) version() uint64 {
 	return uint64(info.Version)
 }
 
-// printTraces prints the temporal traces with the names of functions, in the order of their
-// first calls.
+// printTraces prints the temporal traces with the names of functions, in the order of their first calls.
 func (s *shower) printTraces() {
 	traces, stream := s.r.Traces()
 	s.printf("Temporal Profile Traces (samples=%d seen=%d):\n", len(traces), stream)

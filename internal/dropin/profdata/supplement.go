@@ -79,8 +79,7 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged
 	return m, nil
 }
 
-// A suppleFunction (InstrProfileEntry) is a function of an instrumentation profile that may be
-// adjusted.
+// A suppleFunction (InstrProfileEntry) is a function of an instrumentation profile that may be adjusted.
 type suppleFunction struct {
 	record *irpgo.Record
 	most   uint64 // greatest counter

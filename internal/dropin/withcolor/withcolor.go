@@ -1,5 +1,4 @@
-// Package withcolor prints diagnostics in the form and the colours of LLVM's WithColor
-// class.
+// Package withcolor prints diagnostics in the form and the colours of LLVM's WithColor class.
 package withcolor
 
 import (

@@ -47,8 +47,7 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// ErrSameFile is wrapped by the error of [Create] when the target is one of
-// the inputs.
+// ErrSameFile is wrapped by the error of [Create] when the target is one of the inputs.
 var ErrSameFile = errors.New("output file is also an input")
 
 // IsTemp reports whether the name of a file, its folder aside, is one that
@@ -127,8 +126,7 @@ func Create(path string, opts Options) (*File, error) {
 	return f, nil
 }
 
-// WriteFile writes all of r to the file path, as a whole or, on failure, not at
-// all.
+// WriteFile writes all of r to the file path, as a whole or, on failure, not at all.
 func WriteFile(path string, r io.Reader) error {
 	f, err := Create(path, Options{})
 	if err != nil {
@@ -155,8 +153,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail records and returns the first failure, with the name of the output instead of the
-// temporary file's.
+// fail records and returns the first failure, with the name of the output instead of the temporary file's.
 func (f *File) fail(err error) error {
 	if f.err == nil {
 		f.err = f.wrap("write", err)

@@ -115,8 +115,7 @@ func TestKilledWriterLeavesTheOldFile(t *testing.T) {
 	}
 }
 
-// TestRemoveAll: a process that ends by itself leaves nothing behind, and what it had
-// committed stays.
+// TestRemoveAll: a process that ends by itself leaves nothing behind, and what it had committed stays.
 func TestRemoveAll(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")

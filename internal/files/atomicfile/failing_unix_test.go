@@ -80,8 +80,7 @@ func TestFailingCommit(t *testing.T) {
 	}
 }
 
-// TestOpenDescriptors: names of what the process has open, and of what it has
-// not.
+// TestOpenDescriptors: names of what the process has open, and of what it has not.
 func TestOpenDescriptors(t *testing.T) {
 	_, err := Create("/dev/fd/987654", Options{})
 	if pe := (*fs.PathError)(nil); !errors.As(err, &pe) || pe.Path != "/dev/fd/987654" || !errors.Is(err, syscall.EBADF) {

@@ -13,8 +13,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// descriptor returns the descriptor of this process that name, taken literally,
-// stands for.
+// descriptor returns the descriptor of this process that name, taken literally, stands for.
 func descriptor(name string) (fd int, ok bool) {
 	switch name = filepath.Clean(name); name {
 	case "/dev/stdout":
@@ -53,8 +52,7 @@ func syncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// Sync waits until a file and its name are on disk, on file systems that support
-// fsync.
+// Sync waits until a file and its name are on disk, on file systems that support fsync.
 func Sync(path string) error {
 	if err := syncPath(path); err != nil {
 		return err

@@ -136,8 +136,7 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// TestKilled: the system releases the lock of a killed process, and Acquire calls waiting once
-// before it waits.
+// TestKilled: the system releases the lock of a killed process, and Acquire calls waiting once before it waits.
 func TestKilled(t *testing.T) {
 	path := counter(t)
 	cmd := child(t, "hold", path)

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and
-// keeps others from it.
+// TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and keeps others from it.
 func TestShare(t *testing.T) {
 	path := counter(t)
 	writer, err := os.OpenFile(path, os.O_RDWR, 0)

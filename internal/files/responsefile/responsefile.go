@@ -13,8 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// Limits for all response files of a command line together. The names of 100,000 inputs take some
-// 10 MB.
+// Limits for all response files of a command line together. The names of 100,000 inputs take some 10 MB.
 const (
 	maxResponseBytes = 64 << 20
 	maxResponseFiles = 10_000

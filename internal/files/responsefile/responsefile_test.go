@@ -65,8 +65,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandAgainstLLVM has llvm-profdata list the files that the same
-// response file names.
+// TestExpandAgainstLLVM has llvm-profdata list the files that the same response file names.
 func TestExpandAgainstLLVM(t *testing.T) {
 	profdata := oracle.LLVM(t, 22)
 	t.Chdir(t.TempDir())

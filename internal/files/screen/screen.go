@@ -102,8 +102,7 @@ func (s *Screen) Flush() error {
 	return err
 }
 
-// translate appends the translation of p to s.buf. It returns the incomplete end of p, or nothing
-// if p is the last.
+// translate appends the translation of p to s.buf. It returns the incomplete end of p, or nothing if p is the last.
 func (s *Screen) translate(p []byte, last bool) (rest []byte) {
 	for len(p) > 0 {
 		if p[0] == mark[0] {

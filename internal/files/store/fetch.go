@@ -19,8 +19,7 @@ import (
 const (
 	// maxReads is the number of reads in flight.
 	maxReads = 64
-	// partSize is the size in bytes of a part of a large object; the parts are read at
-	// the same time.
+	// partSize is the size in bytes of a part of a large object; the parts are read at the same time.
 	partSize = 16 << 20
 	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before
 	// anybody asks for them.
@@ -29,8 +28,7 @@ const (
 	// copyBuffer is the memory in bytes of a read in flight.
 	copyBuffer = 64 << 10
 
-	// attempts is how often an operation is tried. The waits between attempts double from
-	// firstWait to maxWait.
+	// attempts is how often an operation is tried. The waits between attempts double from firstWait to maxWait.
 	attempts  = 8
 	firstWait = 200 * time.Millisecond
 	maxWait   = 15 * time.Second
@@ -42,8 +40,7 @@ const (
 type Fetcher struct {
 	// Folder contains the copies.
 	Folder string
-	// Keep keeps released copies, so that nothing is read twice, and removes the limit of
-	// copies ahead.
+	// Keep keeps released copies, so that nothing is read twice, and removes the limit of copies ahead.
 	Keep bool
 
 	wait func(ctx context.Context, d time.Duration) error // for tests
@@ -76,8 +73,7 @@ type fetched struct {
 	err   error
 }
 
-// NewFetcher returns a fetcher that copies into a folder for temporary files. It ends
-// with ctx.
+// NewFetcher returns a fetcher that copies into a folder for temporary files. It ends with ctx.
 func NewFetcher(ctx context.Context, folder string) *Fetcher {
 	f := &Fetcher{Folder: folder, slots: make(chan struct{}, maxReads), wait: sleep}
 	f.ctx, f.cancel = context.WithCancel(ctx)
@@ -301,8 +297,7 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 	}
 }
 
-// copyOnce copies as many bytes as one connection delivers and returns their number, also on
-// error.
+// copyOnce copies as many bytes as one connection delivers and returns their number, also on error.
 func (f *Fetcher) copyOnce(ctx context.Context, file *os.File, c *fetched, from, length int64) (n int64, err error) {
 	if length == 0 {
 		return 0, nil

@@ -1,5 +1,4 @@
-// Package guid computes LLVM's 64-bit identities of names, and the hashes in MIP files that are
-// made from them.
+// Package guid computes LLVM's 64-bit identities of names, and the hashes in MIP files that are made from them.
 package guid
 
 import (

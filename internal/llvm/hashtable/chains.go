@@ -78,8 +78,7 @@ func (c *Chains) BucketLen(b int) int {
 	return n
 }
 
-// Bucket iterates over the entries of bucket b, in the order in which they
-// are written.
+// Bucket iterates over the entries of bucket b, in the order in which they are written.
 func (c *Chains) Bucket(b int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := c.head[b]; i >= 0; i = c.next[i] {

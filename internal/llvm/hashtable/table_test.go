@@ -84,8 +84,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestArrange: the number of buckets is LLVM's, and every entry stands in the
-// bucket of its hash.
+// TestArrange: the number of buckets is LLVM's, and every entry stands in the bucket of its hash.
 func TestArrange(t *testing.T) {
 	for n, want := range map[int]int{0: 1, 1: 1, 2: 1, 3: 8, 5: 8, 6: 16, 11: 16, 12: 32, 47: 64, 48: 128, 1000: 2048} {
 		hashes := make([]uint64, n)
@@ -147,8 +146,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestUnchecked: without the check a table whose index is wrong is still
-// walked, as LLVM does.
+// TestUnchecked: without the check a table whose index is wrong is still walked, as LLVM does.
 func TestUnchecked(t *testing.T) {
 	f, payload, index := build(keys(20))
 	for i := index + 16; i < uint64(len(f)); i++ {

@@ -65,8 +65,7 @@ func (e *MIPError) Unwrap() error {
 	return mipCodes[e.Code].class
 }
 
-// MIPMessages returns the messages that llvm-mipdata prints for err, each after
-// "error: "; nil if it has none.
+// MIPMessages returns the messages that llvm-mipdata prints for err, each after "error: "; nil if it has none.
 func MIPMessages(err error) []string {
 	var me *MIPError
 	if !errors.As(err, &me) {

@@ -5,8 +5,7 @@ package llvmorder
 
 import "github.com/zeebo/xxh3"
 
-// A Hash is how a release of LLVM hashes integers
-// (DenseMapInfo<uint64_t>::getHashValue).
+// A Hash is how a release of LLVM hashes integers (DenseMapInfo<uint64_t>::getHashValue).
 type Hash func(key uint64) uint32
 
 // Times37 is the hash before LLVM 19.

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// What real files say of the order, the tests of irpgo and memprof compare byte
-// for byte.
+// What real files say of the order, the tests of irpgo and memprof compare byte for byte.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -2,8 +2,7 @@ package llvmorder
 
 import "math/bits"
 
-// smallSort is the greatest length of a range that is sorted by insertion, which keeps the order
-// of equal elements.
+// smallSort is the greatest length of a range that is sorted by insertion, which keeps the order of equal elements.
 const smallSort = 16
 
 // Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so
@@ -39,8 +38,7 @@ func (t sorter[E]) partition(s []E, depth int) {
 	}
 }
 
-// medianToFirst (__move_median_to_first) swaps the median of three elements with
-// the first of s.
+// medianToFirst (__move_median_to_first) swaps the median of three elements with the first of s.
 func (t sorter[E]) medianToFirst(s []E, a, b, c int) {
 	median := c
 	switch ab, bc, ac := t.less(s[a], s[b]), t.less(s[b], s[c]), t.less(s[a], s[c]); {

@@ -68,8 +68,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestQuoteAsLLVM compares with obj2yaml, which prints the names of
-// symbols with the same code.
+// TestQuoteAsLLVM compares with obj2yaml, which prints the names of symbols with the same code.
 func TestQuoteAsLLVM(t *testing.T) {
 	clang, obj2yaml := oracle.Tool(t, "clang-22"), oracle.Tool(t, "obj2yaml-22")
 	var asm strings.Builder

@@ -28,14 +28,12 @@ func (s *Scanner) Scalar() string {
 	return text
 }
 
-// scalar reads a plain or quoted scalar. After a quoted scalar, which may be a key, it skips
-// blanks.
+// scalar reads a plain or quoted scalar. After a quoted scalar, which may be a key, it skips blanks.
 func (s *Scanner) scalar() (text string, quoted bool) {
 	if s.pos >= len(s.data) {
 		return "", false
 	}
-	// Anchors, aliases, tags, block scalars and directives are refused, as are the characters that YAML
-	// reserves.
+	// Anchors, aliases, tags, block scalars and directives are refused, as are the characters that YAML reserves.
 	switch c := s.data[s.pos]; c {
 	case '\'', '"':
 		text = s.quoted(c)

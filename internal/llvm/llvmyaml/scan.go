@@ -111,8 +111,7 @@ func (s *Scanner) rest() string {
 // only blanks come before.
 func (s *Scanner) column() int { return s.pos - s.start }
 
-// blank skips blanks, comments and line ends. It sets inline if the next content
-// is in the line where it began.
+// blank skips blanks, comments and line ends. It sets inline if the next content is in the line where it began.
 func (s *Scanner) blank() {
 	s.inline = true
 	for s.pos < len(s.data) {
@@ -205,8 +204,7 @@ func (s *Scanner) dash() bool {
 		(s.pos+1 == len(s.data) || strings.IndexByte(" \t\r\n", s.data[s.pos+1]) >= 0)
 }
 
-// open enters the flow collection that begins with bracket at this position, and
-// reports whether there is one.
+// open enters the flow collection that begins with bracket at this position, and reports whether there is one.
 func (s *Scanner) open(bracket byte) bool {
 	if s.err != nil || s.pos >= len(s.data) || s.data[s.pos] != bracket {
 		return false

@@ -151,8 +151,7 @@ func (p *partitioner) bisect(nodes []*node, depth int, root, offset int) {
 	p.bisect(b, depth+1, right, offset+middle)
 }
 
-// A signature holds the gain of moving a function of a utility node
-// (UtilitySignature).
+// A signature holds the gain of moving a function of a utility node (UtilitySignature).
 type signature struct {
 	left, right uint32  // functions on each side
 	toRight     float32 // gain of moving one to the right
@@ -212,8 +211,7 @@ func compactUtilities(nodes []*node) []signature {
 	return make([]signature, len(number))
 }
 
-// iterate moves pairs of nodes in descending order of gain, and returns how many
-// nodes it moved.
+// iterate moves pairs of nodes in descending order of gain, and returns how many nodes it moved.
 func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signature, left, right int, rng *mt19937.Generator) (moved int) {
 	for i := range signatures {
 		if s := &signatures[i]; !s.valid {
