@@ -293,7 +293,6 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 	return results, nil
 }
 
-// remarks returns how many remarks a check made.
 func remarks(r *trial.Result) int { return bytes.Count(r.Stdout, []byte("remark:")) }
 
 // outcomeOf compares the results of a damaged and the intact file.

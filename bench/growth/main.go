@@ -187,7 +187,6 @@ func (s *series) exponent(of func(point) float64) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// power prints an exponent.
 func power(e float64) string {
 	if math.IsNaN(e) {
 		return "–"

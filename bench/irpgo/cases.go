@@ -76,7 +76,6 @@ func (b *bench) merging(inputs []string) []*command {
 	return append(b.mergingBy(runtime.NumCPU(), inputs), one[:2]...)
 }
 
-// mergingBy64 merges with many more threads than there are CPUs.
 func (b *bench) mergingBy64(inputs []string) []*command { return b.mergingBy(64, inputs) }
 
 // mergingOne merges a single input, which threads cannot share.

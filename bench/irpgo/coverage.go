@@ -61,7 +61,6 @@ func coverSource(s int) string {
 	return b.String()
 }
 
-// makeCovered returns the program and its profile.
 func makeCovered(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "covered")
 	var sources []source

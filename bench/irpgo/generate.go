@@ -112,7 +112,6 @@ func build(program string, sources []source, compiler ...string) error {
 	return prepare(link[0], link[1:]...)
 }
 
-// program returns the path of a program linked from the units.
 func program(dir, name string, units []int) (string, error) {
 	path := filepath.Join(dir, name)
 	sources := []source{{name + "-main.c", mainUnit(units, functionsPerUnit)}}
@@ -236,7 +235,6 @@ func makeIndexed(dir string) ([]string, error) {
 	})
 }
 
-// makeHuge makes the very large profile.
 func makeHuge(dir string) ([]string, error) {
 	out := filepath.Join(dir, "huge.profdata")
 	if measure.Exists(out) {
@@ -315,7 +313,6 @@ func prepareApart(writer string, files ...string) error {
 	return prepare(self, append([]string{writeFlag, writer}, files...)...)
 }
 
-// prepare runs one command of the preparations.
 func prepare(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)

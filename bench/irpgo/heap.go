@@ -36,7 +36,6 @@ func (c *chance) n(n int) int {
 	return int(*c>>16) % n
 }
 
-// header declares the functions.
 func (p *heapProgram) header() string {
 	var b strings.Builder
 	b.WriteString("#pragma once\n#include <cstdlib>\n#include <cstring>\n")
@@ -61,7 +60,6 @@ func (p *heapProgram) header() string {
 	return b.String()
 }
 
-// function is one function of a layer.
 func (p *heapProgram) function(c *chance, layer, i int) string {
 	var b strings.Builder
 	// Functions of the last layer call nobody and always allocate.
@@ -125,7 +123,6 @@ var heapCompiler = strings.Fields("clang++-22 -fuse-ld=lld -Wl,--build-id -Wno-u
 	"-fmemory-profile -g -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer " +
 	"-fno-optimize-sibling-calls -fdebug-info-for-profiling -fno-exceptions -std=c++17")
 
-// build returns the path of the program.
 func (p *heapProgram) build(dir string) (string, error) {
 	program := filepath.Join(dir, p.name)
 	sources := []source{{p.name + ".h", p.header()}}
@@ -158,7 +155,6 @@ func (p *heapProgram) record(dir string, times int) (string, error) {
 	return raw, os.Rename(written[0], raw)
 }
 
-// makeHeap returns a function that makes a raw profile and its program.
 func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
 		dir, err := heapDir(dir)

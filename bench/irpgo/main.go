@@ -131,7 +131,6 @@ func (b *bench) run(chosen string) error {
 	return nil
 }
 
-// measure measures a case.
 func (b *bench) measure(c *benchCase) (*result, error) {
 	inputs, err := c.make(b.dir)
 	if err != nil || b.prepare {

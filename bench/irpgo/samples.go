@@ -22,12 +22,10 @@ const (
 	fileFunctions    = 16_000 // of one of many, which have a seventh of their functions in common with another
 )
 
-// makeSampled returns a large sample profile.
 func makeSampled(dir string) ([]string, error) {
 	return writtenSamples(dir, "sampled", 1)
 }
 
-// makeSampledMany returns sample profiles of many programs.
 func makeSampledMany(dir string) ([]string, error) {
 	return writtenSamples(dir, "sampled-many", sampledFiles)
 }

@@ -94,7 +94,6 @@ func (s *soak) try(worker int, n int64) error {
 	return nil
 }
 
-// write writes the input.
 func (t *attempt) write(data []byte) error { return os.WriteFile(t.files.In, data, 0o666) }
 
 // written returns the contents of the output; nil if there is none.
@@ -186,7 +185,6 @@ func (t *attempt) intact() (r trial.Result, output [32]byte, err error) {
 	return r, output, t.clear()
 }
 
-// clear removes what the command wrote.
 func (t *attempt) clear() error {
 	entries, err := os.ReadDir(t.dir)
 	for _, e := range entries {
@@ -197,7 +195,6 @@ func (t *attempt) clear() error {
 	return err
 }
 
-// mutate damages the input.
 func (t *attempt) mutate() (outcome, error) {
 	r, want, err := t.intact()
 	if err != nil {
@@ -251,7 +248,6 @@ func (t *attempt) serve() (outcome, error) {
 	return silent, nil
 }
 
-// freePort returns a port of this machine that was free a moment ago.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

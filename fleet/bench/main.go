@@ -151,12 +151,10 @@ func (b *bench) startServer() error {
 	return err
 }
 
-// location returns the URL of a name in the bucket.
 func (b *bench) location(name string) string { return "s3://" + bucketName + "/" + name + b.url }
 
 const runs = 20 // of the program, whose profiles differ
 
-// profiles compiles a program and returns the profiles of its runs.
 func (b *bench) profiles(m mix) (all [][]byte, err error) {
 	var src strings.Builder
 	// Each function has a few counters: a loop and a branch.
@@ -276,7 +274,6 @@ func (b *bench) measure(m mix) error {
 	return nil
 }
 
-// runStep runs a command and prints its cost.
 func (b *bench) runStep(m mix, size int64, name string, args []string) error {
 	cmd := exec.Command(b.program, args...)
 	var said bytes.Buffer

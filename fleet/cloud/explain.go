@@ -190,7 +190,6 @@ func oneLine(text string) string {
 	return queries.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
 }
 
-// short cuts a text after 300 bytes.
 func short(text string) string {
 	const limit = 300
 	if len(text) <= limit {

@@ -55,10 +55,8 @@ const (
 	doneFolder  = "done"
 )
 
-// doneName returns the name of the result of a shard.
 func doneName(shard int) string { return fmt.Sprintf("%s/%06d.json", doneFolder, shard) }
 
-// key returns the key in the store of a name in the job.
 func (j *Job) key(name string) string { return store.Join(j.prefix, name) }
 
 // URL returns the URL of the job, or of a name in it.
@@ -69,7 +67,6 @@ func (j *Job) URL(name string) string {
 	return j.store.URL(j.key(name))
 }
 
-// exists reports whether the job has a file or object of this name.
 func (j *Job) exists(name string) (bool, error) {
 	_, err := j.store.Stat(j.ctx, j.key(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -285,7 +282,6 @@ func (l *Loss) ofMerge() merge.Loss {
 	return merge.Loss{Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.LeftOut, Lost: l.Inputs - uint64(l.Used)}
 }
 
-// loss is the sum over the parts.
 func (d *Done) loss() (l Loss) {
 	for i := range d.Parts {
 		l.addMerge(d.Parts[i].Loss.ofMerge())

@@ -239,7 +239,6 @@ func (r *Reduce) checkLabels(all []jobPart, stderr io.Writer) error {
 	return nil
 }
 
-// emptyError is the error if no part counts.
 func (r *Reduce) emptyError(all []jobPart) error {
 	if r.Only == nil {
 		return errors.New("no profile of the jobs is to be merged: see --days and --age-weights")
@@ -252,7 +251,6 @@ func (r *Reduce) emptyError(all []jobPart) error {
 	return fmt.Errorf("no profile is of a program that --only names (%s); there are: %s", shorten(r.Only), shorten(slices.Sorted(maps.Keys(programs))))
 }
 
-// dayOf parses a day, for weights by age.
 func dayOf(text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -333,7 +331,6 @@ func product(a, b string) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// wants reports whether Only chooses the program.
 func (r *Reduce) wants(k *Key) bool {
 	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
 }
@@ -445,7 +442,6 @@ func verified(fetch func() (string, func(), error), p *jobPart) func() (string, 
 	}
 }
 
-// sumOf returns the SHA-256 of a file in hexadecimal.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -127,7 +127,6 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// quoteAll quotes words and separates them by spaces.
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

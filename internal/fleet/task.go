@@ -40,7 +40,6 @@ type Families struct {
 	FamilyOf func(name string, data []byte) int // returns the index of the family of a profile
 }
 
-// partFormat returns the format of the family's partial sums.
 func (f *Family) partFormat() merging.Result {
 	all := f.Adder.Results()
 	return all[slices.IndexFunc(all, func(r merging.Result) bool { return r.Exact != "" })]
@@ -228,7 +227,6 @@ func (s *shardMerge) addMember(family int, key Key, index, member int, needs []s
 	}
 }
 
-// id identifies the key.
 func (k *Key) id() string {
 	words := []string{k.Family, k.Program, k.Kind}
 	for _, name := range slices.Sorted(maps.Keys(k.Labels)) {

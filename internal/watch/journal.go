@@ -112,7 +112,6 @@ func (j *journal) append(b []byte) []byte {
 	return appendSum(b)
 }
 
-// appendSum appends the last line.
 func appendSum(b []byte) []byte { return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)) }
 
 // readJournal reads the journal at path, nil if there is none.

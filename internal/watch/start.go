@@ -70,7 +70,6 @@ func canonical(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// checkWritable fails if the file cannot be replaced.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

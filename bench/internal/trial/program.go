@@ -87,7 +87,6 @@ func Programs(profuse, dir string) ([]Subject, error) {
 	return append(all, archive, jar, trace), nil
 }
 
-// archiveOf returns a static archive of objects.
 func archiveOf(objects ...[]byte) []byte {
 	b := []byte("!<arch>\n")
 	for i, o := range objects {

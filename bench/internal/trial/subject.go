@@ -37,7 +37,6 @@ type fixture struct {
 
 const irpgo, memprof, mip, iprof, sample = "irpgo", "memprof", "mip", "iprof", "sample"
 
-// isProfile reports whether a family is a family of profiles, not of programs or tracefiles.
 func isProfile(family string) bool {
 	return slices.Contains([]string{irpgo, memprof, mip, iprof, sample}, family)
 }

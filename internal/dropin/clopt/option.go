@@ -51,7 +51,6 @@ func (o *Option) prefix(prog string) string {
 	return prog + ": for the " + dashed(o.name) + " option: "
 }
 
-// split returns the values of one occurrence.
 func (o *Option) split(value string) []string {
 	if o.commas {
 		return strings.Split(value, ",")

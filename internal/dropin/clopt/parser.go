@@ -131,7 +131,6 @@ func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
 	return p.Top, ""
 }
 
-// option handles one argument that begins with a dash.
 func (r *run) option(arg string) {
 	name := strings.TrimPrefix(arg[1:], "-")
 	o, key, value := r.cmd.lookup(name)
@@ -277,7 +276,6 @@ func (r *run) assignPositionals(values []string) {
 	}
 }
 
-// checkRequired reports required options that are missing.
 func (r *run) checkRequired() {
 	for _, o := range r.cmd.options {
 		if o.required && !o.given {

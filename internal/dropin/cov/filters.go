@@ -81,7 +81,6 @@ func (t *tool) compile(pattern string) (func(string) bool, error) {
 	return nil, fmt.Errorf("regular expression '%s': %w", pattern, err)
 }
 
-// accepts reports whether all filters accept a function.
 func (t *tool) accepts(f *covmap.Function) bool {
 	for _, any := range t.filters {
 		if !slices.ContainsFunc(any, func(accepts func(*covmap.Function) bool) bool { return accepts(f) }) {

@@ -97,7 +97,6 @@ func (g *globber) next() error {
 	return nil
 }
 
-// literal adds a byte that stands for itself.
 func (g *globber) literal(c byte) { g.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
 // bracket translates what follows a "[". A "]" that comes first is a character.

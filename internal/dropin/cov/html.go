@@ -25,7 +25,6 @@ const (
 	scriptFile = "control.js"
 )
 
-// asset returns an embedded file. It panics if there is none of that name.
 func asset(files embed.FS, name string) string {
 	data, err := files.ReadFile(name)
 	if err != nil {
@@ -53,7 +52,6 @@ func (t *tool) writeAssets() error {
 	return nil
 }
 
-// escape returns text for a page.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "�")) }
 
 // link returns the address of a file below --output-dir from the page at path. Both are paths of the file system.

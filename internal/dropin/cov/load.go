@@ -137,7 +137,6 @@ func (t *tool) addSource(path string) {
 	t.hadSource = len(t.sources) > 0
 }
 
-// ignored reports whether --ignore-filename-regex excludes a file.
 func (t *tool) ignored(file string) bool {
 	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
 }
@@ -452,7 +451,6 @@ func (t *tool) demangle() {
 	}
 }
 
-// display returns the name of a function, demangled if there is a demangler.
 func (t *tool) display(name string) string {
 	if s, ok := t.pretty[name]; ok {
 		return s
@@ -474,7 +472,6 @@ func (t *tool) functionsOf(file string) []*covmap.Function {
 	return slices.DeleteFunc(slices.Clone(t.cov.File(file).Functions), func(f *covmap.Function) bool { return f.Files[0] != file })
 }
 
-// notIgnored returns the files that --ignore-filename-regex keeps.
 func (t *tool) notIgnored() []string {
 	return slices.DeleteFunc(slices.Clone(t.files), t.ignored)
 }

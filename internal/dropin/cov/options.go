@@ -79,7 +79,6 @@ type options struct {
 	projectTitle, covWatermark string
 }
 
-// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{regions: true, branches: true, unify: true, showInstances: true, createdTime: true, tabSize: 2}
 }
@@ -106,7 +105,6 @@ func (t *tool) parser(command string) *clopt.Parser {
 	return &clopt.Parser{Env: t.Env, Top: c}
 }
 
-// ofAll declares the options of all commands.
 func (o *options) ofAll(c clopt.Commands) {
 	c.Strings(&o.object, "object")
 	c.String(&o.instrProfile, "instr-profile")
@@ -152,7 +150,6 @@ func (o *options) ofFilters(c clopt.Commands) {
 	}
 }
 
-// ofExport declares the options that only export has.
 func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.skipExpansions, "skip-expansions")
 	c.Bool(&o.skipFunctions, "skip-functions")
@@ -160,7 +157,6 @@ func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.unify, "unify-instantiations")
 }
 
-// ofShow declares the options that only show has.
 func (o *options) ofShow(c clopt.Commands) {
 	c.BoolFunc("show-line-counts", func(bool) { o.lineCountsGiven = true })
 	c.Bool(&o.showRegions, "show-regions")

@@ -131,7 +131,6 @@ func (b *body) count(l *covmap.Line) {
 	io.WriteString(b.w, n+"|")
 }
 
-// formatCount formats the count of a line or branch.
 func (p *page) formatCount(n uint64) string {
 	if p.opt.binaryCounters {
 		return strconv.FormatUint(min(n, 1), 10)

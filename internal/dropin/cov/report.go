@@ -184,7 +184,6 @@ func (t *tool) fileTable(w io.Writer, rows []row, total row, empty bool) {
 	t.fileRow(w, total)
 }
 
-// heading prints the names of columns and a line of dashes.
 func (t *tool) heading(w io.Writer, groups []columnGroup, widths []int, first int, name string) {
 	fmt.Fprintf(w, "%-*s", first, name)
 	for _, g := range groups {
@@ -198,7 +197,6 @@ func (t *tool) heading(w io.Writer, groups []columnGroup, widths []int, first in
 	t.divider(w, groups, widths, first)
 }
 
-// divider prints a line of dashes.
 func (t *tool) divider(w io.Writer, groups []columnGroup, widths []int, first int) {
 	n := first
 	for _, g := range groups {

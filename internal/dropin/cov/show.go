@@ -207,7 +207,6 @@ func (t *tool) outputPath(source string, top bool) string {
 	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+t.extension())
 }
 
-// extension returns the extension of the files below --output-dir.
 func (t *tool) extension() string {
 	if t.opt.format == htmlFormat {
 		return ".html"

@@ -84,7 +84,6 @@ func (p *ere) next() byte {
 	return c
 }
 
-// digitAt reports whether the i-th byte of the rest is a digit.
 func (p *ere) digitAt(i int) bool {
 	return len(p.rest) > i && '0' <= p.rest[i] && p.rest[i] <= '9'
 }
@@ -194,7 +193,6 @@ func (p *ere) group() error {
 	return nil
 }
 
-// literal writes a byte that stands for itself.
 func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
 // bounds reads a repetition count after its opening brace: a minimum, optionally followed by a

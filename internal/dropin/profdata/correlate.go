@@ -73,7 +73,6 @@ func (t *tool) correlateWith(path, kind string) (*correlator, error) {
 	return &correlator{t: t, one: one}, nil
 }
 
-// correlationWords words an error about a program as LLVM does.
 func correlationWords(err error) string {
 	if code(err) == 0 && errors.Is(err, profile.ErrUnrecognized) {
 		return notObject
@@ -144,7 +143,6 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	return nil, unableToCorrelate("Missing build ID: " + id)
 }
 
-// unableToCorrelate returns LLVM's error for a profile that no program fits.
 func unableToCorrelate(detail string) error {
 	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: detail}
 }

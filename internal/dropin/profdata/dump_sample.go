@@ -76,7 +76,6 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	return append(appendIndent(dst, depth), "}\n"...)
 }
 
-// appendVTables appends the virtual tables of a location, if it has any.
 func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
 	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int {
 		return compareLocations(v.Location, at)
@@ -94,7 +93,6 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 	return append(dst, '\n')
 }
 
-// appendTarget appends "NAME:COUNT".
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
 	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
 }
@@ -104,7 +102,6 @@ func appendName(dst []byte, n sampleprof.Name) []byte {
 	return append(dst, n.String()...)
 }
 
-// appendLocation appends the beginning of a line about a location.
 func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	dst = appendNumber(append(appendIndent(dst, depth), "  "...), uint64(at.Line))
 	if at.Discriminator != 0 {
@@ -113,7 +110,6 @@ func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	return append(dst, ": "...)
 }
 
-// appendIndent appends the indentation of a line.
 func appendIndent(dst []byte, depth int) []byte {
 	for range depth {
 		dst = append(dst, "    "...)
@@ -121,7 +117,6 @@ func appendIndent(dst []byte, depth int) []byte {
 	return dst
 }
 
-// appendNumber appends a number in decimal.
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
 // dumpJSON (SampleProfileReader::dumpJson) prints functions of a profile as a JSON array.

@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// input returns the input with that name; "-" is standard input.
 func (t *tool) input(name string) (inputs.Input, error) {
 	if name != inputs.Stdin {
 		return inputs.File(name, t.Inputs()), nil
@@ -26,7 +25,6 @@ func (t *tool) input(name string) (inputs.Input, error) {
 	return ins[0], nil
 }
 
-// readList returns the text of a file that lists inputs.
 func (t *tool) readList(name string) ([]byte, error) {
 	if name == inputs.Stdin {
 		return io.ReadAll(t.takeStdin())

@@ -51,7 +51,6 @@ func Main(args []string, env Env) int {
 	return 0
 }
 
-// noCommand handles a command line without a subcommand.
 func (t *tool) noCommand() error {
 	t.msg.plain("%s: Unknown command. Run llvm-profdata --help for usage.", t.Name())
 	return errSilent

@@ -79,7 +79,6 @@ func (h *heapPrograms) open(path string, in inputs.Options) (*memprof.Binaries, 
 	return h.binaries, h.err
 }
 
-// close closes the program if it was opened.
 func (h *heapPrograms) close() {
 	if h.programs != nil {
 		h.programs.Close()
@@ -94,7 +93,6 @@ func programWords(err error) string {
 	return readingWords(err)
 }
 
-// heapWords words an error about a memory profile or its program as LLVM does.
 func heapWords(err error) string {
 	var f *failure
 	if errors.As(err, &f) {

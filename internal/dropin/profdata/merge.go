@@ -54,7 +54,6 @@ func (t *tool) merge() error {
 	return t.writeMerged(m)
 }
 
-// writeMerged writes the result to the output.
 func (t *tool) writeMerged(m *irpgo.Merged) error {
 	t.randomHotness(m.Head.MemProf)
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })

@@ -171,7 +171,6 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	}
 }
 
-// complain records that an input is bad.
 func (c *mergeContext) complain(file, message string) {
 	c.errors = append(c.errors, &failure{whence: file, message: message})
 }

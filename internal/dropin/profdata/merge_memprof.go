@@ -82,7 +82,6 @@ func (t *tool) chooseSeed(n int) {
 	}
 }
 
-// heapOptions returns how to write the memprof section.
 func (o *options) heapOptions() memprof.WriteOptions {
 	w := memprof.WriteOptions{Version: o.memprofVersion, LLVMRelease: llvmRelease}
 	if o.memprofFullSchema {

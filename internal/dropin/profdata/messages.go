@@ -38,7 +38,6 @@ func inFile(err error, file string) *failure {
 	return f
 }
 
-// code returns LLVM's code for err, or 0 if there is none.
 func code(err error) llvmerr.Code {
 	var e *llvmerr.Error
 	if errors.As(err, &e) {

@@ -177,14 +177,12 @@ func (o *options) global(top clopt.Commands) {
 	top.Version(versionText)
 }
 
-// addKind declares the switches that choose the kind, under a heading of the help text.
 func addKind(cs clopt.Commands, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {
 	clopt.AddSwitches(cs, p, heading, append([]clopt.Choice[profileKind]{
 		{Name: "instr", Value: instrKind}, {Name: "sample", Value: sampleKind},
 	}, more...)...)
 }
 
-// ofMerge declares the options of merge for all kinds of profiles.
 func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Strings(&o.weightedInputs, "weighted-input")
 	merge.String(&o.inputFiles, "input-files").Alias("f")
@@ -242,7 +240,6 @@ func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.symbolList, "show-prof-sym-list")
 }
 
-// ofMerge declares the options of merge for sample profiles.
 func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 	merge.Bool(&o.useMD5, "use-md5")
 	merge.Bool(&o.compress, "compress-all-sections")

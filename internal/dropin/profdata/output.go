@@ -84,7 +84,6 @@ func (o *output) write(p []byte) {
 	}
 }
 
-// flush writes what is pending.
 func (o *output) flush() {
 	o.write(o.pending)
 	o.pending = o.pending[:0]

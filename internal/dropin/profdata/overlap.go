@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// overlap runs the overlap command.
 func (t *tool) overlap() error {
 	return t.writeOutput(t.overlapTo, t.opt.overlapBase, t.opt.overlapTest)
 }
@@ -74,7 +73,6 @@ func (t *tool) overlapTo(out *output) error {
 	return nil
 }
 
-// printOverlapHead prints the line before the results for the whole program.
 func printOverlapHead(w io.Writer, base, test string) {
 	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", base, test)
 }

@@ -65,7 +65,6 @@ func (s *sampleSide) addCounts(to *sampleCounts, f *sampleprof.Function) {
 	}
 }
 
-// isHot returns 1 for a hot count, else 0.
 func (s *sampleSide) isHot(n uint64) uint64 { return uint64(bit(n >= s.threshold)) }
 
 // share returns n as a share of the profile's samples.
@@ -96,7 +95,6 @@ type functionOverlap struct {
 	baseShare, testShare float64 // of the samples of the profile
 }
 
-// overlapSamples runs the overlap command for sample profiles.
 func (t *tool) overlapSamples(out io.Writer) error {
 	files := [2]string{t.opt.overlapBase, t.opt.overlapTest}
 	var sides [2]*sampleSide
@@ -150,7 +148,6 @@ type sampleKey struct {
 	context string // the bytes of the frames; "" without a context
 }
 
-// keyOf returns the key of a function of either profile.
 func keyOf(f *sampleprof.Function) sampleKey {
 	key := sampleKey{id: f.Name.ID, named: f.Name.Text != ""}
 	if f.Context == nil {

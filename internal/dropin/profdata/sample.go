@@ -164,12 +164,10 @@ func (t *tool) mergeSamples(list worklist) error {
 	})
 }
 
-// kindFailure returns the failure to merge or compare profiles of different kinds.
 func kindFailure(verb string, kinds *llvmerr.SampleError) error {
 	return &failure{message: "cannot " + verb + " " + kinds.Text + " profile"}
 }
 
-// reshapes reports whether reshape has anything to do.
 func (t *tool) reshapes() bool {
 	o := &t.opt.sample
 	return o.mergeCold || o.trimCold || o.layout != asIsLayout || t.opt.function != "" || t.opt.noFunction != ""

@@ -98,7 +98,6 @@ func (s *shower) run() error {
 	return nil
 }
 
-// record shows the parts of a record that the options ask for.
 func (s *shower) record(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	if s.variant().Has(irpgo.IRLevel) && rec.IsCS() != o.cs {

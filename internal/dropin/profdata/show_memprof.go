@@ -56,7 +56,6 @@ func (t *tool) showHeap(out io.Writer) error {
 	})
 }
 
-// heapSummary returns the text of a profile's summary.
 func heapSummary(p *memprof.Profile) string {
 	s := p.Summary()
 	text := fmt.Sprintf(`---

@@ -60,7 +60,6 @@ func (s *shower) totals() error {
 	return nil
 }
 
-// printLevel prints the kind of instrumentation.
 func (s *shower) printLevel() {
 	v := s.variant()
 	if !v.Has(irpgo.IRLevel) {
@@ -71,7 +70,6 @@ func (s *shower) printLevel() {
 		bit(v.Has(irpgo.EntryFirst)), bit(v.Has(irpgo.LoopEntries)))
 }
 
-// bit returns 1 for true and 0 for false.
 func bit(b bool) int {
 	if b {
 		return 1

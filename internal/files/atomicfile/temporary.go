@@ -92,7 +92,6 @@ func createTemp(dir string, like fs.FileInfo) (*temporary, error) {
 	}
 }
 
-// tempName returns a new name for a temporary file.
 func tempName() string { return tempPrefix + strings.ToLower(rand.Text()) + tempSuffix }
 
 // isTempName reports whether tempName may have made name. It is stricter than [IsTemp], because a
@@ -123,7 +122,6 @@ func (t *temporary) commit(place func(name string) (op string, err error)) (op s
 	return "", nil
 }
 
-// discard closes and removes the file.
 func (t *temporary) discard() error {
 	live.Lock()
 	defer live.Unlock()

@@ -136,7 +136,6 @@ func wait(ctx context.Context, l *flock.Flock) error {
 	}
 }
 
-// checkWritable fails if the file cannot be opened for writing.
 func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -49,7 +49,6 @@ func HasWriter(fd int) (yes, known bool) {
 	return false, err == nil
 }
 
-// isRemote reports whether a file is on a network file system.
 func isRemote(fd int) bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(fd, &st) != nil {

@@ -147,7 +147,6 @@ func decodeText(text []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// split splits the text of a response file into arguments.
 func (e *expander) split(text string) []string {
 	var args []string
 	var arg strings.Builder

@@ -80,7 +80,6 @@ func NewFetcher(ctx context.Context, folder string) *Fetcher {
 	return f
 }
 
-// sleep waits, or returns the reason why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -201,7 +200,6 @@ func (f *Fetcher) begin(c *fetched) {
 	})
 }
 
-// create creates the file of a copy.
 func (f *Fetcher) create(c *fetched) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +212,6 @@ func (f *Fetcher) create(c *fetched) (*os.File, error) {
 	return os.OpenFile(filepath.Join(f.scratch.Path, strconv.Itoa(c.index)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// copy copies an object to a file.
 func (f *Fetcher) copy(c *fetched) (path string, err error) {
 	file, err := f.create(c)
 	if err != nil {

@@ -98,7 +98,6 @@ func (s *Scanner) Rest() *Scanner {
 	return &rest
 }
 
-// rest returns the rest of the current line.
 func (s *Scanner) rest() string {
 	rest := s.data[s.pos:]
 	if i := strings.IndexByte(rest, '\n'); i >= 0 {

@@ -116,7 +116,6 @@ func testObjects(t *testing.T, s store.Store) {
 	}
 }
 
-// wantError checks that err is an error of package store with the object's URL and the reason.
 func wantError(t *testing.T, err, want error, url string) {
 	t.Helper()
 	if e := (*store.Error)(nil); !errors.Is(err, want) || !errors.As(err, &e) || e.URL != url {
