@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,14 +94,23 @@ func (b *bench) mergingCold(inputs []string) []*command {
 // mergingBy merges with n threads. profuse writes the indexed version of llvm-profdata 22, so that the files have the same
 // bytes.
 func (b *bench) mergingBy(n int, inputs []string) []*command {
+	threads := fmt.Sprintf(" -j %d", n)
+	commands := b.mergingWith("out-%s-j"+strconv.Itoa(n)+".profdata", inputs, []string{"--indexed-version", "13"}, strings.Fields(threads))
+	for _, c := range commands {
+		c.name += threads
+	}
+	return commands
+}
+
+// mergingWith merges with profuse and options of its own, with llvm-profdata, and with the drop-in. All get the common options.
+// out is the pattern of the outputs' names.
+func (b *bench) mergingWith(out string, inputs, own, common []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
-		name = fmt.Sprintf("%s -j %d", name, n)
-		out := filepath.Join(b.dir, fmt.Sprintf("out-%s.profdata", strings.ReplaceAll(name, " ", "")))
-		argv = append(argv, "-j", strconv.Itoa(n), "-o", out)
-		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
+		out := filepath.Join(b.dir, fmt.Sprintf(out, name))
+		return &command{name: name, kind: kind, argv: slices.Concat(argv, common, []string{"-o", out}, inputs), out: out}
 	}
 	return []*command{
-		cmd(ours, "profuse", b.profuse, "merge", "-q", "--indexed-version", "13"),
+		cmd(ours, "profuse", append([]string{b.profuse, "merge", "-q"}, own...)...),
 		cmd(peer, "llvm", b.llvm, "merge"),
 		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge"),
 	}

@@ -157,7 +157,7 @@ func (p *heapProgram) record(dir string, times int) (string, error) {
 
 func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
-		dir, err := heapDir(dir)
+		dir, err := makeFolder(dir, "heap")
 		if err != nil {
 			return nil, err
 		}
@@ -166,9 +166,9 @@ func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	}
 }
 
-// heapDir makes the folder; its path is absolute, since programs run elsewhere.
-func heapDir(dir string) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "heap"))
+// makeFolder makes a folder; its path is absolute, since programs run elsewhere.
+func makeFolder(dir, name string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, name))
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
 	}
@@ -179,7 +179,7 @@ func heapDir(dir string) (string, error) {
 // different numbers of contexts, and the program.
 func makeHeaps(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
-		dir, err := heapDir(dir)
+		dir, err := makeFolder(dir, "heap")
 		if err != nil {
 			return nil, err
 		}
@@ -208,18 +208,9 @@ func (b *bench) mergingHeaps(inputs []string) []*command {
 
 // symbolizingHeap makes an indexed profile of raw heap profiles and their program.
 func (b *bench) symbolizingHeap(inputs []string) []*command {
-	raw, program := inputs[:len(inputs)-1], inputs[len(inputs)-1]
-	cmd := func(kind commandKind, name string, argv ...string) *command {
-		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))
-		// "profuse merge" takes this option of llvm-profdata, too.
-		argv = append(append(argv, "--profiled-binary="+program, "-o", out), raw...)
-		return &command{name: name, kind: kind, argv: argv, out: out}
-	}
-	own := cmd(ours, "profuse", b.profuse, "merge", "-q")
-	own.out = "" // of a newer version
-	return []*command{
-		own,
-		cmd(peer, "llvm", b.llvm, "merge"),
-		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge"),
-	}
+	last := len(inputs) - 1
+	// "profuse merge" takes this option of llvm-profdata, too.
+	commands := b.mergingWith("heap-%s.profdata", inputs[:last], nil, []string{"--profiled-binary=" + inputs[last]})
+	commands[0].out = "" // of a newer version
+	return commands
 }

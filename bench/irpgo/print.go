@@ -271,12 +271,7 @@ func markdownTable(rows [][]string) string {
 			continue
 		}
 		for i, width := range widths {
-			rule := strings.Repeat("-", width+1)
-			if i == 0 {
-				fmt.Fprint(w, "|", rule, "-")
-			} else {
-				fmt.Fprint(w, "|", rule, ":")
-			}
+			fmt.Fprintf(w, "|%s%c", strings.Repeat("-", width+1), "-:"[min(i, 1)])
 		}
 		fmt.Fprintln(w, "|")
 	}

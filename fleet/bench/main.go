@@ -14,6 +14,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -217,12 +218,7 @@ func (b *bench) upload(m mix, profiles [][]byte) (bytesInAll int64, err error) {
 	for i := range m.objects {
 		bytesInAll += int64(len(profiles[i%len(profiles)]))
 	}
-	for _, e := range errs {
-		if e != nil {
-			return 0, e
-		}
-	}
-	return bytesInAll, nil
+	return bytesInAll, errors.Join(errs...)
 }
 
 // measure merges one mix in four ways: from files, from objects, as a fleet with one task, and from a

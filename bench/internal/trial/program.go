@@ -5,6 +5,7 @@ package trial
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,10 +78,7 @@ func Programs(profuse, dir string) ([]Subject, error) {
 	var b bytes.Buffer
 	// A jar is a zip archive of class files.
 	w := zip.NewWriter(&b)
-	if err := w.AddFS(os.DirFS("testdata/iprof/app/classes")); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.AddFS(os.DirFS("testdata/iprof/app/classes")), w.Close()); err != nil {
 		return nil, err
 	}
 	jar.Data = b.Bytes()
