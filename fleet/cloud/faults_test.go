@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/profuse-pgo/profuse/test/oracle"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -27,9 +29,7 @@ import (
 
 func put(t *testing.T, s store.Store, key string, data []byte) {
 	t.Helper()
-	if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
 }
 
 // contents returns the contents of an object, nil if there is none.
@@ -227,9 +227,7 @@ func TestUploadsCut(t *testing.T) {
 				t.Errorf("keys %q, want %q", keys, want)
 			}
 			cuts.Store(1)
-			if err := store.Put(t.Context(), broken, fmt.Sprint("new", size), some(size)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, store.Put(t.Context(), broken, fmt.Sprint("new", size), some(size)))
 			if got := contents(t, direct, fmt.Sprint("new", size)); !bytes.Equal(got, some(size)) {
 				t.Errorf("%d bytes, want %d", len(got), size)
 			}
@@ -462,9 +460,7 @@ func TestCompressed(t *testing.T) {
 				azurite(t)
 				s = open(t, "azblob://"+azureFresh(t))
 			}
-			if err := write(s); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, write(s))
 			if got := contents(t, s, "x"); !bytes.Equal(got, data) {
 				t.Errorf("%q, want %q", got, data)
 			}

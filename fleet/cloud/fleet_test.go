@@ -41,16 +41,10 @@ func TestFleetInBuckets(t *testing.T) {
 					data = readFile(t, filepath.Join(from, "dispatch.profraw"))
 				}
 				name := fmt.Sprintf("raw/%d/%02d.profraw", i%4, i)
-				if err := s.Put(t.Context(), name, bytes.NewReader(data)); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, s.Put(t.Context(), name, bytes.NewReader(data)))
 				file := filepath.Join(dir, filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+				oracle.WriteFile(t, file, data)
 			}
 			flat := filepath.Join(dir, "flat")
 			fleet(t, "merge", "-q", "--per-binary", "-o", flat, filepath.Join(dir, "raw"))
@@ -144,9 +138,6 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	return data
 }

@@ -82,9 +82,7 @@ func start(t *testing.T, exe string, arguments func(host, port, folder string) [
 	defer log.Close()
 	cmd := exec.Command(exe, arguments(host, port, s.folder)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	s.process = cmd.Process
 	running.byName[name] = s
 	for range 1200 { // a minute
@@ -126,9 +124,7 @@ func gateway(t *testing.T) *server {
 	clean(t)
 	s := start(t, exe, func(host, port, folder string) []string {
 		for _, name := range []string{"buckets", "metadata", "users"} {
-			if err := os.MkdirAll(filepath.Join(folder, name), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.MkdirAll(filepath.Join(folder, name), 0o777))
 		}
 		return []string{
 			"--access", accessKey, "--secret", secretKey, "--port", net.JoinHostPort(host, port), "--keep-alive", "--quiet",
@@ -196,9 +192,7 @@ func gcsFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)
 	b := open(t, "gs://"+name).(*bucket).provider.(*gcsBucket)
-	if err := b.bucket.Create(t.Context(), "project", nil); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, b.bucket.Create(t.Context(), "project", nil))
 	return name
 }
 

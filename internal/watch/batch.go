@@ -199,7 +199,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	h.Sum(after.hash[:0])
 	w.step("written")
 	if sum.State != nil {
-		if err := w.writeState(after, sum.State); err != nil {
+		if err := writeFile(w.stateOf(after), sum.State); err != nil {
 			return err
 		}
 		w.step("kept")
@@ -263,7 +263,7 @@ func (w *watcher) failedOne(c candidate, o Outcome) {
 	event := Refused{File: c.path, Partly: partly, Err: o.Err}
 	if w.Quarantine != "" {
 		var err error
-		if event.Moved, err = w.moveTo(w.Quarantine, c.path, f.id, c.content); err != nil {
+		if event.Moved, err = w.moveTo(w.Quarantine, &entry{path: c.path, id: f.id, content: c.content}); err != nil {
 			w.reportTrouble(err)
 		} else {
 			delete(w.files, c.path)

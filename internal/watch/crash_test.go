@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -143,10 +142,7 @@ func TestOutputFallsBack(t *testing.T) {
 	b := newBench(t)
 	b.put("1", "a 1")
 	b.mustRun()
-	old, err := os.ReadFile(b.opt.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := oracle.ReadFile(t, b.opt.Output)
 	b.put("2", "a 10")
 	if point, ok := b.runUntil(3); !ok || point != "committed" {
 		t.Fatalf("died at %q", point)

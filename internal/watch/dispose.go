@@ -62,11 +62,11 @@ func (w *watcher) dispose(e *entry) error {
 	}
 	switch {
 	case e.part:
-		_, err = w.moveTo(w.Quarantine, e.path, e.id, e.content)
+		_, err = w.moveTo(w.Quarantine, e)
 	case w.Delete:
 		err = os.Remove(e.path)
 	default:
-		_, err = w.moveTo(w.Archive, e.path, e.id, e.content)
+		_, err = w.moveTo(w.Archive, e)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		w.forget(e)
@@ -78,8 +78,8 @@ func (w *watcher) dispose(e *entry) error {
 // moveTo moves a file of the watched folder to the same relative path in another folder
 // and returns its new path. If another file has that path, moveTo adds a number to the
 // name. If the same file has it, a previous run was killed while it moved the file.
-func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to string, err error) {
-	rel, err := filepath.Rel(w.root, path)
+func (w *watcher) moveTo(folder string, e *entry) (to string, err error) {
+	rel, err := filepath.Rel(w.root, e.path)
 	if err != nil {
 		return "", err
 	}
@@ -93,8 +93,8 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 			w.numbered[first] = n
 			to = fmt.Sprintf("%s.%d", first, n)
 		}
-		err := linkOrCopy(path, to)
-		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, id, content) {
+		err := linkOrCopy(e.path, to)
+		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, e.id, e.content) {
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -102,7 +102,7 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 		}
 	}
 	w.step("moved")
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return to, nil
@@ -127,11 +127,7 @@ func linkOrCopy(path, to string) error {
 // sameFile reports whether the file at to has the given size, modification time and contents.
 func sameFile(to string, id fileID, content contentID) bool {
 	other, err := lookAt(to)
-	if err != nil || other.size != id.size || other.mtime != id.mtime {
-		return false
-	}
-	got, err := contentOf(to, other)
-	return err == nil && got == content
+	return err == nil && (&entry{id: id, content: content}).isAt(to, other)
 }
 
 // copyFile copies a file with its time and permissions, durably.

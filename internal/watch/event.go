@@ -52,9 +52,7 @@ type Refused struct {
 }
 
 // Trouble reports a failure that Run will retry, once until the failure is resolved.
-type Trouble struct {
-	Err error
-}
+type Trouble struct{ Err error }
 
 // Status reports the counts of files by state, whenever they change.
 type Status struct {

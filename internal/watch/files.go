@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,10 +40,7 @@ const maxMoves = 3
 func (w *watcher) scan() error {
 	w.scans++
 	w.scanned = time.Now()
-	known := make(map[string]*file, len(w.files))
-	for path, f := range w.files {
-		known[path] = f
-	}
+	known := maps.Clone(w.files)
 	if err := w.scanFolder(w.root, func(path string) { delete(known, path) }); err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (w *watcher) lookAgain(path string) error {
 
 // recordFile records the current identity of a file.
 func (w *watcher) recordFile(path string, id fileID) {
-	if e := w.merged[path]; e != nil && (e.id == id || w.sameElsewhere(e, path, id)) {
+	if e := w.merged[path]; e != nil && (e.id == id || e.isAt(path, id)) {
 		e.id, e.seen = id, w.scans
 		delete(w.files, path)
 		return
@@ -154,9 +152,8 @@ func (w *watcher) unsettle(f *file, id fileID) {
 	}
 }
 
-// sameElsewhere reports whether the file at path, with identity id, is the file of the entry
-// although the inode or the path differs.
-func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
+// isAt reports whether the file at path, with identity id, is the file of the entry although the inode or the path differs.
+func (e *entry) isAt(path string, id fileID) bool {
 	if e.id.size != id.size || e.id.mtime != id.mtime {
 		return false
 	}
@@ -188,7 +185,7 @@ func (w *watcher) promoteFile(path string, f *file) {
 		w.unsettle(f, id)
 		return
 	}
-	if e := w.renamed[id.inode]; e != nil && e.path != path && w.sameElsewhere(e, path, id) {
+	if e := w.renamed[id.inode]; e != nil && e.path != path && e.isAt(path, id) {
 		if _, err := os.Lstat(e.path); errors.Is(err, fs.ErrNotExist) {
 			w.forget(e)
 			e.path, e.seen = path, w.scans

@@ -2,10 +2,11 @@ package watch
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,9 +34,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		t.Errorf("%v, %v where there is none", j, err)
 	}
 	for _, want := range []*journal{testJournal(), {}} {
-		if err := want.write(path); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, want.write(path))
 		got, err := readJournal(path)
 		if err != nil {
 			t.Fatal(err)
@@ -49,13 +48,8 @@ func TestJournalRoundTrip(t *testing.T) {
 // TestJournalDamaged cuts a journal at every byte and changes every byte.
 func TestJournalDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	if err := testJournal().write(path); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, testJournal().write(path))
+	data := oracle.ReadFile(t, path)
 	check := func(what string, at int, data []byte) {
 		if _, err := parseJournal(data); !errors.Is(err, profile.ErrCorrupt) {
 			t.Errorf("%s at %d: %v", what, at, err)
@@ -119,13 +113,8 @@ func TestJournalSettle(t *testing.T) {
 // What was read can be written and read again unchanged.
 func FuzzJournal(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "j")
-	if err := testJournal().write(path); err != nil {
-		f.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	oracle.NoError(f, testJournal().write(path))
+	data := oracle.ReadFile(f, path)
 	f.Add(string(data[:len(data)-len("sum ")-2*32-1]))
 	f.Fuzz(func(t *testing.T, body string) {
 		j, err := parseJournal(appendSum([]byte(body)))

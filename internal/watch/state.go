@@ -4,12 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 // Some formats of outputs do not hold the whole sum. A state file beside the output then holds it
@@ -47,19 +44,6 @@ func (w *watcher) base() string {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// writeState writes the state file of an output.
-func (w *watcher) writeState(o outputState, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(w.stateOf(o), atomicfile.Options{})
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // dropStates removes the state files of other outputs.

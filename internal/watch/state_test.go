@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // hiddenBench has an output that holds only the last digit of the sum.
@@ -42,10 +44,7 @@ func (b *bench) wantHidden(out, whole string) {
 	if len(states) != 1 {
 		b.t.Fatalf("states %q, want one", states)
 	}
-	state, err := os.ReadFile(filepath.Join(filepath.Dir(b.opt.Output), states[0]))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	state := oracle.ReadFile(b.t, filepath.Join(filepath.Dir(b.opt.Output), states[0]))
 	if string(state) != whole {
 		b.t.Errorf("state %q, want %q", state, whole)
 	}
@@ -64,9 +63,7 @@ func TestState(t *testing.T) {
 	b.mustRun()
 	b.wantHidden("hidden 5", "hidden 105\n")
 	// Without its state the output is all there is.
-	if err := os.Remove(filepath.Join(filepath.Dir(b.opt.Output), b.states()[0])); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove(filepath.Join(filepath.Dir(b.opt.Output), b.states()[0])))
 	b.put("last", "hidden 6\n")
 	b.mustRun()
 	b.wantHidden("hidden 1", "hidden 11\n")

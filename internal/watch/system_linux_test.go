@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A file that is open for writing is left alone, however long nothing is
@@ -35,9 +37,7 @@ func TestOpenForWriting(t *testing.T) {
 	f.Close()
 	check("mapped")
 	copy(m, "b 2")
-	if err := syscall.Munmap(m); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, syscall.Munmap(m))
 	r := must(os.Open(path)) // does no harm
 	defer r.Close()
 	b.mustRun()
@@ -82,9 +82,7 @@ func TestTooManyFolders(t *testing.T) {
 		t.Skip("no inotify")
 	}
 	w.notifier.w.Close() // as good as any failure
-	if err := w.scan(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, w.scan())
 	if w.notifier != nil || w.poll != DefaultPoll || w.why == "" {
 		t.Errorf("polling every %v, because %q", w.poll, w.why)
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/profuse-pgo/profuse/test/oracle"
+
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -116,9 +118,7 @@ func newBench(t *testing.T) *bench {
 		Dir: filepath.Join(b.dir, "in"), Output: filepath.Join(b.dir, "out"),
 		Merge: mergeTallies, Once: true, Report: b.report,
 	}
-	if err := os.Mkdir(b.opt.Dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(b.opt.Dir, 0o777))
 	return b
 }
 
@@ -134,12 +134,8 @@ func (b *bench) report(e Event) {
 func (b *bench) put(name, text string) {
 	b.t.Helper()
 	path := filepath.Join(b.opt.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, os.MkdirAll(filepath.Dir(path), 0o777))
+	oracle.WriteFile(b.t, path, []byte(text))
 }
 
 // run watches until it ends by itself.
@@ -151,9 +147,7 @@ func (b *bench) run() error {
 
 func (b *bench) mustRun() {
 	b.t.Helper()
-	if err := b.run(); err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, b.run())
 }
 
 // start watches until stop is called.

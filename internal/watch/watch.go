@@ -157,16 +157,13 @@ func (w *watcher) look() error {
 	if w.notifier != nil {
 		interval = rescan
 		paths, lost := w.notifier.takePaths()
+		if lost {
+			interval, paths = 0, nil
+		}
 		for path := range paths {
-			if lost {
-				break
-			}
 			if err := w.lookAgain(path); err != nil {
 				return err
 			}
-		}
-		if lost {
-			interval = 0
 		}
 	}
 	if w.Once || time.Since(w.scanned) < interval {

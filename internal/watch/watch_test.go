@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/profuse-pgo/profuse/test/oracle"
+
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -26,9 +28,7 @@ func TestOnce(t *testing.T) {
 	b.put(".git/h", "h 1")
 	b.put(".profuse-x.tmp", "h 1")
 	if runtime.GOOS != "windows" {
-		if err := os.Symlink("a", filepath.Join(b.opt.Dir, "link")); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink("a", filepath.Join(b.opt.Dir, "link")))
 	}
 	b.mustRun()
 	b.wantOut("a 2, c 2")
@@ -103,9 +103,7 @@ func TestIdentity(t *testing.T) {
 			b := newBench(t)
 			b.put("1", "a 1")
 			b.mustRun()
-			if err := c.change(b, filepath.Join(b.opt.Dir, "1")); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, c.change(b, filepath.Join(b.opt.Dir, "1")))
 			for range 2 {
 				b.mustRun()
 				b.wantOut(c.want)
@@ -157,9 +155,7 @@ func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 	f := must(os.OpenFile(path, os.O_WRONLY, 0)) // keeps the inode
 	f.WriteString("c 1")
 	f.Close()
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	b.mustRun()
 	b.wantOut("a 1, b 1, c 1")
 	b.wantFiles(b.opt.Dir, "")
@@ -301,9 +297,7 @@ func TestChangesDuringMerge(t *testing.T) {
 // The output was changed or removed between two runs.
 func TestOutputReplaced(t *testing.T) {
 	foreign := func(b *bench) {
-		if err := os.WriteFile(b.opt.Output, []byte("z 5\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, b.opt.Output, []byte("z 5\n"))
 	}
 	t.Run("nothing left that it might contain", func(t *testing.T) {
 		b := newBench(t)
@@ -328,9 +322,7 @@ func TestOutputReplaced(t *testing.T) {
 			t.Errorf("%v, want %v and what to do", err, errForeign)
 		}
 		b.wantOut("z 5")
-		if err := os.Remove(journalOf(b.opt.Output)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Remove(journalOf(b.opt.Output)))
 		b.mustRun()
 		b.wantOut("a 1, z 5")
 	})
@@ -340,9 +332,7 @@ func TestOutputReplaced(t *testing.T) {
 		b.mustRun()
 		b.put("2", "a 1")
 		b.mustRun()
-		if err := os.Remove(b.opt.Output); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Remove(b.opt.Output))
 		b.mustRun()
 		b.wantOut("a 2")
 		if s := eventsOf[Started](b)[0]; !s.Restarted || s.Known != 0 {
@@ -356,14 +346,10 @@ func TestOutputReplaced(t *testing.T) {
 		b.put("1", "a 1")
 		b.awaitOut("a 1")
 		b.await("deletion", func() bool { _, err := os.Lstat(b.opt.Dir + "/1"); return err != nil })
-		if err := os.Rename(b.opt.Output, b.opt.Output+"-1"); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Rename(b.opt.Output, b.opt.Output+"-1"))
 		b.put("2", "b 1")
 		b.awaitOut("b 1")
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, stop())
 		if e := eventsOf[Replaced](b); len(e) != 1 || !e[0].Gone {
 			t.Errorf("told %+v", e)
 		}
@@ -400,9 +386,7 @@ func TestWriteFails(t *testing.T) {
 	b.put("1", "a 1")
 	stop := b.start()
 	b.awaitOut("a 1")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	if e := eventsOf[Trouble](b); len(e) != 1 || !errors.Is(e[0].Err, full) {
 		t.Errorf("told %+v", e)
 	}
@@ -458,13 +442,9 @@ func TestLocked(t *testing.T) {
 	second.await("the lock", func() bool { return len(eventsOf[Locked](second)) > 0 })
 	b.put("1", "a 1")
 	b.awaitOut("a 1")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	second.awaitOut("a 1, b 1")
-	if err := stopSecond(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stopSecond())
 	// One journal for both: nothing counts again.
 	b.opt.Once = true
 	b.mustRun()
@@ -477,9 +457,7 @@ func TestLocked(t *testing.T) {
 	if err := Run(ctx, second.opt); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it waits: %v", err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 }
 
 // Files that are gone are forgotten when they are many.

@@ -1,13 +1,14 @@
 package architecture_test
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
@@ -19,10 +20,7 @@ func testsOf(t *testing.T) (tests []string) {
 		dir := path.Dir(file)
 		switch {
 		case strings.HasSuffix(file, "_test.go"):
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := oracle.ReadFile(t, filepath.Join(root, file))
 			for _, m := range testFunction.FindAllSubmatch(text, -1) {
 				tests = append(tests, dir+" "+string(m[1]))
 			}
@@ -36,10 +34,7 @@ func testsOf(t *testing.T) (tests []string) {
 // Each difference on purpose has tests, which are there, or a reason why none is.
 func TestDifferencesAreTested(t *testing.T) {
 	tests := testsOf(t)
-	text, err := os.ReadFile(filepath.Join(root, "docs", "differences.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, "docs", "differences.md"))
 	rows := 0
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
@@ -112,10 +107,7 @@ func commandsIn(doc document) (commands [][]string) {
 // What documents say to run can be run: programs, targets of make, packages,
 // tests, and profuse's commands with options that they have.
 func TestCommandsOfDocuments(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := oracle.ReadFile(t, filepath.Join(root, "Makefile"))
 	var targets []string
 	for _, m := range makeTarget.FindAllSubmatch(makefile, -1) {
 		targets = append(targets, string(m[1]))
@@ -186,10 +178,7 @@ type reference map[string]string
 
 func readReference(t *testing.T) reference {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "commands.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, "docs", "commands.md"))
 	r := make(reference)
 	for _, section := range strings.Split(string(text), "\n## profuse ")[1:] {
 		name, body, _ := strings.Cut(section, "\n")

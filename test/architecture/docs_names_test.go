@@ -4,13 +4,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // section returns the text from one heading of a document to the next.
@@ -22,10 +23,7 @@ func (d document) section(heading string) string {
 
 func readDocument(t *testing.T, name string) document {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, filepath.FromSlash(name)))
 	return document{name, string(text)}
 }
 

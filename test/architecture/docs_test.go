@@ -10,23 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // The program of docs/library.md does what is said of it.
 func TestLibraryProgram(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "library.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join("..", "..", "docs", "library.md"))
 	_, program, found := strings.Cut(string(text), "```go\n")
 	program, _, closed := strings.Cut(program, "```\n")
 	if !found || !closed {
 		t.Fatal("docs/library.md has no program")
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, file, []byte(program))
 	cmd := exec.Command("go", "run", file)
 	for _, run := range []string{"1", "2", "3"} {
 		cmd.Args = append(cmd.Args, "testdata/irpgo/clang19/ir-run"+run+".profraw")
@@ -81,10 +78,7 @@ func documents(t *testing.T) (docs []document) {
 	t.Helper()
 	for _, file := range tree(t) {
 		if path.Ext(file) == ".md" {
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := oracle.ReadFile(t, filepath.Join(root, file))
 			docs = append(docs, document{file, string(text)})
 		}
 	}

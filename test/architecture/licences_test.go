@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // licences are those that a module may have, by words of their text. They allow to pass
@@ -51,10 +53,7 @@ func testLicences(t *testing.T, module string) {
 		}
 		known := false
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, file)
 			text := strings.Join(strings.Fields(string(data)), " ")
 			for _, words := range licences {
 				known = known || strings.Contains(text, words)

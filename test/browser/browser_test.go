@@ -100,9 +100,7 @@ func newTab(t *testing.T) *tab {
 	if b == nil {
 		b = &tab{}
 		b.ctx, b.cancel = chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
-		if err := chromedp.Listen(b.ctx, b.note); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, chromedp.Listen(b.ctx, b.note))
 	}
 	b.t, b.file = t, ""
 	t.Cleanup(func() {

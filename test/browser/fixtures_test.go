@@ -68,10 +68,7 @@ func (f *fixture) sources(t *testing.T) []report.Source {
 	}
 	var out []report.Source
 	for _, file := range f.files {
-		data, err := os.ReadFile(filepath.Join(testdata, filepath.FromSlash(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(testdata, filepath.FromSlash(file)))
 		out = append(out, view(t, file, data, opt))
 	}
 	return out
@@ -109,12 +106,8 @@ func writeReport(t *testing.T, name string, sources []report.Source, opt report.
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := report.Write(out, sources, opt); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, report.Write(out, sources, opt))
+	oracle.NoError(t, out.Close())
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // a drive
 		path = "/" + path

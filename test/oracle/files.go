@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"os"
 	"testing"
 )
@@ -19,6 +20,14 @@ func ReadFile(t testing.TB, name string) []byte {
 func WriteFile(t testing.TB, name string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NoError ends the test if there is an error.
+func NoError(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }

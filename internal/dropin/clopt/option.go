@@ -3,7 +3,6 @@ package clopt
 import (
 	"fmt"
 	"io"
-	"strings"
 )
 
 // arity is whether an option takes a value.
@@ -49,13 +48,6 @@ func (o *Option) prefix(prog string) string {
 		return o.heading + " option: "
 	}
 	return prog + ": for the " + dashed(o.name) + " option: "
-}
-
-func (o *Option) split(value string) []string {
-	if o.commas {
-		return strings.Split(value, ",")
-	}
-	return []string{value}
 }
 
 // Require makes a command line without the option an error.

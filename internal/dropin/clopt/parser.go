@@ -106,7 +106,11 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 		}
 	}
 	r.assignPositionals(values)
-	r.checkRequired()
+	for _, o := range r.cmd.options {
+		if o.required && !o.given {
+			r.reportProblem(o, "must be specified at least once!")
+		}
+	}
 	if r.failed {
 		return r.cmd, Failed
 	}
@@ -218,7 +222,11 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	if target.opens != nil {
 		r.active = target.opens
 	}
-	for _, v := range target.split(*value) {
+	values := []string{*value}
+	if target.commas {
+		values = strings.Split(*value, ",")
+	}
+	for _, v := range values {
 		if complaint := target.set(spelling, v); complaint != "" {
 			r.reportProblem(target, complaint)
 			return
@@ -273,14 +281,6 @@ func (r *run) assignPositionals(values []string) {
 			p.set(v)
 		}
 		values = values[n:]
-	}
-}
-
-func (r *run) checkRequired() {
-	for _, o := range r.cmd.options {
-		if o.required && !o.given {
-			r.reportProblem(o, "must be specified at least once!")
-		}
 	}
 }
 

@@ -111,14 +111,7 @@ func (p *page) index(w io.Writer, path string, rows []row, total row, empty bool
 		title += " (" + cleanName(total.name) + ")"
 	}
 	p.document(w, path, title, func() {
-		var some, without []row
-		for _, r := range rows {
-			if r.sum.Functions.Total == 0 {
-				without = append(without, r)
-			} else {
-				some = append(some, r)
-			}
-		}
+		some, without := splitRows(rows)
 		p.indexTable(w, path, some, &total)
 		if len(without) > 0 && empty {
 			io.WriteString(w, "<h4>Files which contain no functions</h4>\n<p class=\"note\">These files contain no functions instrumented for coverage.</p>\n")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/test/oracle"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -123,9 +125,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%q: %d files (-llvm +ours):\n%s", options, len(ours), diff)
 				}
 				for _, dir := range []string{"ours", "theirs"} {
-					if err := os.RemoveAll(dir); err != nil {
-						t.Fatal(err)
-					}
+					oracle.NoError(t, os.RemoveAll(dir))
 				}
 				whole := runMain(t, args...)
 				if whole.code != 0 || strings.Count(whole.stdout, "<html") != 1 || !strings.HasSuffix(whole.stdout, "</html>\n") || strings.Contains(whole.stdout, "src=") {

@@ -47,35 +47,9 @@ func (t *tool) prepare() error {
 		}
 		return errDone
 	}
-	// Pages are always coloured and tracefiles never. The messages do not end the run.
-	switch o.format {
-	case textFormat:
-		t.colors = o.color.Enabled(t.Stdout)
-	case htmlFormat:
-		if o.color == withcolor.Off {
-			fmt.Fprintln(t.Stderr, "Color output cannot be disabled when generating html.")
-		}
-		t.colors = true
-	case lcovFormat:
-		if o.color == withcolor.On {
-			fmt.Fprintln(t.Stderr, "Color output cannot be enabled when generating lcov.")
-		}
-	}
-	for _, s := range o.pathRemaps {
-		from, to, _ := strings.Cut(s, ",")
-		if from == "" || to == "" {
-			t.fail("-path-equivalence", "invalid argument '"+s+"', must be in format 'from,to'")
-			return errSilent
-		}
-		t.remap = append(t.remap, [2]string{from, to})
-	}
-	if len(o.demangler) > 0 {
-		path, err := exec.LookPath(o.demangler[0])
-		if err != nil {
-			t.fail("No such file or directory", "could not find the demangler!")
-			return errSilent
-		}
-		t.demangler = append([]string{path}, o.demangler[1:]...)
+	t.chooseColors()
+	if err := t.prepareNames(); err != nil {
+		return err
 	}
 	if err := t.makeFilters(); err != nil {
 		return err
@@ -97,6 +71,45 @@ func (t *tool) prepare() error {
 			fmt.Fprintln(t.Stdout, path)
 		}
 		return errDone
+	}
+	return nil
+}
+
+// chooseColors: pages are always coloured and tracefiles never. The messages do not end the run.
+func (t *tool) chooseColors() {
+	o := &t.opt
+	switch o.format {
+	case textFormat:
+		t.colors = o.color.Enabled(t.Stdout)
+	case htmlFormat:
+		if o.color == withcolor.Off {
+			fmt.Fprintln(t.Stderr, "Color output cannot be disabled when generating html.")
+		}
+		t.colors = true
+	case lcovFormat:
+		if o.color == withcolor.On {
+			fmt.Fprintln(t.Stderr, "Color output cannot be enabled when generating lcov.")
+		}
+	}
+}
+
+// prepareNames reads --path-equivalence and finds the demangler.
+func (t *tool) prepareNames() error {
+	for _, s := range t.opt.pathRemaps {
+		from, to, _ := strings.Cut(s, ",")
+		if from == "" || to == "" {
+			t.fail("-path-equivalence", "invalid argument '"+s+"', must be in format 'from,to'")
+			return errSilent
+		}
+		t.remap = append(t.remap, [2]string{from, to})
+	}
+	if demangler := t.opt.demangler; len(demangler) > 0 {
+		path, err := exec.LookPath(demangler[0])
+		if err != nil {
+			t.fail("No such file or directory", "could not find the demangler!")
+			return errSilent
+		}
+		t.demangler = append([]string{path}, demangler[1:]...)
 	}
 	return nil
 }
@@ -146,18 +159,16 @@ func (t *tool) ignored(file string) bool {
 // files, and the other commands all files.
 func (t *tool) load() error {
 	o := &t.opt
-	var profile fs.FileInfo
 	if !o.emptyProfile {
-		info, err := os.Stat(o.instrProfile)
+		profile, err := os.Stat(o.instrProfile)
 		if err != nil {
 			t.fail(o.instrProfile, "could not read profile data!"+withcolor.Words(err))
 			return errSilent
 		}
-		profile = info
-	}
-	for _, name := range t.objects {
-		if info, err := os.Stat(name); err == nil && profile != nil && info.ModTime().After(profile.ModTime()) {
-			t.warn(name, "profile data may be out of date - object is newer")
+		for _, name := range t.objects {
+			if info, err := os.Stat(name); err == nil && info.ModTime().After(profile.ModTime()) {
+				t.warn(name, "profile data may be out of date - object is newer")
+			}
 		}
 	}
 	if err := t.evaluate(); err != nil {
@@ -174,12 +185,10 @@ func (t *tool) load() error {
 	t.files = t.cov.Files()
 	t.remapFiles()
 	// The files of the mapping are sorted.
-	if len(t.sources) > 0 {
-		t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
-			_, found := slices.BinarySearch(t.files, name)
-			return !found
-		})
-	}
+	t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
+		_, found := slices.BinarySearch(t.files, name)
+		return !found
+	})
 	t.demangle()
 	return nil
 }
@@ -219,13 +228,10 @@ func (t *tool) evaluate() error {
 		}, data)
 	}
 	arch := func(i int) string {
-		switch len(o.arch) {
-		case 0:
+		if len(o.arch) == 0 {
 			return ""
-		case 1:
-			return o.arch[0]
 		}
-		return o.arch[i]
+		return o.arch[min(i, len(o.arch)-1)] // one is for all programs
 	}
 	var wrong error // with the programs
 	for i, name := range t.objects {

@@ -27,14 +27,14 @@ type tool struct {
 	demangler []string
 
 	cov     *covmap.Coverage
-	files   []string          // of cov
-	local   map[string]string // files of cov to files on this machine
-	pretty  map[string]string // function names to demangled ones
-	texts   map[string]*text  // sources by path
-	commits *commits          // files of --output-dir
+	files   []string            // of cov
+	local   map[string]string   // files of cov to files on this machine
+	pretty  map[string]string   // function names to demangled ones
+	texts   map[string][]string // lines of sources by path
+	commits *commits            // files of --output-dir
 	// watermark holds the least percentages of high and of medium coverage.
-	watermark [2]float64
-	nameCols  [2]int // widths of the first columns of file and function reports
+	watermark            [2]float64
+	fileTab, functionTab table // of file and function reports
 }
 
 // errSilent ends the run when the reason was already printed.
@@ -64,8 +64,9 @@ func Main(args []string, env Env) int {
 	// Help texts and messages of the parser name the subcommand.
 	env.Prog += " " + args[0]
 	t := &tool{
-		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),
-		nameCols: [2]int{fileColumns[0], functionColumns[0]},
+		Env: env, opt: defaults(), texts: make(map[string][]string), commits: &commits{slots: make(chan struct{}, mostCommits)},
+		fileTab:     table{fileGroups, fileColumns, fileColumns[0], "-"},
+		functionTab: table{functionGroups, functionColumns, functionColumns[0], ""},
 	}
 	cmd, outcome := t.parser(args[0]).Parse(args[1:])
 	switch outcome {
@@ -78,16 +79,13 @@ func Main(args []string, env Env) int {
 	if err == nil {
 		err = cmd.Run()
 	}
-	switch {
-	case err == errDone:
+	if err == nil || err == errDone {
 		return 0
-	case err == errSilent:
-		return 1
-	case err != nil:
-		t.fail("", err.Error())
-		return 1
 	}
-	return 0
+	if err != errSilent {
+		t.fail("", err.Error())
+	}
+	return 1
 }
 
 // A message is an error in LLVM's words.

@@ -23,12 +23,6 @@ const (
 	branchPercents
 )
 
-// A limit is a threshold of a filter.
-type limit struct {
-	value float64 // in percent, from 0 to 100
-	given bool    // the command line has the option: 0 is a limit too
-}
-
 // options holds the command line. Fields named after their option have no comment.
 type options struct {
 	// Of all commands.
@@ -55,8 +49,8 @@ type options struct {
 	// Filters.
 	ignoreFile              []string
 	name, nameFile, nameRE  []string
-	regionLT, regionGT      limit
-	lineLT, lineGT          limit
+	regionLT, regionGT      *float64 // in percent; nil without the option
+	lineLT, lineGT          *float64
 	regions, branches, mcdc bool // columns of reports
 	instantiations          bool
 
@@ -142,11 +136,11 @@ func (o *options) ofFilters(c clopt.Commands) {
 	c.Strings(&o.name, "name")
 	c.Strings(&o.nameFile, "name-allowlist")
 	c.Strings(&o.nameRE, "name-regex")
-	for name, l := range map[string]*limit{
+	for name, l := range map[string]**float64{
 		"region-coverage-lt": &o.regionLT, "region-coverage-gt": &o.regionGT,
 		"line-coverage-lt": &o.lineLT, "line-coverage-gt": &o.lineGT,
 	} {
-		c.FloatFunc(name, func(f float64) { *l = limit{f, true} })
+		c.FloatFunc(name, func(f float64) { *l = &f })
 	}
 }
 

@@ -51,9 +51,7 @@ func takeFiles(t testing.TB, dir string) string {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.RemoveAll(dir))
 	return b.String()
 }
 
@@ -130,9 +128,7 @@ func copySources(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.CopyFS(dir, os.DirFS("testdata")))
 	t.Chdir(dir)
 }
 

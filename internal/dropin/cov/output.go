@@ -50,8 +50,6 @@ type commits struct {
 // mostCommits is how many files wait for the disk at once.
 const mostCommits = 16
 
-func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
-
 // Go runs commit in the background. It blocks while mostCommits are running; wait returns the first error.
 func (c *commits) Go(commit func() error) {
 	c.slots <- struct{}{}

@@ -95,7 +95,7 @@ func (b *body) line(source string, l *covmap.Line) {
 		b.count(l)
 	}
 	column := uint32(0) // of the first expansion
-	if b.colors && b.expandsAt(l.Number) {
+	if b.colors && b.rest.expandsAt(l.Number) {
 		column = b.rest.expansions[0].region.Start.Column
 	}
 	b.source(source, l, column)
@@ -106,8 +106,8 @@ func (b *body) line(source string, l *covmap.Line) {
 }
 
 // expandsAt reports whether the next expansion is on a line.
-func (b *body) expandsAt(line uint32) bool {
-	return len(b.rest.expansions) > 0 && b.rest.expansions[0].region.Start.Line == line
+func (v *view) expandsAt(line uint32) bool {
+	return len(v.expansions) > 0 && v.expansions[0].region.Start.Line == line
 }
 
 // count prints the column with the count of a line, in colour if several regions other than
@@ -158,7 +158,7 @@ func shortCount(n uint64) string {
 // count bytes from 1; columns beyond the end of the line are cut.
 func (b *body) source(text string, l *covmap.Line, column uint32) {
 	var highlight withcolor.Color
-	if s := l.Before; s != nil && !s.Gap && s.HasCount && s.Count == 0 {
+	if s := l.Before; s != nil && !s.Gap && uncovered(s) {
 		highlight = withcolor.OnRed
 	}
 	size := uint32(len(text)) + 1
@@ -181,7 +181,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 		at = end
 		switch {
 		// A gap keeps the colour of the region before it.
-		case (!s.Gap || highlight == withcolor.OnRed) && s.HasCount && s.Count == 0:
+		case (!s.Gap || highlight == withcolor.OnRed) && uncovered(&s):
 			highlight = withcolor.OnRed
 		case at == column:
 			highlight = withcolor.OnCyan
@@ -211,6 +211,8 @@ func hasMarkers(l *covmap.Line) bool {
 	}
 	return false
 }
+
+func uncovered(s *covmap.Segment) bool { return s.HasCount && s.Count == 0 }
 
 // regionMarkers (SourceCoverageViewText::renderRegionMarkers) prints the counts of the regions
 // on a line below their first columns. Regions with the count of the line have no marker.
@@ -244,7 +246,7 @@ func (b *body) regionMarkers(l *covmap.Line) {
 // macro marked.
 func (b *body) below(source string, l *covmap.Line) {
 	shown := false
-	for b.expandsAt(l.Number) {
+	for b.rest.expandsAt(l.Number) {
 		x := b.rest.expansions[0]
 		b.rest.expansions = b.rest.expansions[1:]
 		b.divider()

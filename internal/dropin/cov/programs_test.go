@@ -174,14 +174,10 @@ func TestFolders(t *testing.T) {
 			clang := llvmTool(t, version, "clang")
 			copySources(t)
 			for _, dir := range []string{"a/b", "c"} {
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.MkdirAll(dir, 0o777))
 			}
 			for from, to := range map[string]string{"macros.c": "a/macros.c", "macros.h": "a/b/macros.h"} {
-				if err := os.Rename(from, to); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Rename(from, to))
 			}
 			sh(t, clang, append(instrumented, "-fcoverage-compilation-dir=.", "-Ia/b", "a/macros.c", "-o", "program")...)
 			profileOf(t, version, "program")

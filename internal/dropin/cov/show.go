@@ -20,18 +20,14 @@ import (
 // still be on their way to the disk when showAll returns.
 func (t *tool) show() error {
 	err := t.showAll()
-	if late := t.commits.wait(); err == nil {
-		err = late
-	}
-	return err
+	return cmp.Or(err, t.commits.wait())
 }
 
 // showAll (CodeCoverageTool::doShow) checks the options of show, reads everything, and writes
 // one page to standard output or, below --output-dir, the index and a page for each source.
 func (t *tool) showAll() error {
 	o := &t.opt
-	switch o.format {
-	case lcovFormat:
+	if o.format == lcovFormat {
 		return message("lcov format should be used with 'llvm-cov export'.")
 	}
 	if err := t.checkWatermark(); err != nil {

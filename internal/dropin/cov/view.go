@@ -12,16 +12,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// A text is a source file.
-type text struct {
-	lines []string // without line ends
-}
-
 // A view is a part of a source with everything that is shown about it.
 type view struct {
-	name     string // of the file or function, as printed
-	file     string // of a macro
-	source   *text
+	name     string           // of the file or function, as printed
+	file     string           // of a macro
+	source   []string         // lines of the file without line ends
 	segments []covmap.Segment // where counts change, sorted by position
 	// These four are sorted by line.
 	expansions []expansion
@@ -37,7 +32,7 @@ func (v *view) lines(whole bool) iter.Seq2[string, *covmap.Line] {
 		next, stop := iter.Pull(covmap.Lines(v.segments))
 		defer stop()
 		known, more := next()
-		for i, text := range v.source.lines {
+		for i, text := range v.source {
 			number := uint32(i + 1)
 			if !whole && !more {
 				return
@@ -93,7 +88,7 @@ func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 
 // source returns the text of a file of the mapping. If it cannot read the file, it prints the
 // error and returns nil.
-func (t *tool) source(name string) *text {
+func (t *tool) source(name string) []string {
 	if path, ok := t.local[name]; ok {
 		name = path
 	}
@@ -105,9 +100,8 @@ func (t *tool) source(name string) *text {
 		t.fail(name, withcolor.Words(err))
 		return nil
 	}
-	s := &text{splitLines(data)}
-	t.texts[name] = s
-	return s
+	t.texts[name] = splitLines(data)
+	return t.texts[name]
 }
 
 // splitLines divides a source into lines, up to the first zero byte. A carriage return
@@ -196,7 +190,7 @@ func (t *tool) functionView(fn *covmap.Function) *view {
 }
 
 // partView returns the view of a function's own code.
-func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
+func (t *tool) partView(fn *covmap.Function, name string, source []string) *view {
 	x := t.expander(fn)
 	p := x.part(fn.Main())
 	v := &view{name: name, source: source, segments: p.Segments}
@@ -230,7 +224,6 @@ type expander struct {
 	done []bool // by virtual file
 }
 
-// expander returns the maker of views for the expansions in fn.
 func (t *tool) expander(fn *covmap.Function) *expander {
 	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }

@@ -3,7 +3,6 @@ package profdata
 import (
 	"debug/elf"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,10 +45,7 @@ func TestCorrelate(t *testing.T) {
 		"junk": textFiles["junk"],
 	}
 	take := func(name, path string) {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := oracle.ReadFile(t, path)
 		files[name] = string(b)
 	}
 	for _, name := range []string{"dwarf4", "dwarf5", "binary", "gc"} {

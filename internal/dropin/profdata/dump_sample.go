@@ -66,7 +66,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	for i := range f.Callsites {
 		c := &f.Callsites[i]
 		dst = append(appendLocation(dst, depth, c.Location), "inlined callee: "...)
-		dst = append(appendName(dst, c.Callee.Name), ": "...)
+		dst = append(append(dst, c.Callee.Name.String()...), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
 		// This was the last callee of the location.
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
@@ -94,12 +94,7 @@ func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.
 }
 
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
-	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
-}
-
-// appendName appends a name, or its hash in decimal if the profile has no text for it.
-func appendName(dst []byte, n sampleprof.Name) []byte {
-	return append(dst, n.String()...)
+	return appendNumber(append(append(dst, t.Name.String()...), ':'), t.Count)
 }
 
 func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {

@@ -249,9 +249,7 @@ func TestMemProfBeyond(t *testing.T) {
 	if got := runMain(t, "", strings.Fields("merge -o out ir")); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
-	if err := os.Rename("out", "counters"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Rename("out", "counters"))
 	if got := runMain(t, "", strings.Fields("show --memory counters")); got.code != 1 || got.stderr != "error: counters: the profile has no memprof section\n" {
 		t.Errorf("a profile without section: %+v", got)
 	}

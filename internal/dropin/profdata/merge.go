@@ -48,7 +48,8 @@ func (t *tool) merge() error {
 	if err != nil {
 		return err
 	}
-	if err := t.filter(m); err != nil {
+	err = filterFunctions(t, func() *[]irpgo.Function { return &m.Profile().Functions }, func(f irpgo.Function) string { return f.Name })
+	if err != nil {
 		return err
 	}
 	return t.writeMerged(m)

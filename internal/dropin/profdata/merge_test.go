@@ -191,9 +191,7 @@ func gzipped(t testing.TB, text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	w.Write([]byte(text))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, w.Close())
 	return b.String()
 }
 

@@ -158,9 +158,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		oracle.WriteFile(t, path, []byte(files[name]))
 	}
 }

@@ -94,15 +94,11 @@ func (o *output) commit() error {
 	o.flush()
 	if o.err != nil {
 		o.abandon()
-		return writeError(o.err)
+	} else {
+		o.err = o.done()
 	}
-	if err := o.done(); err != nil {
-		return writeError(err)
+	if o.err != nil {
+		return errors.New("IO failure on output stream: " + words(o.err))
 	}
 	return nil
-}
-
-// writeError words an error of the output as LLVM's streams do.
-func writeError(err error) error {
-	return errors.New("IO failure on output stream: " + words(err))
 }

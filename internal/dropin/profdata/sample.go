@@ -181,17 +181,7 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 		MergeCold: o.mergeCold, ColdFrames: int(o.coldFrames), TrimCold: o.trimCold,
 		Flatten: o.layout == flatLayout, Nest: o.layout == nestLayout,
 	})
-	want, reject, err := t.filters()
-	if err != nil || want == nil && reject == nil {
-		return err
-	}
-	all := len(p.Functions)
-	p.Functions = slices.DeleteFunc(p.Functions, func(f *sampleprof.Function) bool {
-		name := f.Label()
-		return reject != nil && reject(name) || want != nil && !want(name)
-	})
-	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
-	return nil
+	return filterFunctions(t, func() *[]*sampleprof.Function { return &p.Functions }, (*sampleprof.Function).Label)
 }
 
 // sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the

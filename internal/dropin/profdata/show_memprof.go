@@ -156,11 +156,7 @@ func (s *rawHeapPrinter) frame(f memprof.Frame) {
 	s.w.WriteByte('\n')
 	s.number("LineOffset", uint64(f.LineOffset))
 	s.number("Column", uint64(f.Column))
-	inline := uint64(0)
-	if f.Inline {
-		inline = 1
-	}
-	s.number("Inline", inline)
+	s.number("Inline", uint64(bit(f.Inline)))
 }
 
 // mibFields are LLVM's names of the fields of a MIB, in the order of mibValues.

@@ -69,9 +69,7 @@ func TestShowRawHeap(t *testing.T) {
 				}
 				raw, p, about := readHeap(t, file, base+".debug")
 				var b strings.Builder
-				if err := showRawHeap(&b, raw, p, about); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, showRawHeap(&b, raw, p, about))
 				got, want := comparableShow(b.String(), llvm), comparableShow(want, llvm)
 				if got != want {
 					t.Errorf("differs from line %s", firstLineThatDiffers(got, want))

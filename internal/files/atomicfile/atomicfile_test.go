@@ -17,9 +17,7 @@ import (
 
 func write(t *testing.T, name, contents string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(contents), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, []byte(contents))
 }
 
 func wantContents(t *testing.T, name, want string) {
@@ -67,9 +65,7 @@ func TestCommitReplaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantContents(t, out, "old")
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.Commit())
 		wantContents(t, out, data)
 		if err := f.Close(); err != nil {
 			t.Errorf("Close after Commit: %v", err)
@@ -118,9 +114,7 @@ func TestNewFileOnlyAfterCommit(t *testing.T) {
 	if len(entries) != 1 || !IsTemp(entries[0].Name()) {
 		t.Errorf("temporary file not recognised: %v", entries)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	wantContents(t, out, "")
 	if err := f.Commit(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("second Commit: %v", err)
@@ -158,15 +152,11 @@ func TestCreateErrorsNameTheOutput(t *testing.T) {
 func TestInputsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.Mkdir("sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir("sub", 0o777))
 	for _, name := range []string{"a", "b", filepath.Join("sub", "c")} {
 		write(t, name, "input "+name)
 	}
-	if err := os.Link("a", "hard"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Link("a", "hard"))
 	links := os.Symlink("a", "soft") == nil
 	for _, c := range []struct {
 		out   string
@@ -285,9 +275,7 @@ func BenchmarkCommit(b *testing.B) {
 			b.Fatal(err)
 		}
 		f.Write(data)
-		if err := f.Commit(); err != nil {
-			b.Fatal(err)
-		}
+		oracle.NoError(b, f.Commit())
 	}
 }
 
@@ -328,8 +316,6 @@ func TestSteady(t *testing.T) {
 		}
 		rest = rest[n:]
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	wantContents(t, path, string(want))
 }

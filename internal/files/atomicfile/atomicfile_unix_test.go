@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // childEnv makes the test binary write a file instead of testing.
@@ -145,9 +147,7 @@ func TestAbandoned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := running.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, running.Start())
 	defer running.Wait()
 	defer stdin.Close()
 	if _, err := io.ReadFull(stdout, make([]byte, len("held\n"))); err != nil {
@@ -160,9 +160,7 @@ func TestAbandoned(t *testing.T) {
 		write(t, filepath.Join(dir, name), "a user's")
 	}
 	link, fifo := filepath.Join(dir, tempName()), filepath.Join(dir, tempName())
-	if err := errors.Join(os.Symlink(others[0], link), syscall.Mkfifo(fifo, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink(others[0], link), syscall.Mkfifo(fifo, 0o600))
 	abandoned := filepath.Join(dir, tempName())
 	write(t, abandoned, "half a prof")
 	count := func() int {
@@ -234,16 +232,12 @@ func TestLike(t *testing.T) {
 	write(t, from, "x")
 	write(t, to, "y")
 	modified := time.Unix(1_234_567_890, 123_000_000)
-	if err := errors.Join(os.Chmod(from, 0o604), os.Chtimes(from, modified, modified)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chmod(from, 0o604), os.Chtimes(from, modified, modified))
 	info, err := os.Stat(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := create(t, to, Options{Like: info}).Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, create(t, to, Options{Like: info}).Commit())
 	got, err := os.Stat(to)
 	if err != nil || got.Mode() != info.Mode() || !got.ModTime().Equal(modified) {
 		t.Errorf("%v %v, want %v %v", got.Mode(), got.ModTime(), info.Mode(), modified)
@@ -280,13 +274,9 @@ func TestPermissions(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			if c.existing != 0 {
 				write(t, out, "old")
-				if err := os.Chmod(out, c.existing); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Chmod(out, c.existing))
 			}
-			if err := create(t, out, Options{}).Commit(); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, create(t, out, Options{}).Commit())
 			info, err := os.Stat(out)
 			if err != nil {
 				t.Fatal(err)
@@ -304,9 +294,7 @@ func TestReadOnlyFileIsNotReplaced(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	write(t, out, "old")
-	if err := os.Chmod(out, 0o444); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chmod(out, 0o444))
 	if f, err := Create(out, Options{}); !errors.Is(err, fs.ErrPermission) {
 		f.Close()
 		t.Errorf("got %v", err)
@@ -317,9 +305,7 @@ func TestSymbolicLinks(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, d := range []string{"real/deep", "links"} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(d, 0o777))
 	}
 	write(t, "real/file", "old")
 	for link, to := range map[string]string{
@@ -331,9 +317,7 @@ func TestSymbolicLinks(t *testing.T) {
 		"links/new":      "../real/created",
 		"links/loop":     "loop",
 	} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink(to, link))
 	}
 	for _, c := range []struct{ path, file string }{
 		{"links/direct", "real/file"},
@@ -367,9 +351,7 @@ func TestSymbolicLinks(t *testing.T) {
 func TestFIFO(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	got := make(chan string)
 	go func() {
 		b, _ := os.ReadFile(fifo)
@@ -377,9 +359,7 @@ func TestFIFO(t *testing.T) {
 	}()
 	f := create(t, fifo, Options{Inputs: []string{fifo}})
 	io.WriteString(f, "through the pipe")
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	if s := <-got; s != "through the pipe" {
 		t.Errorf("read %q", s)
 	}
@@ -431,9 +411,7 @@ func TestStandardOutput(t *testing.T) {
 	}
 	// A symbolic link to it, and a pipe.
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink("/dev/stdout", link); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink("/dev/stdout", link))
 	var out bytes.Buffer
 	if stderr, err := runChild(t, "commit", link, &out); err != nil {
 		t.Fatal(err, stderr)
@@ -454,9 +432,7 @@ func TestStandardOutputStaysOpen(t *testing.T) {
 	for range 2 {
 		f := create(t, path, Options{})
 		io.WriteString(f, "x")
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.Commit())
 	}
 	wantContents(t, out.Name(), "xx")
 	if _, err := Create(path, Options{Inputs: []string{out.Name()}}); !errors.Is(err, ErrSameFile) {

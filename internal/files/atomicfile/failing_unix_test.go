@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFailingCommit: whatever fails between the last byte and the new name, the
@@ -25,30 +27,22 @@ func TestFailingCommit(t *testing.T) {
 	}{
 		{
 			"a folder took the name", func(t *testing.T, f *File) {
-				if err := errors.Join(os.Remove(f.target.path), os.MkdirAll(filepath.Join(f.target.path, "sub"), 0o777)); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Remove(f.target.path), os.MkdirAll(filepath.Join(f.target.path, "sub"), 0o777))
 			}, "replace", nil, "",
 		},
 		{
 			"the temporary file was removed", func(t *testing.T, f *File) {
-				if err := os.Remove(f.f.Name()); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Remove(f.f.Name()))
 			}, "replace", fs.ErrNotExist, "old",
 		},
 		{
 			"the disk lost the file before it was written", func(t *testing.T, f *File) {
-				if err := f.f.Close(); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, f.f.Close())
 			}, "write", os.ErrClosed, "old",
 		},
 		{
 			"... and before it was synced", func(t *testing.T, f *File) {
-				if err := errors.Join(f.w.Flush(), f.f.Close()); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, f.w.Flush(), f.f.Close())
 			}, "sync", os.ErrClosed, "old",
 		},
 	} {

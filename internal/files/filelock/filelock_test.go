@@ -80,9 +80,7 @@ func increment(path string) error {
 func counter(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "counter")
-	if err := os.WriteFile(path, []byte("0"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, []byte("0"))
 	return path
 }
 
@@ -105,9 +103,7 @@ func TestExclusive(t *testing.T) {
 	link := path
 	if runtime.GOOS != "windows" {
 		link = filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(path, link); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink(path, link))
 	}
 	var wg sync.WaitGroup
 	for range workers {
@@ -147,9 +143,7 @@ func TestKilled(t *testing.T) {
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {

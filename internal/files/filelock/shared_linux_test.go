@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/test/oracle"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -31,9 +33,7 @@ func TestShare(t *testing.T) {
 	if !Share(fd) {
 		t.Error("locked for writing, and shared")
 	}
-	if err := lock(unix.F_UNLCK); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, lock(unix.F_UNLCK))
 	for range 2 {
 		if Share(fd) {
 			t.Error("not locked, and busy")
@@ -71,9 +71,7 @@ func TestHasWriter(t *testing.T) {
 	if yes, _ := HasWriter(int(f.Fd())); yes {
 		t.Error("the holder of the lock is taken for a writer")
 	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, lock.Release())
 	w, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A flakyStore fails at random, and cuts what it returns.
@@ -98,9 +100,7 @@ func contents(t *testing.T, s Store, sizes ...int) (objects []Object, all [][]by
 		data := make([]byte, size)
 		rng.Read(data)
 		key := "o" + string(rune('a'+i))
-		if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
 		o, err := s.Stat(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
@@ -227,9 +227,7 @@ func TestFind(t *testing.T) {
 	folder := NewFolder(t.TempDir())
 	for _, key := range []string{"a/1.profraw", "a/2.profraw", "a/b/3.profraw", "a/b", "ab", "c"} {
 		if key != "a/b" {
-			if err := folder.Put(t.Context(), key, strings.NewReader(key)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, folder.Put(t.Context(), key, strings.NewReader(key)))
 		}
 	}
 	access := NewAccess(t.Context(), Drivers{"test": func(context.Context, *url.URL) (Store, error) { return hidden{folder}, nil }})
