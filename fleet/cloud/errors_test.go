@@ -102,7 +102,7 @@ func TestNoCredentials(t *testing.T) {
 	for op, err := range operations(t.Context(), open(t, "s3://bucket"), "x") {
 		wantAdvice(t, op, err, true, "AWS_REGION")
 	}
-	t.Setenv("AZURE_TOKEN_CREDENTIALS", "dev") // those of the tools of developers, which are not there
+	t.Setenv("AZURE_TOKEN_CREDENTIALS", "dev") // the credentials of developers' tools, which are not there
 	t.Setenv("PATH", "")
 	for _, u := range []string{"gs://bucket", "azblob://container?storage_account=nobody"} {
 		s, _, err := Drivers().Open(t.Context(), u)

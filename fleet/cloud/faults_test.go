@@ -18,13 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func put(t *testing.T, s store.Store, key string, data []byte) {
@@ -214,7 +213,7 @@ func TestUploadsCut(t *testing.T) {
 				}
 			}
 			if got := contents(t, direct, "old"); string(got) != "old contents" {
-				t.Errorf("%d bytes, want those that were there", len(got))
+				t.Errorf("%d bytes, want the old object", len(got))
 			}
 			var keys []string
 			for o, err := range direct.List(t.Context(), "") {

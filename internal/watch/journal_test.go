@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func testJournal() *journal {
@@ -45,7 +45,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 }
 
-// TestJournalDamaged cuts a journal at every byte and changes every byte.
+// TestJournalDamaged cuts a journal at every byte and flips every bit.
 func TestJournalDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	oracle.NoError(t, testJournal().write(path))
@@ -55,13 +55,11 @@ func TestJournalDamaged(t *testing.T) {
 			t.Errorf("%s at %d: %v", what, at, err)
 		}
 	}
-	for i := range data {
-		check("cut", i, data[:i])
-		for _, bit := range []byte{1, 0x80} {
-			data[i] ^= bit
-			check("changed", i, data)
-			data[i] ^= bit
-		}
+	for i, cut := range hostile.Cuts(data, 1) {
+		check("cut", i, cut)
+	}
+	for bit, flipped := range hostile.Flips(data, 1) {
+		check("flipped", bit, flipped)
 	}
 	check("longer", len(data), append(data, '\n'))
 }

@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A tally is the format of these tests: lines "NAME COUNT". A line "bad" is one

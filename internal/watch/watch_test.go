@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestOnce merges what there is, and what there is not counts for nothing.

@@ -112,8 +112,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 	for _, m := range makeTarget.FindAllSubmatch(makefile, -1) {
 		targets = append(targets, string(m[1]))
 	}
-	reference := readReference(t)
-	tests := testsOf(t)
+	c := &commandChecker{targets, testsOf(t), readReference(t)}
 	checked := map[string]int{}
 	for _, doc := range documents(t) {
 		if doc.path == "docs/commands.md" || doc.path == "CHANGELOG.md" {
@@ -121,34 +120,47 @@ func TestCommandsOfDocuments(t *testing.T) {
 		}
 		for _, words := range commandsIn(doc) {
 			complain := func(what string) { t.Errorf("%s: %s: %s", doc.path, strings.Join(words, " "), what) }
-			program, args := words[0], words[1:]
-			switch {
-			case program == "make" && len(args) > 0:
-				if !strings.Contains(args[0], "=") && !slices.Contains(targets, args[0]) {
-					complain("no such target")
-				}
-			case program == "go" && len(args) > 1 && (args[0] == "test" || args[0] == "run"):
-				checkGo(args, tests, complain)
-			case program == "profuse" || program == "bin/profuse":
-				reference.check(args, complain)
-				for _, arg := range args {
-					if strings.HasPrefix(arg, "testdata/") && !found(filepath.Join(root, arg)) {
-						complain("no " + arg)
-					}
-				}
-			case strings.HasPrefix(program, "build/scripts/"), strings.HasPrefix(program, "bench/"), program == ".ci/run":
-				if !found(filepath.Join(root, program)) {
-					complain("no such program")
-				}
-			default:
-				continue
+			if c.check(words[0], words[1:], complain) {
+				checked[path.Base(words[0])]++
 			}
-			checked[path.Base(program)]++
 		}
 	}
 	if checked["profuse"] < 50 || checked["make"] < 10 || checked["go"] < 10 {
 		t.Errorf("checked only %v", checked)
 	}
+}
+
+// A commandChecker has what command lines may name.
+type commandChecker struct {
+	targets   []string // of make
+	tests     []string
+	reference reference
+}
+
+// check checks a command line. It returns false for a program that it does not know.
+func (c *commandChecker) check(program string, args []string, complain func(string)) bool {
+	switch {
+	case program == "make" && len(args) > 0:
+		if !strings.Contains(args[0], "=") && !slices.Contains(c.targets, args[0]) {
+			complain("no such target")
+		}
+	case program == "go" && len(args) > 1 && (args[0] == "test" || args[0] == "run"):
+		checkGo(args, c.tests, complain)
+	case program == "profuse" || program == "bin/profuse":
+		c.reference.check(args, complain)
+		for _, arg := range args {
+			if strings.HasPrefix(arg, "testdata/") && !found(filepath.Join(root, arg)) {
+				complain("no " + arg)
+			}
+		}
+	case strings.HasPrefix(program, "build/scripts/"), strings.HasPrefix(program, "bench/"), program == ".ci/run":
+		if !found(filepath.Join(root, program)) {
+			complain("no such program")
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // checkGo checks the packages and tests that "go test" and "go run" name.

@@ -43,29 +43,12 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 			if slices.ContainsFunc(familyRooms, func(room string) bool { return strings.HasPrefix(file, room) }) && path.Dir(file) != "internal/command/family" {
 				continue
 			}
-			var found []string
+			found := familiesIn(t, file, names, constants)
 			for _, pkg := range imports {
 				if isFormat(pkg) || strings.HasPrefix(pkg, "internal/mip/") {
 					found = append(found, "imports "+pkg)
 				}
 			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(parsed, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.SelectorExpr:
-					if x, ok := n.X.(*ast.Ident); ok && x.Name == "formats" && constants[n.Sel.Name] {
-						found = append(found, "has formats."+n.Sel.Name)
-					}
-				case *ast.BasicLit:
-					if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && names[text] {
-						found = append(found, "has the string "+n.Value)
-					}
-				}
-				return true
-			})
 			if len(found) == 0 {
 				continue
 			}
@@ -79,6 +62,28 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 			t.Errorf("%s names no family: it is an exception for nothing", file)
 		}
 	}
+}
+
+// familiesIn returns how the code of a file names families: by constants of package formats, and by names in texts.
+func familiesIn(t *testing.T, file string, names, constants map[string]bool) (found []string) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "formats" && constants[n.Sel.Name] {
+				found = append(found, "has formats."+n.Sel.Name)
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && names[text] {
+				found = append(found, "has the string "+n.Value)
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // formatConstants returns the constants of package formats that name a family or a format of one.

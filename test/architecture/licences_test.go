@@ -65,7 +65,7 @@ func testLicences(t *testing.T, module string) {
 			}
 		}
 		if !known {
-			t.Errorf("%s: the licence is none of those that are known", path)
+			t.Errorf("%s: the licence is not known", path)
 		}
 	}
 	if len(seen) < 5 {

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/chromedp/chromedp"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestScreenshots leaves a picture of every page of every fixture, light, dark

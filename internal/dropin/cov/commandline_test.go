@@ -6,9 +6,11 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -317,10 +319,8 @@ func TestDamagedMappings(t *testing.T) {
 	program := oracle.ReadFile(t, filepath.Join(root, "testdata/covmap/shapes-22.o"))
 	t.Chdir(t.TempDir())
 	at, size := sectionOf(t, program, "__llvm_covfun")
-	for bit := 8 * at; bit < 8*(at+size); bit += oracle.Step(97) {
-		program[bit/8] ^= 1 << (bit % 8)
-		oracle.WriteFile(t, "damaged.o", program)
-		program[bit/8] ^= 1 << (bit % 8)
+	for bit, section := range hostile.Flips(program[at:at+size], 97) {
+		oracle.WriteFile(t, "damaged.o", slices.Concat(program[:at], section, program[at+size:]))
 		out := runMain(t, "show", "-empty-profile", "-show-expansions", "-show-branches=count", "-show-regions", "-show-mcdc", "damaged.o")
 		if len(out.stdout) > 1<<20 {
 			t.Errorf("bit %d: %d bytes", bit, len(out.stdout))

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // pageFacts is what a page says, whatever its markup.

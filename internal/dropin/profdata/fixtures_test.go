@@ -24,9 +24,9 @@ var knownDifferences = []knownDifference{
 	{"*/memprof.profdata", "merge -o", "file", "LLVM writes an empty memprof section"},
 	{"*/memprof-[iv]*.profdata", "merge -o", "file", "LLVM writes an empty memprof section"},
 	{"text/hash-all-ones.proftext", "merge", "…", "LLVM loses the hash that its map reserves"},
-	{"text/bitmaps.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
-	{"text/mismatch*.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
-	{"text/llvm22-mcdc.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
+	{"text/bitmaps.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
+	{"text/mismatch*.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
+	{"text/llvm22-mcdc.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
 	{"text/temporal.proftext", "order", "…", "LLVM forgets the names of functions that are in traces alone"},
 	{"text/temporal.proftext", "-temporal-profile-traces", "stdout", "LLVM forgets the names of functions that are in traces alone"},
 }

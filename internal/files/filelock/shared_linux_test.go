@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and keeps others from it.

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/test/oracle"
-
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/files/store/storetest"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestFolder(t *testing.T) {

@@ -128,6 +128,6 @@ int main() {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Error("the order of equal elements is not that of std::sort")
+		t.Error("std::sort orders equal elements otherwise")
 	}
 }
