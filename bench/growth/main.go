@@ -1,9 +1,8 @@
 //go:build linux
 
-// Command growth measures how the CPU time and the memory of profuse's commands grow with
-// the profiles, from 1,000 to 10,000,000 counters, fits a power of the size to both and draws
-// them on logarithmic scales. A power of 1 is growth in proportion; n log n looks like one of
-// about 1.07 at these sizes.
+// Command growth measures how the CPU time and the memory of profuse's commands grow with the profiles, from 1,000
+// to 10,000,000 counters, fits a power of the size to both and draws them on logarithmic scales. A power of 1 is
+// growth in proportion; n log n looks like one of about 1.07 at these sizes.
 //
 //	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
 //

@@ -26,9 +26,8 @@ const (
 	functionsPerUnit = 500
 )
 
-// unit returns the C source of one unit: n functions with loops, branches,
-// switches, calls through a table and copies of varying length, and a table of
-// all of them.
+// unit returns the C source of one unit: n functions with loops, branches, switches, calls through a table and
+// copies of varying length, and a table of all of them.
 func unit(u, n int) string {
 	var b strings.Builder
 	b.WriteString("#include <string.h>\ntypedef int (*fn)(int, int);\n")

@@ -13,8 +13,7 @@
 //	silent     success with another output
 //	whole      ended by a signal or a full disk, with the old or the new output in place
 //
-// These fail the soak, which keeps the input and the command line of each in FOLDER,
-// by default bin/soak:
+// These fail the soak, which keeps the input and the command line of each in FOLDER, by default bin/soak:
 //
 //	torn       a part of an output, or a file that no command knows for temporary
 //	crash      a signal or a panic

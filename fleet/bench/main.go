@@ -4,11 +4,10 @@
 //
 //	make bench-fleet
 //
-// It compiles an instrumented program with clang-22, runs it several times, puts copies of
-// the profiles into a bucket of versitygw, a server with the interface of S3 that runs on
-// the same machine, and merges them in several ways, whose results must be equal. Times of
-// the server do not count as processor time of the merges, but take their share of the
-// machine.
+// It compiles an instrumented program with clang-22, runs it several times, puts copies of the profiles into a
+// bucket of versitygw, a server with the interface of S3 that runs on the same machine, and merges them in several
+// ways, whose results must be equal. Times of the server do not count as processor time of the merges, but take
+// their share of the machine.
 package main
 
 import (

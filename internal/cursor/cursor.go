@@ -1,9 +1,8 @@
 // Package cursor walks the bytes of one section of a profile.
 //
-// A [Cursor] holds the section's name, its offset in the file, its byte order
-// and the first failure. After that failure every get returns zero and the error
-// stays, so the caller decodes a record straight through, in the order of the
-// layout, and checks for an error once.
+// A [Cursor] holds the section's name, its offset in the file, its byte order and the first failure. After that
+// failure every get returns zero and the error stays, so the caller decodes a record straight through, in the order
+// of the layout, and checks for an error once.
 package cursor
 
 import (

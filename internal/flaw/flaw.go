@@ -51,8 +51,7 @@ func (p Place) InRecord(i int) Place { p.Record = i; return p }
 // OnLine returns p on a line, counted from 1; 0 means no line.
 func (p Place) OnLine(line int) Place { p.Line = line; return p }
 
-// Field starts an error about a field read from the place, or about to be written
-// there:
+// Field starts an error about a field read from the place, or about to be written there:
 //
 //	flaw.At("header", 8).Field("version").Got(v).Want("1 to 10").Unsupported()
 //
@@ -127,9 +126,8 @@ func InFile(err error, file string) error {
 	return err
 }
 
-// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf
-// has made of an error stays as it is, so packages that read
-// programs defer OfProgram in their exported functions.
+// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf has made of
+// an error stays as it is, so packages that read programs defer OfProgram in their exported functions.
 func OfProgram(err *error) { markProgram(*err) }
 
 func markProgram(err error) {

@@ -339,9 +339,8 @@ func (w *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// programs copies the programs that a group needs from Plan.Programs, where their names begin with the build
-// id or the module hash. If there is none, it returns nil with NoPrograms, or else an error. release deletes
-// the copies.
+// programs copies the programs that a group needs from Plan.Programs, where their names begin with the build id or
+// the module hash. If there is none, it returns nil with NoPrograms, or else an error. release deletes the copies.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
 	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil

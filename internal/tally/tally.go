@@ -197,10 +197,9 @@ type Distribution struct {
 // A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the sum.
 type Cutoff struct{ Share, Min, Values uint64 }
 
-// Distribution describes the values added so far, with a cutoff for each share,
-// given in millionths, in ascending order. With modulo all sums are modulo
-// 2^64, as in LLVM: there the cutoffs of a sum that wraps mean little. Without,
-// no share may be above a million.
+// Distribution describes the values added so far, with a cutoff for each share, given in millionths, in ascending
+// order. With modulo all sums are modulo 2^64, as in LLVM: there the cutoffs of a sum that wraps mean little.
+// Without, no share may be above a million.
 func (t *Tally) Distribution(shares []uint64, modulo bool) Distribution {
 	t.flush()
 	d := Distribution{Cutoffs: make([]Cutoff, 0, len(shares))}
@@ -263,9 +262,8 @@ func (t *Tally) descending() func() (frequency, bool) {
 	}
 }
 
-// portion returns sum·share/10⁶, rounded down. The share may be above a million
-// if the sum is below 2^64; otherwise the sum is less than 2^64 times the number
-// of its values, and sumHigh·share fits.
+// portion returns sum·share/10⁶, rounded down. The share may be above a million if the sum is below 2^64; otherwise
+// the sum is less than 2^64 times the number of its values, and sumHigh·share fits.
 func portion(sumHigh, sumLow, share uint64) (high, low uint64) {
 	carry, product := bits.Mul64(sumLow, share)
 	highProduct := sumHigh*share + carry

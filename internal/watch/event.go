@@ -17,9 +17,8 @@ type Started struct {
 	// of files that it was about to add and that do not count yet.
 	Interrupted bool
 	Rolled      int
-	// Restarted reports that the output is gone, so that counting starts at zero;
-	// Adopted that another process changed the output, or that it has no journal,
-	// and that the run adds to it.
+	// Restarted reports that the output is gone, so that counting starts at zero; Adopted that another process
+	// changed the output, or that it has no journal, and that the run adds to it.
 	Restarted, Adopted bool
 	// Polling is the interval between scans of the folder, 0 if the system reports changes;
 	// Why is the reason for polling unless the options ask for it.

@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFailsAtEveryStep: where the journal or the output cannot take their
-// place, the run ends with that, the files stay, and once it can be written
-// each is in the output once.
+// TestFailsAtEveryStep: where the journal or the output cannot take their place, the run ends with that, the files
+// stay, and once it can be written each is in the output once.
 func TestFailsAtEveryStep(t *testing.T) {
 	for _, c := range []struct {
 		step  string                // after which it fails

@@ -37,8 +37,7 @@ func journalOf(output string) string { return output + journalSuffix }
 //	end                                    missing if the run was killed
 //	sum HASH                               of all bytes before this line
 //
-// Hashes are SHA-256 in hexadecimal, MTIME is in nanoseconds since 1970, paths
-// are absolute and quoted as in Go.
+// Hashes are SHA-256 in hexadecimal, MTIME is in nanoseconds since 1970, paths are absolute and quoted as in Go.
 type journal struct {
 	before, after outputState
 	has, adds     []*entry

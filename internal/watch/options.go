@@ -10,9 +10,8 @@ import (
 
 // Options configure [Run]. Dir, Output and Merge must be set.
 type Options struct {
-	// Dir is the folder to watch, with the folders below it. Run skips names that
-	// begin with a dot, everything that is not a regular file, and Output, its
-	// journal, Archive and Quarantine.
+	// Dir is the folder to watch, with the folders below it. Run skips names that begin with a dot, everything that
+	// is not a regular file, and Output, its journal, Archive and Quarantine.
 	Dir string
 	// Output is the file with the sum. If it exists at the start, Run adds to it.
 	Output string
@@ -22,9 +21,8 @@ type Options struct {
 	// Merge merges profiles.
 	Merge Merge
 
-	// Delete removes merged files. Archive is a folder to move them to, under the
-	// same relative path. Without either they stay in place, and Run remembers
-	// them.
+	// Delete removes merged files. Archive is a folder to move them to, under the same relative path. Without
+	// either they stay in place, and Run remembers them.
 	Delete  bool
 	Archive string
 	// Quarantine is a folder for files that cannot be merged completely; ""
@@ -33,18 +31,16 @@ type Options struct {
 	// Ignore lists files in Dir that are not profiles.
 	Ignore []string
 
-	// Settle is how long a file must be unchanged before it is read. On Linux Run
-	// also waits until no process has the file open for writing or mapped, if the
-	// user owns the file or is root.
+	// Settle is how long a file must be unchanged before it is read. On Linux Run also waits until no process has
+	// the file open for writing or mapped, if the user owns the file or is root.
 	Settle time.Duration
 	// Every is the least time between two writes of Output; 0 means none. It grows
 	// to nine times the duration of a write.
 	Every time.Duration
 	// Batch is the number of files to merge at once; that many files do not wait for Every. 0 means 1000.
 	Batch int
-	// Poll is the interval between scans of Dir. 0 means to rely on the system's
-	// notifications, and to scan every two seconds where there are none: outside
-	// of Linux, and on network file systems.
+	// Poll is the interval between scans of Dir. 0 means to rely on the system's notifications, and to scan every
+	// two seconds where there are none: outside of Linux, and on network file systems.
 	Poll time.Duration
 	// Once merges the files that are there and ends.
 	Once bool

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Some formats of outputs do not hold the whole sum. A state file beside the output then holds it
-// and is the base of the next sum. The state file is written before the journal, has a different
-// name for each output, and is removed after the next output is written, so that a run after a
-// crash finds the right one.
+// Some formats of outputs do not hold the whole sum. A state file beside the output then holds it and is the base
+// of the next sum. The state file is written before the journal, has a different name for each output, and is
+// removed after the next output is written, so that a run after a crash finds the right one.
 
 // stateDigits are the digits in the name of a state file.
 const stateDigits = 16

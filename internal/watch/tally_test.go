@@ -20,9 +20,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A tally is the format of these tests: lines "NAME COUNT". A line "bad" is one
-// that cannot be merged, "mixed" one that never will; a file of these alone is
-// refused, one with others partly. "poison" breaks the whole merge.
+// A tally is the format of these tests: lines "NAME COUNT". A line "bad" is one that cannot be merged, "mixed" one
+// that never will; a file of these alone is refused, one with others partly. "poison" breaks the whole merge.
 type tally map[string]int
 
 func (t tally) add(text string) (lines int, err error) {

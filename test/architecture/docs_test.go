@@ -129,9 +129,8 @@ func TestLinks(t *testing.T) {
 // namedFile finds file names: single words of code, and documents anywhere.
 var namedFile = regexp.MustCompile("`([\\w*][\\w./*-]*\\.\\w+)`|\\b(docs/[\\w-]+\\.\\w+)")
 
-// Files that documents name are there: sources anywhere in the tree, by their names
-// or the ends of their paths; what READMEs of test data name, in their folder. NAME
-// and KIND stand for anything there.
+// Files that documents name are there: sources anywhere in the tree, by their names or the ends of their paths;
+// what READMEs of test data name, in their folder. NAME and KIND stand for anything there.
 func TestFilesOfDocuments(t *testing.T) {
 	sources := strings.Fields("c cpp go h java js json md py rs s sh txtar")
 	data := strings.Fields("debug elf iprof memprofraw mip mipmap mipraw profdata profraw proftext yaml")

@@ -27,10 +27,9 @@ var familyExceptions = map[string]string{
 	"internal/command/merging/options.go":    "the family of what is unknown is IRPGO",
 }
 
-// TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and
-// package formats are touched, and no other file. What others need of a family
-// they ask the view, or the parts that families give. [formats.Binary] names no
-// family: programs are of all.
+// TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and package formats are touched,
+// and no other file. What others need of a family they ask the view, or the parts that families give.
+// [formats.Binary] names no family: programs are of all.
 func TestFamiliesAreNamedAtHome(t *testing.T) {
 	names := make(map[string]bool) // of families, as in texts
 	for _, f := range formats.All() {

@@ -15,9 +15,8 @@ import (
 
 const module = "github.com/profuse-pgo/profuse"
 
-// layers lists the packages from the ground up. A package imports only packages of the lines above
-// its own. FOLDER/* stands for the packages of a folder that no line names: a new format and its
-// commands need no line.
+// layers lists the packages from the ground up. A package imports only packages of the lines above its own.
+// FOLDER/* stands for the packages of a folder that no line names: a new format and its commands need no line.
 var layers = [][]string{
 	{"internal/saturate", "internal/tally", "docs/schema"},
 	{"profile"},

@@ -105,9 +105,8 @@ func TestSort(t *testing.T) {
 	b.quiet("sort")
 }
 
-// TestTheme: the theme is that of the system until it is switched, and then in
-// the address.
-// TestNamesFirst: columns that have no room give way to names, whose ends are in sight.
+// TestTheme: the theme is that of the system until it is switched, and then in the address. TestNamesFirst: columns
+// that have no room give way to names, whose ends are in sight.
 func TestNamesFirst(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestPages opens every page of every fixture: nothing fails, the console is
-// quiet, nothing is asked of the network but the report itself, nothing is wider
-// than the window, and all texts can be read in both themes.
+// TestPages opens every page of every fixture: nothing fails, the console is quiet, nothing is asked of the network
+// but the report itself, nothing is wider than the window, and all texts can be read in both themes.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, f := range fixtures {

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// A Fixture is one profile of testdata/irpgo, as fixtures.json describes it.
-// The script that makes the profiles found ReadableBy, WarnedBy and Error by
-// running each llvm-profdata on each file.
+// A Fixture is one profile of testdata/irpgo, as fixtures.json describes it. The script that makes the profiles
+// found ReadableBy, WarnedBy and Error by running each llvm-profdata on each file.
 type Fixture struct {
 	// Path is relative to testdata/irpgo, with slashes: clang22/ir-run1.profraw.
 	Path string `json:"path"`

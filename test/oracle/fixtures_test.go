@@ -95,9 +95,8 @@ func TestFixturesNameNoMachinePaths(t *testing.T) {
 	}
 }
 
-// TestFixturesNotReadBy repeats what fixtures.json claims of profiles that a tool
-// does not read, and of empty ones, with the tools that are installed here.
-// TestFixtureBytes of package irpgo merges those that it reads.
+// TestFixturesNotReadBy repeats what fixtures.json claims of profiles that a tool does not read, and of empty ones,
+// with the tools that are installed here. TestFixtureBytes of package irpgo merges those that it reads.
 func TestFixturesNotReadBy(t *testing.T) {
 	for _, version := range []int{14, 16, 19, 22} {
 		t.Run(fmt.Sprintf("llvm%d", version), func(t *testing.T) {

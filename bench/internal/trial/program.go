@@ -35,9 +35,8 @@ var programs = []struct{ format, family, path, profile string }{
 	{"DWARF, compressed (clang 22)", debug, "memprof/raw/clang22-fixed-gz.debug", "memprof/raw/clang22-fixed-gz.memprofraw"},
 }
 
-// Programs returns programs of every kind, profiles whose programs have coverage
-// mappings, and a tracefile of them. It makes what testdata has in another form in a
-// folder.
+// Programs returns programs of every kind, profiles whose programs have coverage mappings, and a tracefile of them.
+// It makes what testdata has in another form in a folder.
 func Programs(profuse, dir string) ([]Subject, error) {
 	var all []Subject
 	for _, p := range programs {

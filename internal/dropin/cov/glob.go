@@ -22,9 +22,8 @@ const (
 // mostGlobs is the number of patterns that the braces of one pattern may expand to.
 const mostGlobs = 1024
 
-// compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]",
-// "{a,b}" and "\" before one of them. The result matches whole names. Errors have LLVM's
-// texts.
+// compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]", "{a,b}" and "\" before one
+// of them. The result matches whole names. Errors have LLVM's texts.
 func compileGlob(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return nil, errBlankGlob

@@ -63,9 +63,8 @@ func link(path, to string) string {
 	return escape((&url.URL{Path: filepath.ToSlash(rel)}).String())
 }
 
-// document writes a page around its contents. path is the file of the page; "" stands for
-// standard output, and the page then contains the style and the script. --project-title is the
-// first heading, title the second.
+// document writes a page around its contents. path is the file of the page; "" stands for standard output, and the
+// page then contains the style and the script. --project-title is the first heading, title the second.
 func (p *page) document(w io.Writer, path, title string, contents func()) {
 	io.WriteString(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// writeIndexes writes the index of show --output-dir, or with --show-directory-coverage
-// one for each folder of sources. For a single source --show-directory-coverage changes
-// nothing.
+// writeIndexes writes the index of show --output-dir, or with --show-directory-coverage one for each folder of
+// sources. For a single source --show-directory-coverage changes nothing.
 func (p *page) writeIndexes(files []string) error {
 	top := p.outputPath("index", true)
 	if !p.opt.directories || len(files) <= 1 {

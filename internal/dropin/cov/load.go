@@ -286,9 +286,8 @@ func (t *tool) openProgram(name string) (*object.File, error) {
 	return object.Open(ins[0])
 }
 
-// findProgram returns the program with a build id below the folders of --debug-file-directory, "" if
-// there is none. As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case
-// hexadecimal.
+// findProgram returns the program with a build id below the folders of --debug-file-directory, "" if there is none.
+// As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case hexadecimal.
 func (t *tool) findProgram(id []byte) string {
 	dirs := t.opt.debugFileDirs
 	if len(dirs) == 0 {

@@ -241,9 +241,8 @@ func (b *body) regionMarkers(l *covmap.Line) {
 	io.WriteString(b.w, "\n")
 }
 
-// below prints what is shown after a line. Each list is sorted by line, so its items for this
-// line are in front. For the second and later expansions the line is repeated with the next
-// macro marked.
+// below prints what is shown after a line. Each list is sorted by line, so its items for this line are in front.
+// For the second and later expansions the line is repeated with the next macro marked.
 func (b *body) below(source string, l *covmap.Line) {
 	shown := false
 	for b.rest.expandsAt(l.Number) {

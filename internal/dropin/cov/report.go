@@ -116,9 +116,8 @@ type row struct {
 // totalName is the name of the last row.
 const totalName = "TOTAL"
 
-// fileReport (CoverageReport::renderFileReports) prints the table of files. With filtered, only
-// functions that the filters accept count, and if there are filters, files without functions
-// are left out.
+// fileReport (CoverageReport::renderFileReports) prints the table of files. With filtered, only functions that the
+// filters accept count, and if there are filters, files without functions are left out.
 func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	rows, total := t.fileRows(files, filtered)
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
@@ -150,9 +149,8 @@ func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	return f.Total
 }
 
-// fileTable prints rows and their sum. If empty is set, files without functions follow in a
-// second list. The first column never gets narrower during a run, because LLVM widens a global
-// table (adjustColumnWidths).
+// fileTable prints rows and their sum. If empty is set, files without functions follow in a second list. The first
+// column never gets narrower during a run, because LLVM widens a global table (adjustColumnWidths).
 func (t *tool) fileTable(w io.Writer, rows []row, total row, empty bool) {
 	for _, r := range rows {
 		t.fileTab.first = max(t.fileTab.first, len(r.name))

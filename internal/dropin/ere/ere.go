@@ -41,9 +41,8 @@ type ere struct {
 	groups int             // groups closed so far
 }
 
-// Compile returns a function that reports whether the expression matches a part of a text.
-// Errors have LLVM's words where LLVM has the error. LLVM has none for a pattern that Go
-// refuses because of its size.
+// Compile returns a function that reports whether the expression matches a part of a text. Errors have LLVM's words
+// where LLVM has the error. LLVM has none for a pattern that Go refuses because of its size.
 func Compile(pattern string) (match func(string) bool, err error) {
 	p := &ere{rest: pattern}
 	p.out.WriteString("(?s)")
@@ -195,9 +194,8 @@ func (p *ere) group() error {
 
 func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
-// bounds reads a repetition count after its opening brace: a minimum, optionally followed by a
-// comma and a maximum. For anything else LLVM has two errors: errCount if a brace closes later,
-// errBrace if none does.
+// bounds reads a repetition count after its opening brace: a minimum, optionally followed by a comma and a maximum.
+// For anything else LLVM has two errors: errCount if a brace closes later, errBrace if none does.
 func (p *ere) bounds() error {
 	low, err := p.count()
 	if err != nil {

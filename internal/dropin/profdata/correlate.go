@@ -80,9 +80,8 @@ func correlationWords(err error) string {
 	return words(err)
 }
 
-// correlation reads a program. It prints at most --max-debug-info-correlation-warnings warnings
-// (0: all), and then the number of suppressed warnings. Like LLVM it does not search for separate
-// debug files.
+// correlation reads a program. It prints at most --max-debug-info-correlation-warnings warnings (0: all), and then
+// the number of suppressed warnings. Like LLVM it does not search for separate debug files.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
@@ -110,9 +109,8 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	return c, err
 }
 
-// forProfile returns the correlation for a profile of the binary with this build id. It reads
-// each program once. The first folder with a readable program counts; a readable program without
-// data is an error.
+// forProfile returns the correlation for a profile of the binary with this build id. It reads each program once.
+// The first folder with a readable program counts; a readable program without data is an error.
 func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if c.one != nil {
 		return c.one, nil

@@ -27,9 +27,8 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(buf)
 }
 
-// appendSamples appends the text after the name of a function at the given inlining depth, in the
-// order of locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take
-// most of the time.
+// appendSamples appends the text after the name of a function at the given inlining depth, in the order of
+// locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take most of the time.
 func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')

@@ -49,10 +49,9 @@ type fixtureRun struct {
 
 func (r fixtureRun) args() []string { return append(strings.Fields(r.line), r.fixture.File()) }
 
-// compareFixtures runs the command lines on every fixture that LLVM 22 reads. LLVM 22 refuses raw
-// profiles of other versions, which another release of LLVM must read, and profiles beyond its
-// limits. The first few lines always run on LLVM 22's own versions and on text, the rest with the
-// slow tests.
+// compareFixtures runs the command lines on every fixture that LLVM 22 reads. LLVM 22 refuses raw profiles of other
+// versions, which another release of LLVM must read, and profiles beyond its limits. The first few lines always run
+// on LLVM 22's own versions and on text, the rest with the slow tests.
 func compareFixtures(t *testing.T, few int, lines ...string) {
 	exe := oracle.LLVM(t, 22)
 	fixtures := oracle.Fixtures(t)

@@ -29,9 +29,8 @@ func (f *flow) run(exe string, args ...string) string {
 	return stdout
 }
 
-// merge merges profiles twice, by LLVM into NAME.llvm and by Main into NAME, as
-// the build would call the tool. The two are the same to the byte, so what the
-// compiler makes of one it makes of the other.
+// merge merges profiles twice, by LLVM into NAME.llvm and by Main into NAME, as the build would call the tool. The
+// two are the same to the byte, so what the compiler makes of one it makes of the other.
 func (f *flow) merge(name string, inputs ...string) {
 	f.t.Helper()
 	f.run(oracle.LLVM(f.t, 22), slices.Concat([]string{"merge", "-o", name + ".llvm"}, inputs)...)
@@ -66,9 +65,8 @@ func (f *flow) sources(program, pattern string) []string {
 	return files
 }
 
-// TestFlowC: profile-guided optimization of a script language in C, and then once
-// more with the counts of the optimized program (CS-IRPGO). The compiler must
-// find every function in the profiles.
+// TestFlowC: profile-guided optimization of a script language in C, and then once more with the counts of the
+// optimized program (CS-IRPGO). The compiler must find every function in the profiles.
 func TestFlowC(t *testing.T) {
 	oracle.Slow(t)
 	clang := oracle.Tool(t, "clang-22")

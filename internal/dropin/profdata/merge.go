@@ -86,9 +86,8 @@ func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	return err
 }
 
-// dropUnnamed removes the records without a name, which a damaged raw profile
-// can contain and the text format cannot hold. It prints LLVM's message for
-// them; LLVM omits all other records as well.
+// dropUnnamed removes the records without a name, which a damaged raw profile can contain and the text format
+// cannot hold. It prints LLVM's message for them; LLVM omits all other records as well.
 func (t *tool) dropUnnamed(p *irpgo.Profile) {
 	if len(p.Functions) > 0 && p.Functions[0].Name == "" { // they are sorted
 		p.Functions = p.Functions[1:]

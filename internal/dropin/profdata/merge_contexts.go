@@ -49,10 +49,9 @@ func (l *levels) addLevels(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
-// mergeAll merges the inputs in as many contexts as llvm-profdata has threads: --num-threads, or
-// half the number of inputs, but no more than processors. With one context, problems are printed
-// as they come, otherwise in the order of the inputs. Once all inputs are read, failed ones end
-// the run according to --failure-mode.
+// mergeAll merges the inputs in as many contexts as llvm-profdata has threads: --num-threads, or half the number of
+// inputs, but no more than processors. With one context, problems are printed as they come, otherwise in the order
+// of the inputs. Once all inputs are read, failed ones end the run according to --failure-mode.
 func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	n := clampInt(uint64(t.opt.numThreads))
 	if n == 0 {
@@ -261,9 +260,8 @@ func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
 	}
 }
 
-// join merges n contexts into the first: it merges the upper half into the lower half, and an
-// odd one into the first, until one is left. contexts may be shorter than n: the missing ones
-// had no inputs.
+// join merges n contexts into the first: it merges the upper half into the lower half, and an odd one into the
+// first, until one is left. contexts may be shorter than n: the missing ones had no inputs.
 func (t *tool) join(contexts []*mergeContext, n int) error {
 	for end := n; end > 1; end /= 2 {
 		half := end / 2

@@ -12,9 +12,8 @@ import (
 // blockSize is the size of the buffer of LLVM's output streams.
 const blockSize = 4096
 
-// An output receives the result of a command. A file becomes visible only at
-// commit. Standard output, which cannot be undone, receives whole blocks as
-// they fill, so that a run that fails has written the same blocks as
+// An output receives the result of a command. A file becomes visible only at commit. Standard output, which cannot
+// be undone, receives whole blocks as they fill, so that a run that fails has written the same blocks as
 // llvm-profdata.
 type output struct {
 	w       io.Writer

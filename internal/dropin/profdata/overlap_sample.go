@@ -225,9 +225,8 @@ func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 	return inside * (1 - math.Abs(o.base.share(baseSum)-o.test.share(testSum)))
 }
 
-// compareFunctions (computeSampleFunctionInternalOverlap) returns the similarity of the bodies
-// of two functions, and adds their samples to to, the overlap of the function itself or of the
-// function into which both are inlined.
+// compareFunctions (computeSampleFunctionInternalOverlap) returns the similarity of the bodies of two functions,
+// and adds their samples to to, the overlap of the function itself or of the function into which both are inlined.
 func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *functionOverlap) float64 {
 	difference := 0.0
 	// differ adds the difference between the counts of a location; nil if a side has none.

@@ -184,9 +184,8 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 	return filterFunctions(t, func() *[]*sampleprof.Function { return &p.Functions }, (*sampleprof.Function).Label)
 }
 
-// sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the
-// profile. It warns about options that the format does not support; only the extensible binary
-// format supports all options.
+// sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the profile. It warns about
+// options that the format does not support; only the extensible binary format supports all options.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}

@@ -169,9 +169,8 @@ func (s *shower) head(rec *irpgo.Record) {
 	s.printf("  %s:\n    Hash: 0x%016x\n    Counters: %d", rec.Name, rec.Hash, len(rec.Counts))
 }
 
-// body prints the numbers of a function below its head. Front-end instrumentation counts the
-// calls in the first counter, which is printed separately. In IR profiles any counter may count
-// the calls, so all are block counts.
+// body prints the numbers of a function below its head. Front-end instrumentation counts the calls in the first
+// counter, which is printed separately. In IR profiles any counter may count the calls, so all are block counts.
 func (s *shower) body(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	blocks := rec.Counts

@@ -76,9 +76,8 @@ func heapSummary(p *memprof.Profile) string {
 	return text
 }
 
-// showRawHeap writes a raw profile: a summary, the segments, and every record with the
-// measurements of its contexts. p and about are the results of symbolizing raw with
-// LLVMCompat and KeepNames.
+// showRawHeap writes a raw profile: a summary, the segments, and every record with the measurements of its
+// contexts. p and about are the results of symbolizing raw with LLVMCompat and KeepNames.
 func showRawHeap(w io.Writer, raw *memprof.RawProfile, p *memprof.Profile, about *memprof.Coverage) error {
 	s := rawHeapPrinter{p: p, w: bufio.NewWriterSize(w, 1<<16)}
 	s.w.WriteString(heapSummary(p))

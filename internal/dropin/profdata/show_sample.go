@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// showSample (showSampleProfile) runs the show command for a sample profile. --function shows
-// one function, without samples if the profile lacks it. The whole profile is in memory only if
-// options need it.
+// showSample (showSampleProfile) runs the show command for a sample profile. --function shows one function, without
+// samples if the profile lacks it. The whole profile is in memory only if options need it.
 func (t *tool) showSample(out io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showYAML {

@@ -14,9 +14,8 @@
 //	}
 //	return f.Commit()
 //
-// A target that is not a regular file (a terminal, /dev/null, a FIFO, standard
-// output) cannot be replaced and is written directly; what has been flushed to
-// it cannot be taken back.
+// A target that is not a regular file (a terminal, /dev/null, a FIFO, standard output) cannot be replaced and is
+// written directly; what has been flushed to it cannot be taken back.
 //
 // A process that is killed leaves its temporary file behind. [IsTemp] recognizes such files by
 // name, so that nothing takes them for profiles, and the next [Create] in the folder removes the
@@ -90,13 +89,11 @@ type File struct {
 	closed bool
 }
 
-// Create opens path for writing. The path "-" is standard output, and so are
-// /dev/stdout and the like. If path is a symbolic link, Create replaces the file
-// that the link leads to and keeps the link.
+// Create opens path for writing. The path "-" is standard output, and so are /dev/stdout and the like. If path is a
+// symbolic link, Create replaces the file that the link leads to and keeps the link.
 //
-// Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the
-// system's error if the existing file could not be opened for writing or its
-// folder takes no new file.
+// Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the system's error if the existing file
+// could not be opened for writing or its folder takes no new file.
 func Create(path string, opts Options) (*File, error) {
 	t, err := resolve(path)
 	if err != nil {
@@ -173,10 +170,9 @@ func (f *File) wrap(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// Commit flushes the buffer, syncs the file to disk and renames it to the
-// target. After an error the target is unchanged, with one exception that the
-// error names: the file was replaced, but its folder could not be synced, so a
-// power failure may bring the old file back. Commit always closes the File.
+// Commit flushes the buffer, syncs the file to disk and renames it to the target. After an error the target is
+// unchanged, with one exception that the error names: the file was replaced, but its folder could not be synced, so
+// a power failure may bring the old file back. Commit always closes the File.
 func (f *File) Commit() error {
 	if f.closed {
 		return f.wrap("commit", os.ErrClosed)
@@ -251,9 +247,8 @@ func (f *File) finishDirect() error {
 	return f.err
 }
 
-// Close discards the file unless it has been committed: it removes the
-// temporary file and leaves the target unchanged. It is meant for a defer and
-// may be called any number of times.
+// Close discards the file unless it has been committed: it removes the temporary file and leaves the target
+// unchanged. It is meant for a defer and may be called any number of times.
 func (f *File) Close() error {
 	if f.closed {
 		return nil

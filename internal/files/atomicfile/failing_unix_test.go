@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFailingCommit: whatever fails between the last byte and the new name, the
-// error has the output's name, the temporary file is gone, and what had the
-// name before is still there.
+// TestFailingCommit: whatever fails between the last byte and the new name, the error has the output's name, the
+// temporary file is gone, and what had the name before is still there.
 func TestFailingCommit(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -77,9 +77,8 @@ func syncPath(path string) error {
 	return nil
 }
 
-// lockTemp locks a temporary file until the result is unlocked, whatever happens to f. ok is false
-// if another process has locked or removed the file. On a file system without locks the result is
-// nil and true.
+// lockTemp locks a temporary file until the result is unlocked, whatever happens to f. ok is false if another
+// process has locked or removed the file. On a file system without locks the result is nil and true.
 func lockTemp(f *os.File) (lock *flock.Flock, ok bool, err error) {
 	lock = flock.New(f.Name(), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW))
 	switch locked, err := lock.TryLock(); {

@@ -46,9 +46,8 @@ func resolve(path string) (target, error) {
 	}
 	name := path
 	for range maxLinks {
-		// A descriptor of this process is written through the descriptor even
-		// if it is a regular file: it may be shared with other programs, at
-		// an offset, as in "(profuse …; other) > log".
+		// A descriptor of this process is written through the descriptor even if it is a regular file: it may be
+		// shared with other programs, at an offset, as in "(profuse …; other) > log".
 		if fd, ok := descriptor(name); ok {
 			return openDescriptor(path, fd)
 		}
@@ -78,9 +77,8 @@ func resolve(path string) (target, error) {
 	return target{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
 }
 
-// openTarget opens an existing file that is not a link for writing. It closes a regular file at
-// once: opening it checks the permissions of the file, while a rename only checks the permissions of
-// the folder.
+// openTarget opens an existing file that is not a link for writing. It closes a regular file at once: opening it
+// checks the permissions of the file, while a rename only checks the permissions of the folder.
 func openTarget(name string, info fs.FileInfo) (target, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {

@@ -9,9 +9,8 @@
 //	defer lock.Release()
 //	… read path, replace it …
 //
-// Locks are advisory: they bind only processes that use them. The system releases a lock when its
-// process ends, however it ends. Readers need no lock, because a replaced file is whole at any
-// time.
+// Locks are advisory: they bind only processes that use them. The system releases a lock when its process ends,
+// however it ends. Readers need no lock, because a replaced file is whole at any time.
 //
 // On unix, Acquire locks the file itself (flock) and leaves nothing behind. On Windows, where an
 // open file cannot be replaced, it locks a file beside it with ".lock" appended; the last holder
@@ -40,10 +39,9 @@ type Lock struct {
 	held *flock.Flock // nil if there was nothing to lock
 }
 
-// Acquire locks an existing file, through symbolic links, so that only this process changes it.
-// While another process, or another Lock of this process, holds the lock, Acquire waits; it first
-// calls waiting unless that is nil. The lock is on the file that path names when Acquire returns,
-// even if others replaced the file meanwhile.
+// Acquire locks an existing file, through symbolic links, so that only this process changes it. While another
+// process, or another Lock of this process, holds the lock, Acquire waits; it first calls waiting unless that is
+// nil. The lock is on the file that path names when Acquire returns, even if others replaced the file meanwhile.
 //
 // A file that is not regular cannot be replaced and gets a Lock without effect, and so does a file
 // on a file system without locks.

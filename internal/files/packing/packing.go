@@ -1,7 +1,6 @@
-// Package packing defines the records of packs. A pack is a tar archive in POSIX's format (pax)
-// that "profuse pack" makes: its global header has the version of the pack, and the header of
-// each profile names the profile's program. Other tar archives, and packs of version 1, have none
-// of these records.
+// Package packing defines the records of packs. A pack is a tar archive in POSIX's format (pax) that "profuse pack"
+// makes: its global header has the version of the pack, and the header of each profile names the profile's program.
+// Other tar archives, and packs of version 1, have none of these records.
 package packing
 
 import (

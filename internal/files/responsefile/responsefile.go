@@ -20,13 +20,11 @@ const (
 	maxResponseDepth = 32 // files within files
 )
 
-// Expand replaces every argument "@file" by the arguments in that file, as GNU and LLVM tools do.
-// White space separates arguments; ' and " quote; a backslash takes the next character literally,
-// also inside quotes. Files may name more files, relative to the working folder. An argument whose
-// file does not exist stays as it is.
+// Expand replaces every argument "@file" by the arguments in that file, as GNU and LLVM tools do. White space
+// separates arguments; ' and " quote; a backslash takes the next character literally, also inside quotes. Files may
+// name more files, relative to the working folder. An argument whose file does not exist stays as it is.
 //
-// Like LLVM, Expand drops empty arguments, even quoted ones, and accepts UTF-16 with a byte order
-// mark.
+// Like LLVM, Expand drops empty arguments, even quoted ones, and accepts UTF-16 with a byte order mark.
 //
 // It is an error if a file contains itself, or if all files together exceed 64 MiB.
 func Expand(args []string) ([]string, error) {

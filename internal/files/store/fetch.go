@@ -34,9 +34,8 @@ const (
 	maxWait   = 15 * time.Second
 )
 
-// A Fetcher copies objects to files, before the readers ask for them, in the order in which the
-// objects were added. At most 64 reads are in flight, and copies ahead of the readers take at most
-// 512 MiB and 1,024 files.
+// A Fetcher copies objects to files, before the readers ask for them, in the order in which the objects were added.
+// At most 64 reads are in flight, and copies ahead of the readers take at most 512 MiB and 1,024 files.
 type Fetcher struct {
 	// Folder contains the copies.
 	Folder string

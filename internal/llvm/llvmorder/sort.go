@@ -5,9 +5,8 @@ import "math/bits"
 // smallSort is the greatest length of a range that is sorted by insertion, which keeps the order of equal elements.
 const smallSort = 16
 
-// Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so
-// the order of equal elements depends only on the comparisons. less must be a strict weak
-// ordering.
+// Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so the order of equal
+// elements depends only on the comparisons. less must be a strict weak ordering.
 func Sort[E any](s []E, less func(a, b E) bool) {
 	if len(s) == 0 {
 		return

@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quote quotes s as LLVM does (yaml::needsQuotes): with single quotes where a
-// plain scalar would be ambiguous or has a character outside a short list, with
-// double quotes where it has control or non-ASCII characters.
+// Quote quotes s as LLVM does (yaml::needsQuotes): with single quotes where a plain scalar would be ambiguous or
+// has a character outside a short list, with double quotes where it has control or non-ASCII characters.
 func Quote(s string) string {
 	if s == "" {
 		return "''"
