@@ -19,7 +19,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// operations calls every operation of a store.
 func operations(ctx context.Context, s store.Store, key string) map[string]error {
 	failed := make(map[string]error)
 	for _, err := range s.List(ctx, key) {

@@ -31,7 +31,6 @@ func put(t *testing.T, s store.Store, key string, data []byte) {
 	oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
 }
 
-// contents returns the contents of an object, nil if there is none.
 func contents(t *testing.T, s store.Store, key string) []byte {
 	t.Helper()
 	o, err := s.Stat(t.Context(), key)

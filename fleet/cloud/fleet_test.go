@@ -65,7 +65,6 @@ func TestFleetInBuckets(t *testing.T) {
 	}
 }
 
-// fleet runs a command of profuse-fleet and returns what it prints.
 func fleet(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := fleetCommand(t.Context(), t, args...).CombinedOutput()
@@ -111,7 +110,6 @@ func runTasks(t *testing.T, job string, shards int) {
 	}
 }
 
-// wantFolder compares the objects below a prefix with the files of a folder.
 func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 	t.Helper()
 	n := 0

@@ -137,7 +137,6 @@ func gateway(t *testing.T) *server {
 	return s
 }
 
-// s3URL is the URL of a bucket behind an address.
 func s3URL(bucket, address string) string {
 	return "s3://" + bucket + "?region=us-east-1&use_path_style=true&endpoint=http://" + address
 }
@@ -149,7 +148,6 @@ func s3Client(t *testing.T, s *server) *s3.Client {
 	return b.provider.(*s3Bucket).client
 }
 
-// s3Fresh makes an empty bucket and returns its name.
 func s3Fresh(t *testing.T, s *server) string {
 	t.Helper()
 	name := freshName(t)
@@ -159,7 +157,6 @@ func s3Fresh(t *testing.T, s *server) string {
 	return name
 }
 
-// freshName is the name of a bucket for a test.
 func freshName(t *testing.T) string {
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	return fmt.Sprintf("%.40s-%d", name, time.Now().UnixNano()%1e9)
@@ -175,7 +172,6 @@ func open(t *testing.T, location string) store.Store {
 	return s
 }
 
-// google starts fake-gcs-server.
 func google(t *testing.T) *server {
 	t.Helper()
 	exe := oracle.GoTool(t, "fleet/servers", "fake-gcs-server")
@@ -187,7 +183,6 @@ func google(t *testing.T) *server {
 	return s
 }
 
-// gcsFresh makes an empty bucket and returns its name.
 func gcsFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)
@@ -222,7 +217,6 @@ func azurite(t *testing.T) *server {
 	return s
 }
 
-// azureFresh makes an empty container and returns its name.
 func azureFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)

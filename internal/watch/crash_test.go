@@ -34,7 +34,6 @@ func crashBench(t *testing.T, done string) *bench {
 	return b
 }
 
-// checkCrashed lets a run through and compares with what must be.
 func checkCrashed(t *testing.T, b *bench, want, files string) {
 	t.Helper()
 	for range 2 {

@@ -21,7 +21,6 @@ func hiddenBench(t *testing.T) *bench {
 	return b
 }
 
-// states returns the names of the state files.
 func (b *bench) states() (names []string) {
 	b.t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(b.opt.Output))

@@ -128,7 +128,6 @@ func (b *bench) report(e Event) {
 	}
 }
 
-// put writes a file into the folder.
 func (b *bench) put(name, text string) {
 	b.t.Helper()
 	path := filepath.Join(b.opt.Dir, name)
@@ -177,7 +176,6 @@ func (b *bench) out() string {
 	return strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")
 }
 
-// wantFiles compares the regular files below a folder.
 func (b *bench) wantFiles(dir, want string) {
 	b.t.Helper()
 	var names []string
@@ -193,7 +191,6 @@ func (b *bench) wantFiles(dir, want string) {
 	}
 }
 
-// await waits for something to become true.
 func (b *bench) await(what string, ok func() bool) {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -214,7 +211,6 @@ func (b *bench) told() []Event {
 	return slices.Clone(b.events)
 }
 
-// eventsOf returns the events of one type.
 func eventsOf[E Event](b *bench) (list []E) {
 	for _, e := range b.told() {
 		if e, ok := e.(E); ok {
@@ -257,7 +253,6 @@ func (b *bench) runUntil(step int) (point string, reached bool) {
 	return "", false
 }
 
-// sumOf adds up the files below a folder.
 func sumOf(t *testing.T, dir string) string {
 	t.Helper()
 	sum := tally{}

@@ -163,7 +163,6 @@ func (c *commandChecker) check(program string, args []string, complain func(stri
 	return true
 }
 
-// checkGo checks the packages and tests that "go test" and "go run" name.
 func checkGo(args, tests []string, complain func(string)) {
 	dir := ""
 	for i, arg := range args {

@@ -91,7 +91,6 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\pL\pN_ -]`)
 )
 
-// anchors are what GitHub makes of the headings.
 func anchors(text string) (list []string) {
 	for _, m := range headingText.FindAllStringSubmatch(text, -1) {
 		name := notInAnchor.ReplaceAllString(strings.ToLower(m[1]), "")
@@ -167,7 +166,6 @@ func TestFilesOfDocuments(t *testing.T) {
 	}
 }
 
-// found reports whether one of the patterns matches a file.
 func found(patterns ...string) bool {
 	for _, p := range patterns {
 		if files, _ := filepath.Glob(p); len(files) > 0 {

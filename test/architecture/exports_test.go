@@ -91,7 +91,6 @@ func namesOf(decl ast.Decl) map[string]bool {
 	return names
 }
 
-// receiverOf returns the name of a receiver's type.
 func receiverOf(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.StarExpr:

@@ -93,7 +93,6 @@ var tabs struct {
 	free []*tab
 }
 
-// newTab returns a tab for a test.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	b := freeTab()
@@ -138,7 +137,6 @@ func freeTab() *tab {
 	return b
 }
 
-// note is called for each event.
 func (b *tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +160,6 @@ func (b *tab) note(event any) {
 	}
 }
 
-// said returns what the console said since the last call.
 func (b *tab) said() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +176,6 @@ func (b *tab) quiet(where string) {
 	}
 }
 
-// asked returns the addresses asked for since the last call.
 func (b *tab) asked() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -206,7 +202,6 @@ func call[Params, Result any](b *tab, command cdp.Command[Params, Result], param
 	}))
 }
 
-// value evaluates an expression of the page.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -218,7 +213,6 @@ func value[T any](b *tab, expression string) T {
 	return v
 }
 
-// wait waits until an expression is true.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -231,10 +225,8 @@ func (b *tab) wait(expression string) {
 	}
 }
 
-// size sets the size of the window in pixels.
 func (b *tab) size(width, height int64) { b.do(chromedp.EmulateViewport(width, height)) }
 
-// scripts switches scripts of pages on or off.
 func (b *tab) scripts(on bool) {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
@@ -243,7 +235,6 @@ func (b *tab) scripts(on bool) {
 // shownPage is the page that is seen.
 const shownPage = `[...document.querySelectorAll('.page')].find((p) => p.offsetParent !== null)`
 
-// open goes to an address and waits until the page that it shows is drawn.
 func (b *tab) open(address string) {
 	b.t.Helper()
 	file, fragment, _ := strings.Cut(address, "#")
@@ -292,7 +283,6 @@ func (b *tab) drawn() {
 	}
 }
 
-// click clicks on the first element that a selector finds in the page that is seen.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(`.set:not([hidden]) .page:not([hidden]) ` + selector)))

@@ -47,7 +47,6 @@ var fixtures = []fixture{
 	{name: "three", files: []string{"irpgo/llvm22/temporal-merged.profdata", "mip/counts.mip", "iprof/app.iprof"}},
 }
 
-// fixtureNamed returns one of the fixtures.
 func fixtureNamed(t *testing.T, name string) fixture {
 	t.Helper()
 	for _, f := range fixtures {
@@ -89,7 +88,6 @@ func (f *fixture) file(t *testing.T) string {
 	return writeReport(t, f.name, f.sources(t), f.options(t))
 }
 
-// options are those of the report.
 func (f *fixture) options(t *testing.T) (opt report.Options) {
 	t.Helper()
 	if f.text != "" {
@@ -115,7 +113,6 @@ func writeReport(t *testing.T, name string, sources []report.Source, opt report.
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// served serves the report and returns its address.
 func (f *fixture) served(t *testing.T) string {
 	t.Helper()
 	return serveReport(t, f.name, f.sources(t), f.options(t))

@@ -16,13 +16,11 @@ func (b *tab) rows(column int) []string {
 	return value[[]string](b, fmt.Sprintf(`[...`+shownPage+`.querySelectorAll('table.virtual tr[data-row]')].map((r) => r.cells[%d].textContent)`, column))
 }
 
-// hash returns the state in the address.
 func (b *tab) hash() url.Values {
 	b.t.Helper()
 	return b.state(value[string](b, `location.hash`))
 }
 
-// state reads the fragment of an address.
 func (b *tab) state(hash string) url.Values {
 	b.t.Helper()
 	v, err := url.ParseQuery(strings.TrimPrefix(hash, "#"))

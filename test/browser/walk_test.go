@@ -27,7 +27,6 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("set %d, %s", p.set, p.page) }
 
-// eachPage opens all pages, of all sets.
 func (b *tab) eachPage(look func(at place)) {
 	b.t.Helper()
 	for set := range b.sets() {
@@ -45,7 +44,6 @@ func (b *tab) shownID() string { return value[string](b, shownPage+`.dataset.pag
 // sets returns how many profiles, or pairs of them, can be chosen.
 func (b *tab) sets() int { return value[int](b, `document.querySelectorAll('.set').length`) }
 
-// chooseSet chooses one.
 func (b *tab) chooseSet(set int) {
 	b.t.Helper()
 	if b.sets() == 1 {
@@ -63,7 +61,6 @@ func (b *tab) tabs() []string {
 	return value[[]string](b, `[...document.querySelectorAll('.set:not([hidden]) [data-tab]:not([hidden])')].map((a) => a.dataset.tab)`)
 }
 
-// choose opens a page by its tab.
 func (b *tab) choose(id string) {
 	b.t.Helper()
 	b.do(clickOn(fmt.Sprintf(`.set:not([hidden]) [data-tab=%q]`, id)))
@@ -71,7 +68,6 @@ func (b *tab) choose(id string) {
 	b.drawn()
 }
 
-// clickOn clicks on the first element that a selector finds.
 func clickOn(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Click(chromedp.CSS(selector))
 }

@@ -328,7 +328,6 @@ func TestDamagedMappings(t *testing.T) {
 	}
 }
 
-// sectionOf returns where the first section of a name is in an ELF file.
 func sectionOf(t testing.TB, data []byte, name string) (at, size int) {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(data))

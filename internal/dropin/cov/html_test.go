@@ -36,7 +36,6 @@ var (
 	linkText   = regexp.MustCompile(`<a href=['"]([^'"#]*\.html)['"]`)
 )
 
-// factsOf reads a page of either tool.
 func factsOf(page string) (f pageFacts) {
 	find := func(text string, patterns ...*regexp.Regexp) (found []string) {
 		for _, p := range patterns {
@@ -68,7 +67,6 @@ func factsOf(page string) (f pageFacts) {
 	return f
 }
 
-// pagesBelow returns the facts of all pages below a folder, by their paths.
 func pagesBelow(t *testing.T, dir string) map[string]pageFacts {
 	t.Helper()
 	facts := make(map[string]pageFacts)

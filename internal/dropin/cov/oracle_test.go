@@ -55,7 +55,6 @@ func takeFiles(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// runMain runs Main in the working folder.
 func runMain(t testing.TB, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -93,7 +92,6 @@ func compare(t *testing.T, args ...string) {
 	}
 }
 
-// parting shows where two texts part.
 func parting(ours, llvm string) string {
 	at := 0
 	for at < min(len(ours), len(llvm)) && ours[at] == llvm[at] {
@@ -109,7 +107,6 @@ func llvmTool(t testing.TB, version int, name string) string {
 	return oracle.Tool(t, fmt.Sprintf("/usr/lib/llvm-%d/bin/%s", version, name), fmt.Sprintf("%s-%d", name, version))
 }
 
-// sh runs a tool in the working folder; a failure fails the test.
 func sh(t testing.TB, exe string, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := oracle.RunIn(t, ".", exe, args...)

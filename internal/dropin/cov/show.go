@@ -221,7 +221,7 @@ func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 		return err
 	}
 	if err := buffered(f, fill); err != nil {
-		f.Abort()
+		f.Close()
 		return err
 	}
 	t.commits.Go(f.Commit)

@@ -19,7 +19,6 @@ type flow struct {
 
 func newFlow(t *testing.T) *flow { return &flow{t, t.TempDir()} }
 
-// run runs a program, which must succeed, and returns what it printed.
 func (f *flow) run(exe string, args ...string) string {
 	f.t.Helper()
 	stdout, stderr, code := oracle.RunIn(f.t, f.dir, exe, args...)
@@ -55,7 +54,6 @@ func (f *flow) read(name string) string {
 	return string(b)
 }
 
-// sources returns the files of a program for benchmarks.
 func (f *flow) sources(program, pattern string) []string {
 	f.t.Helper()
 	files, err := filepath.Glob(filepath.Join(oracle.Root(f.t), "bench", "programs", program, pattern))

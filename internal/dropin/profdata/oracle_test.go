@@ -29,7 +29,6 @@ const outFile = "out"
 // in a comparison; TestOwnWarnings is about them.
 var ownWarnings = regexp.MustCompile(`warning: (Sum of edge counts for profile .* is 0\.|no input has any function: .*|counts of different instrumentation are mixed: .*|text has no place for memory profiles: .*|version . of the memprof section cannot hold .*)\n`)
 
-// runMain runs Main in the working folder.
 func runMain(t testing.TB, stdin string, args []string) outcome {
 	t.Helper()
 	os.Remove(outFile)
@@ -59,7 +58,6 @@ func compared(o outcome) outcome {
 	return o
 }
 
-// differ lists the parts in which two outcomes differ.
 func (o outcome) differ(p outcome) (parts []string) {
 	if o.code != p.code {
 		parts = append(parts, "exit code")
@@ -75,7 +73,6 @@ func (o outcome) differ(p outcome) (parts []string) {
 	return parts
 }
 
-// report shows where two outcomes part.
 func report(t *testing.T, ours, llvm outcome) {
 	t.Helper()
 	for _, part := range ours.differ(llvm) {
@@ -92,7 +89,6 @@ func report(t *testing.T, ours, llvm outcome) {
 	}
 }
 
-// parting shows the first lines that differ.
 func parting(ours, llvm string) string {
 	a, b := strings.SplitAfter(ours, "\n"), strings.SplitAfter(llvm, "\n")
 	i := 0
@@ -114,7 +110,6 @@ type row struct {
 	differs string
 }
 
-// split separates the arguments.
 func (r row) split() []string {
 	var args []string
 	for i, part := range strings.Split(r.args, "'") {

@@ -55,7 +55,7 @@ func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	if err != nil {
 		return nil, inFile(err, path)
 	}
-	o.w, o.done, o.abandon = f, f.Commit, func() { f.Abort() }
+	o.w, o.done, o.abandon = f, f.Commit, func() { f.Close() }
 	return o, nil
 }
 

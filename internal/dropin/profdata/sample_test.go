@@ -39,7 +39,6 @@ func sampleFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// uleb appends numbers as ULEB128.
 func uleb(dst []byte, numbers ...uint64) []byte {
 	for _, n := range numbers {
 		dst = binary.AppendUvarint(dst, n)

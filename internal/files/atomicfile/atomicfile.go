@@ -191,19 +191,18 @@ func (f *File) Commit() error {
 		}
 	}
 	if f.err != nil {
-		err := f.err
-		f.abort()
-		return err
+		f.Close()
+		return f.err
 	}
 	f.closed = true
-	place := f.create
+	move := f.create
 	if !f.fresh {
-		place = f.replace
+		move = f.replace
 		if err := f.removeChecksum(); err != nil {
 			return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
 		}
 	}
-	if op, err := f.temp.commit(place); err != nil {
+	if op, err := f.temp.commit(move); err != nil {
 		return f.wrap(op, err)
 	}
 	if err := syncPath(dir(f.target.path)); err != nil {
@@ -253,13 +252,6 @@ func (f *File) Close() error {
 	if f.closed {
 		return nil
 	}
-	return f.abort()
-}
-
-// Abort is [File.Close] for callers that have not called Commit.
-func (f *File) Abort() error { return f.Close() }
-
-func (f *File) abort() error {
 	f.closed = true
 	if f.target.direct != nil {
 		return f.target.close()

@@ -28,7 +28,6 @@ func wantContents(t *testing.T, name, want string) {
 	}
 }
 
-// wantFiles checks what is in a folder, temporary files included.
 func wantFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -78,7 +77,6 @@ func TestCommitReplaces(t *testing.T) {
 func TestCloseLeavesTheOldFile(t *testing.T) {
 	for name, end := range map[string]func(*File) error{
 		"close": (*File).Close,
-		"abort": (*File).Abort,
 		"twice": func(f *File) error { return errors.Join(f.Close(), f.Close()) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func TestOpenDescriptors(t *testing.T) {
 	if _, err := f.Write([]byte("lost")); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Abort(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := log.WriteString("kept"); err != nil {

@@ -64,10 +64,9 @@ func Sync(path string) error {
 // permissions do not let it open the path for reading.
 func syncPath(path string) error {
 	f, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer f.Close()

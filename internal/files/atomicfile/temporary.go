@@ -102,16 +102,16 @@ func isTempName(name string) bool {
 	return ok && ok2 && len(random) == len(rand.Text()) && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// commit closes the file and calls place, which gives it its final name. op is what failed; after
+// commit closes the file and calls move, which gives it its final name. op is what failed; after
 // an error the file is removed.
-func (t *temporary) commit(place func(name string) (op string, err error)) (op string, err error) {
+func (t *temporary) commit(move func(name string) (op string, err error)) (op string, err error) {
 	live.Lock()
 	defer live.Unlock()
 	op, err = "replace", errEnding
 	if live.files[t] {
 		delete(live.files, t)
 		if op, err = "close", t.f.Close(); err == nil {
-			op, err = place(t.f.Name())
+			op, err = move(t.f.Name())
 		}
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -97,10 +98,8 @@ func (e *expander) file(name string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, outer := range e.open {
-		if os.SameFile(outer, info) {
-			return false, fmt.Errorf("response file %s contains itself", name)
-		}
+	if slices.ContainsFunc(e.open, func(outer fs.FileInfo) bool { return os.SameFile(outer, info) }) {
+		return false, fmt.Errorf("response file %s contains itself", name)
 	}
 	if len(e.open) == maxResponseDepth {
 		return false, fmt.Errorf("response file %s is nested more than %d deep", name, maxResponseDepth)

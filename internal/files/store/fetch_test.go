@@ -92,7 +92,6 @@ func testFetcher(t *testing.T) *Fetcher {
 	return f
 }
 
-// contents makes objects of these sizes.
 func contents(t *testing.T, s Store, sizes ...int) (objects []Object, all [][]byte) {
 	t.Helper()
 	rng := rand.NewChaCha8([32]byte{1})

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -119,12 +120,8 @@ func (d Drivers) Open(ctx context.Context, location string) (s Store, key string
 	driver := d[u.Scheme]
 	if driver == nil {
 		if len(d) > 0 {
-			names := make([]string, 0, len(d))
-			for scheme := range d {
-				names = append(names, scheme+"://")
-			}
-			slices.Sort(names)
-			return nil, "", fmt.Errorf("%s: no driver for %s://; there are file://, %s", location, u.Scheme, strings.Join(names, ", "))
+			schemes := strings.Join(slices.Sorted(maps.Keys(d)), "://, ")
+			return nil, "", fmt.Errorf("%s: no driver for %s://; there are file://, %s://", location, u.Scheme, schemes)
 		}
 		return nil, "", fmt.Errorf("%s: profuse reads folders only; profuse-fleet, the same program with drivers for buckets, reads this", location)
 	}
@@ -182,11 +179,7 @@ func IsPrefix(location string) bool {
 
 // isFatal reports whether trying again cannot help.
 func isFatal(err error) bool {
-	for _, reason := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, ErrChanged, context.Canceled} {
-		if errors.Is(err, reason) {
-			return true
-		}
-	}
+	reasons := []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, ErrChanged, context.Canceled}
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Fatal
+	return slices.ContainsFunc(reasons, func(r error) bool { return errors.Is(err, r) }) || errors.As(err, &e) && e.Fatal
 }
