@@ -88,8 +88,7 @@ func (g *generator) indexed(w *bufio.Writer) error {
 	return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{})
 }
 
-// raw writes a profile of version 8, as programs compiled with LLVM 14 do: header, a record
-// for each function, counters, names.
+// raw writes a profile of version 8, as programs compiled with LLVM 14 do: header, a record for each function, counters, names.
 func (g *generator) raw(w *bufio.Writer) error {
 	const (
 		dataAddr, countersAddr, namesAddr = 0x40_0000, 0x4000_0000, 0x8000_0000

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
-// The program for coverage: files that share headers with macros, inline functions
-// and templates, as C++ projects do.
+// The program for coverage: files that share headers with macros, inline functions and templates, as C++ projects do.
 const (
 	coverHeaders   = 200
 	coverSources   = 400

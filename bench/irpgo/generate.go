@@ -19,8 +19,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// Programs are linked from units, so that different programs share functions,
-// as the programs of one source tree do.
+// Programs are linked from units, so that different programs share functions, as the programs of one source tree do.
 const (
 	numUnits         = 80
 	functionsPerUnit = 500

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
-// A heapProgram is a program for heap profiles. Its functions are in layers, and each calls random functions of the next
-// layer.
+// A heapProgram is a program for heap profiles. Its functions are in layers, and each calls random functions of the next layer.
 type heapProgram struct {
 	name                     string
 	layers, functions, files int

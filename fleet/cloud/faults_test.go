@@ -327,8 +327,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// TestCreateAnswerLost: a process that created an object but did not hear of it has created
-// it, and another one has not.
+// TestCreateAnswerLost: a process that created an object but did not hear of it has created it, and another one has not.
 func TestCreateAnswerLost(t *testing.T) {
 	places(t, func(t *testing.T, p place) {
 		var lose atomic.Int32
@@ -374,8 +373,7 @@ func TestCreateAnswerLost(t *testing.T) {
 	})
 }
 
-// TestCreateConflict: S3 refuses to create an object while another process does so, and
-// nobody knows whether that one succeeds.
+// TestCreateConflict: S3 refuses to create an object while another process does so, and nobody knows whether that one succeeds.
 func TestCreateConflict(t *testing.T) {
 	s := gateway(t)
 	name := s3Fresh(t, s)

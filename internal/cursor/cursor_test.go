@@ -31,8 +31,7 @@ func TestGets(t *testing.T) {
 	}
 }
 
-// TestExhausted: every get on too little input returns zero, sets one error
-// with the place, and leaves later gets silent.
+// TestExhausted: every get on too little input returns zero, sets one error with the place, and leaves later gets silent.
 func TestExhausted(t *testing.T) {
 	for name, get := range map[string]func(*Cursor) uint64{
 		"U8":    func(c *Cursor) uint64 { return uint64(c.U8("field")) },

@@ -100,8 +100,7 @@ func (j *Job) readJSON(name string, limit int64, v any) error {
 	return nil
 }
 
-// putLines writes values as compressed lines of JSON and returns the name in the folder, the SHA-256 of the
-// contents.
+// putLines writes values as compressed lines of JSON and returns the name in the folder, the SHA-256 of the contents.
 func putLines[T any](j *Job, folder string, values []T) (sum string, err error) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
@@ -214,8 +213,7 @@ type Object struct {
 	Key    string `json:"key"`
 	Path   string `json:"path"` // part of the key below the source, for the pattern of labels
 	Size   int64  `json:"size"`
-	// Tag changes with the contents, such as the ETag. An object counts as lost if its tag is another one
-	// when a task reads it.
+	// Tag changes with the contents, such as the ETag. An object counts as lost if its tag is another one when a task reads it.
 	Tag      string    `json:"tag"`
 	Modified time.Time `json:"modified"`
 }

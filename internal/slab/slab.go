@@ -42,8 +42,7 @@ func Reused[T any]() func() *T {
 	return func() *T { return v }
 }
 
-// ReusedMake returns what stands in for [Slab.Make] where the next slice may overwrite the
-// one before. The values are not zero.
+// ReusedMake returns what stands in for [Slab.Make] where the next slice may overwrite the one before. The values are not zero.
 func ReusedMake[T any]() func(n int) []T {
 	var made []T
 	return func(n int) []T {

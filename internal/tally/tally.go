@@ -26,8 +26,7 @@ func Share[N int | uint64](part, whole N) float64 {
 	return float64(part) / float64(whole)
 }
 
-// A Tally counts how often each value was added. The zero value is empty. Memory
-// grows with the number of distinct values.
+// A Tally counts how often each value was added. The zero value is empty. Memory grows with the number of distinct values.
 type Tally struct {
 	small   [smallValues]uint64 // how often each value below smallValues was added
 	pending []uint64            // values not yet in large
@@ -168,8 +167,7 @@ func merge(dst, src []frequency) []frequency {
 	}
 	i = len(dst) - 1
 	dst = slices.Grow(dst, fresh)[:len(dst)+fresh]
-	// Going backwards overwrites nothing that has not been moved: to is ahead of
-	// i by the number of fresh values still to come.
+	// Going backwards overwrites nothing that has not been moved: to is ahead of i by the number of fresh values still to come.
 	to := len(dst) - 1
 	for _, f := range slices.Backward(src) {
 		for ; i >= 0 && dst[i].value > f.value; i-- {

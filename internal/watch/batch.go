@@ -24,8 +24,7 @@ type candidate struct {
 	err     error // while it was read
 }
 
-// batch merges waiting files, as many as the limit allows, and writes the output if it
-// changed. An error concerns the output.
+// batch merges waiting files, as many as the limit allows, and writes the output if it changed. An error concerns the output.
 func (w *watcher) batch(ctx context.Context) error {
 	w.status.Merging = true
 	w.Report(w.status)

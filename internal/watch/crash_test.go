@@ -113,8 +113,7 @@ func TestDieAgain(t *testing.T) {
 	}
 }
 
-// A program that is run again and again writes one file, often the same bytes:
-// every time counts, also if a run before died.
+// A program that is run again and again writes one file, often the same bytes: every time counts, also if a run before died.
 func TestSamePathAndContents(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {

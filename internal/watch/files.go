@@ -209,8 +209,7 @@ func hasWriter(path string) (yes, known bool) {
 	return filelock.HasWriter(int(f.Fd()))
 }
 
-// vanished is the number of missing merged files that are always remembered: they may come back
-// when a disk is mounted again.
+// vanished is the number of missing merged files that are always remembered: they may come back when a disk is mounted again.
 const vanished = 10_000
 
 // dropVanished drops missing merged files if there are too many.

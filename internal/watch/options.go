@@ -34,8 +34,7 @@ type Options struct {
 	// Settle is how long a file must be unchanged before it is read. On Linux Run also waits until no process has
 	// the file open for writing or mapped, if the user owns the file or is root.
 	Settle time.Duration
-	// Every is the least time between two writes of Output; 0 means none. It grows
-	// to nine times the duration of a write.
+	// Every is the least time between two writes of Output; 0 means none. It grows to nine times the duration of a write.
 	Every time.Duration
 	// Batch is the number of files to merge at once; that many files do not wait for Every. 0 means 1000.
 	Batch int
@@ -56,11 +55,9 @@ const DefaultPoll = 2 * time.Second
 
 const (
 	defaultBatch = 1000
-	// rescan is the interval between scans of a folder with notifications: the
-	// system drops some when there are too many.
+	// rescan is the interval between scans of a folder with notifications: the system drops some when there are too many.
 	rescan = time.Minute
-	// maxTries bounds the attempts to merge a file, each after another Settle,
-	// because the file may still be growing slowly.
+	// maxTries bounds the attempts to merge a file, each after another Settle, because the file may still be growing slowly.
 	maxTries = 3
 	// maxBackoff bounds the time between two attempts to write.
 	maxBackoff = time.Minute

@@ -49,8 +49,7 @@ func (b *bench) wantHidden(out, whole string) {
 	}
 }
 
-// TestState: sums go on from the state, not from the output, even if two outputs have the
-// same bytes, and other state files go.
+// TestState: sums go on from the state, not from the output, even if two outputs have the same bytes, and other state files go.
 func TestState(t *testing.T) {
 	b := hiddenBench(t)
 	b.mustRun()

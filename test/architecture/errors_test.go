@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestOneBuilderOfErrors: errors about profiles are made by flaw.At, In and
-// File, so that none lacks what the others have.
+// TestOneBuilderOfErrors: errors about profiles are made by flaw.At, In and File, so that none lacks what the others have.
 func TestOneBuilderOfErrors(t *testing.T) {
 	for pkg, files := range packages(t, false) {
 		if pkg == "internal/flaw" {

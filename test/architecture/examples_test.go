@@ -16,8 +16,7 @@ func isPublic(pkg string) bool {
 	return pkg != "docs/schema" && !slices.Contains(strings.Split(pkg, "/"), "internal") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "test/")
 }
 
-// TestPublicPackages: a package of the library says what it is, and shows how
-// it is begun with in an example that go test runs.
+// TestPublicPackages: a package of the library says what it is, and shows how it is begun with in an example that go test runs.
 func TestPublicPackages(t *testing.T) {
 	for pkg := range packages(t, false) {
 		if !isPublic(pkg) {

@@ -55,8 +55,7 @@ func TestExportedNames(t *testing.T) {
 	}
 }
 
-// namesOf returns the exported names of a declaration, and whether a
-// comment goes with each: its own, or that of its group.
+// namesOf returns the exported names of a declaration, and whether a comment goes with each: its own, or that of its group.
 func namesOf(decl ast.Decl) map[string]bool {
 	names := make(map[string]bool)
 	switch d := decl.(type) {

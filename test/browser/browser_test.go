@@ -24,8 +24,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// patience is how long a step may take before the test gives up: CI machines
-// are slow, and nothing here is a measurement.
+// patience is how long a step may take before the test gives up: CI machines are slow, and nothing here is a measurement.
 const patience = 60 * time.Second
 
 // theBrowser is shared by all tests, which have a tab each.

@@ -8,8 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestFlameSearch: matches are marked, and what they have is counted once for
-// each stack, whichever way the tree is turned.
+// TestFlameSearch: matches are marked, and what they have is counted once for each stack, whichever way the tree is turned.
 func TestFlameSearch(t *testing.T) {
 	t.Parallel()
 	note := shownPage + `.querySelector('.search-note').textContent`

@@ -28,8 +28,7 @@ type Fixture struct {
 	ReadableBy []int `json:"readable_by"`
 	// WarnedBy lists the releases of ReadableBy that print a warning.
 	WarnedBy []int `json:"warned_by"`
-	// Error is what LLVM 22 says when it refuses the file, without the program's
-	// and the file's name. Empty when it reads it.
+	// Error is what LLVM 22 says when it refuses the file, without the program's and the file's name. Empty when it reads it.
 	Error string `json:"error,omitempty"`
 
 	dir string

@@ -18,8 +18,7 @@ const (
 	maxTotal   = 1500 << 10
 )
 
-// TestFixturesListTheFolder: fixtures.json and the folder name the same files,
-// and each file is what its entry says.
+// TestFixturesListTheFolder: fixtures.json and the folder name the same files, and each file is what its entry says.
 func TestFixturesListTheFolder(t *testing.T) {
 	listed := map[string]bool{}
 	total := 0
@@ -83,8 +82,7 @@ func identify(b []byte) (format string, version int) {
 	return "text", 0
 }
 
-// TestFixturesNameNoMachinePaths: a path of the machine that made a fixture
-// would make it differ from machine to machine.
+// TestFixturesNameNoMachinePaths: a path of the machine that made a fixture would make it differ from machine to machine.
 func TestFixturesNameNoMachinePaths(t *testing.T) {
 	for _, f := range Fixtures(t) {
 		for _, dir := range []string{"/tmp/", "/home/", "/root/"} {
@@ -124,8 +122,7 @@ func TestFixturesNotReadBy(t *testing.T) {
 	}
 }
 
-// TestSamplesFollowTheFolder: Samples skips without the folder, even where
-// tools are required, and returns it otherwise.
+// TestSamplesFollowTheFolder: Samples skips without the folder, even where tools are required, and returns it otherwise.
 func TestSamplesFollowTheFolder(t *testing.T) {
 	t.Setenv(RequireEnv, "1")
 	_, err := fs.Stat(os.DirFS(filepath.Dir(Root(t))), "shared/samples")

@@ -118,8 +118,7 @@ func serverRequest(cmd *exec.Cmd) ([]byte, bool) {
 	return []byte(request), true
 }
 
-// forkServerLibrary returns testdata/forkserver.c compiled to a shared library, or
-// nothing if no compiler can build it.
+// forkServerLibrary returns testdata/forkserver.c compiled to a shared library, or nothing if no compiler can build it.
 var forkServerLibrary = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "profuse-oracle-")
 	if err != nil {
@@ -138,8 +137,7 @@ var forkServerLibrary = sync.OnceValue(func() []byte {
 	return nil
 })
 
-// A forkServer is a tool that was loaded once and runs many times; see
-// testdata/forkserver.c. It ends with this process.
+// A forkServer is a tool that was loaded once and runs many times; see testdata/forkserver.c. It ends with this process.
 type forkServer struct {
 	cmd    *exec.Cmd
 	socket int

@@ -32,8 +32,7 @@ const (
 	MaxMemory = 1 << 30
 )
 
-// Start starts a command. The function that it returns waits for its end, and ends it
-// when it takes too long or too much.
+// Start starts a command. The function that it returns waits for its end, and ends it when it takes too long or too much.
 func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var stdout, stderr bytes.Buffer

@@ -104,8 +104,7 @@ func Subjects(profuse string) ([]Subject, error) {
 	return all, nil
 }
 
-// Large returns profiles of some MiB, for what happens while a file is read, which are
-// made in a folder, and some programs.
+// Large returns profiles of some MiB, for what happens while a file is read, which are made in a folder, and some programs.
 func Large(profuse, dir string) ([]Subject, error) {
 	all, err := Subjects(profuse)
 	if err != nil {

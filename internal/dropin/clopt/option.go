@@ -105,8 +105,7 @@ func (cs Commands) Strings(p *[]string, name string) *Option {
 	})
 }
 
-// addNumber defines an option whose value is read by parse. ctype is the C type that the
-// message about a bad value names.
+// addNumber defines an option whose value is read by parse. ctype is the C type that the message about a bad value names.
 func addNumber[T any](cs Commands, name, ctype string, parse func(string) (T, bool), set func(T)) *Option {
 	return cs.value(name, valueRequired, func(v string) string {
 		n, ok := parse(v)

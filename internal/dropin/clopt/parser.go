@@ -18,8 +18,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata" or "profuse llvm-profdata".
 	Prog string
-	// MaxInput is the size limit for pipes and compressed files that the environment sets, in
-	// bytes; 0 if it sets none.
+	// MaxInput is the size limit for pipes and compressed files that the environment sets, in bytes; 0 if it sets none.
 	MaxInput int64
 }
 
@@ -238,8 +237,7 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// assignPositionals assigns one positional argument to each required positional, and the rest in
-// order to the optional ones.
+// assignPositionals assigns one positional argument to each required positional, and the rest in order to the optional ones.
 func (r *run) assignPositionals(values []string) {
 	positionals := r.cmd.positionals
 	required, unbounded := 0, false

@@ -24,8 +24,7 @@ func buildMacros(t testing.TB) {
 	profileOf(t, 22, "program")
 }
 
-// TestCommandLine compares options, messages and exit codes. P stands for the options
-// that name program and profile.
+// TestCommandLine compares options, messages and exit codes. P stands for the options that name program and profile.
 func TestCommandLine(t *testing.T) {
 	logCompared(t)
 	buildMacros(t)

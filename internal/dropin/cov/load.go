@@ -193,8 +193,7 @@ func (t *tool) load() error {
 	return nil
 }
 
-// evaluate sets t.cov. An error of the profile comes before errors of programs, because
-// llvm-cov opens the profile first.
+// evaluate sets t.cov. An error of the profile comes before errors of programs, because llvm-cov opens the profile first.
 func (t *tool) evaluate() error {
 	memlimit.CollectLate(96 << 20)
 	o := &t.opt
@@ -352,8 +351,7 @@ func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mappi
 func named(name string, err error) error { return fmt.Errorf("'%s': %s", name, withcolor.Words(err)) }
 
 const (
-	// noData and noArch are llvm-cov's messages about programs without coverage, or without
-	// the part that --arch chooses.
+	// noData and noArch are llvm-cov's messages about programs without coverage, or without the part that --arch chooses.
 	noData = "no coverage data found"
 	noArch = "No object file for requested architecture"
 	// notObject is for files of other formats.

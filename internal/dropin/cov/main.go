@@ -103,8 +103,7 @@ func (t *tool) fail(whence, message string) { t.printMessage("error: ", whence, 
 // warn prints a warning; the exit code stays 0.
 func (t *tool) warn(whence, message string) { t.printMessage("warning: ", whence, message) }
 
-// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours
-// the line end too.
+// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours the line end too.
 func (t *tool) printMessage(kind, whence, message string) {
 	if whence != "" {
 		whence += ": "

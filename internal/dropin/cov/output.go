@@ -38,8 +38,7 @@ func behind(w io.Writer) io.Writer {
 	return w
 }
 
-// commits lets files become visible while the next files are written: waiting for the disk
-// takes longer than writing.
+// commits lets files become visible while the next files are written: waiting for the disk takes longer than writing.
 type commits struct {
 	wg    sync.WaitGroup
 	slots chan struct{}

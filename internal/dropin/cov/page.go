@@ -296,8 +296,7 @@ func (b *body) divider() {
 	b.printf("%s  %s\n", b.prefix, strings.Repeat("-", b.margin()+4))
 }
 
-// instance (renderInstantiationView) prints an instantiation of a function, or one line if the
-// instantiation never ran.
+// instance (renderInstantiationView) prints an instantiation of a function, or one line if the instantiation never ran.
 func (b *body) instance(in *instance) {
 	b.printf("%s  | ", b.prefix)
 	if in.view == nil {

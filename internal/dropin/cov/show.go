@@ -210,8 +210,7 @@ func (t *tool) extension() string {
 	return ".txt"
 }
 
-// writeFile writes a file below --output-dir. The file becomes visible later, see commits.
-// It must not be one of the inputs.
+// writeFile writes a file below --output-dir. The file becomes visible later, see commits. It must not be one of the inputs.
 func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err

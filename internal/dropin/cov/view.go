@@ -25,8 +25,7 @@ type view struct {
 	instances  []instance
 }
 
-// lines yields the lines to show with their counts: the whole file, or only the lines from the
-// first to the last one with code.
+// lines yields the lines to show with their counts: the whole file, or only the lines from the first to the last one with code.
 func (v *view) lines(whole bool) iter.Seq2[string, *covmap.Line] {
 	return func(yield func(string, *covmap.Line) bool) {
 		next, stop := iter.Pull(covmap.Lines(v.segments))
@@ -71,8 +70,7 @@ type instance struct {
 	view *view
 }
 
-// byLine groups neighbours of the same line and sorts the groups by line. Items of a line keep
-// the order of the mapping.
+// byLine groups neighbours of the same line and sorts the groups by line. Items of a line keep the order of the mapping.
 func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	for _, item := range items {
 		line := lineOfItem(item)
@@ -86,8 +84,7 @@ func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	return groups
 }
 
-// source returns the text of a file of the mapping. If it cannot read the file, it prints the
-// error and returns nil.
+// source returns the text of a file of the mapping. If it cannot read the file, it prints the error and returns nil.
 func (t *tool) source(name string) []string {
 	if path, ok := t.local[name]; ok {
 		name = path

@@ -28,8 +28,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestTerminal: profiles that are not text are not for terminals; what LLVM
-// shows on terminals alone is shown there.
+// TestTerminal: profiles that are not text are not for terminals; what LLVM shows on terminals alone is shown there.
 func TestTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, ".", textFiles)

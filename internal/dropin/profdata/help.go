@@ -1,7 +1,6 @@
 package profdata
 
-// versionText names the LLVM release whose llvm-profdata this tool replaces, in
-// the form that build scripts search for.
+// versionText names the LLVM release whose llvm-profdata this tool replaces, in the form that build scripts search for.
 const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
 
 // The help texts have profuse's own wording; only names, meanings and defaults of options are llvm-profdata's.

@@ -40,8 +40,7 @@ func (t *tool) takeStdin() io.Reader {
 	return t.Stdin
 }
 
-// read passes the bytes of an input to use. The bytes are valid only during the call. Errors of
-// reading have LLVM's words.
+// read passes the bytes of an input to use. The bytes are valid only during the call. Errors of reading have LLVM's words.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	opened := false

@@ -15,8 +15,7 @@ const (
 	previousVersion = 11
 )
 
-// merge runs the merge command. It checks options that exclude each other in LLVM's order,
-// before it reads an input.
+// merge runs the merge command. It checks options that exclude each other in LLVM's order, before it reads an input.
 func (t *tool) merge() error {
 	list, err := t.collect()
 	if err != nil {

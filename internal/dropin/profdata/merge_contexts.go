@@ -155,8 +155,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	return nil
 }
 
-// load merges one input into the context. An archive counts as one profile for
-// each member, all with the archive's name.
+// load merges one input into the context. An archive counts as one profile for each member, all with the archive's name.
 func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	source, err := c.t.input(in.name)
 	if err == nil {
@@ -219,8 +218,7 @@ func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	}
 }
 
-// once passes on the first warning about each field of a file: a damaged file can cause the same
-// warning many times.
+// once passes on the first warning about each field of a file: a damaged file can cause the same warning many times.
 func once(warn func(profile.Warning)) func(profile.Warning) {
 	told := make(map[string]bool)
 	return func(w profile.Warning) {

@@ -54,8 +54,7 @@ func words(err error) string {
 	return llvmerr.Message(err)
 }
 
-// readingWords words an error of package inputs. Errors about compressed files, which LLVM does
-// not read, keep profuse's words.
+// readingWords words an error of package inputs. Errors about compressed files, which LLVM does not read, keep profuse's words.
 func readingWords(err error) string {
 	var e *profile.FormatError
 	if s, ok := withcolor.Strerror(err); ok {

@@ -212,8 +212,7 @@ func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Uint32(&o.randomHotnessSeed, "memprof-random-hotness-seed")
 }
 
-// ofShow declares the options of show.
-// Some have no effect on some kinds of profiles; LLVM accepts them all the same.
+// ofShow declares the options of show. Some have no effect on some kinds of profiles; LLVM accepts them all the same.
 func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.allFunctions, "all-functions")
 	show.Bool(&o.counts, "counts")

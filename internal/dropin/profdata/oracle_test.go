@@ -25,8 +25,7 @@ type outcome struct {
 // outFile is what the command lines of the tests write to.
 const outFile = "out"
 
-// ownWarnings are about what LLVM does without a word. They are no difference
-// in a comparison; TestOwnWarnings is about them.
+// ownWarnings are about what LLVM does without a word. They are no difference in a comparison; TestOwnWarnings is about them.
 var ownWarnings = regexp.MustCompile(`warning: (Sum of edge counts for profile .* is 0\.|no input has any function: .*|counts of different instrumentation are mixed: .*|text has no place for memory profiles: .*|version . of the memprof section cannot hold .*)\n`)
 
 func runMain(t testing.TB, stdin string, args []string) outcome {

@@ -17,8 +17,7 @@ import (
 // roundedShare is the largest difference that counts as a rounding error of a sum of shares.
 const roundedShare = 0.000005
 
-// A sampleSide is one of two sample profiles that are compared. LLVM keeps the numbers of both
-// in a SampleOverlapAggregator.
+// A sampleSide is one of two sample profiles that are compared. LLVM keeps the numbers of both in a SampleOverlapAggregator.
 type sampleSide struct {
 	file      string
 	functions []*sampleprof.Function // in the order in which LLVM sums up
@@ -184,8 +183,7 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			o.functions++
 			o.hotFunctions += base.isHot(own.most) * test.isHot(counts.most)
 			one.similarity = o.weigh(o.compareFunctions(base.functions[index], f, &one), one.baseSum, one.testSum)
-			// The conversion rounds the product as LLVM does: it keeps Go from fusing the
-			// multiplication and the addition.
+			// The conversion rounds the product as LLVM does: it keeps Go from fusing the multiplication and the addition.
 			o.similarity += float64(one.similarity * (base.share(one.baseSum)/2 + test.share(one.testSum)/2))
 			o.overlap += one.overlap
 			o.union += one.union

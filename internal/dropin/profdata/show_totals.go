@@ -108,8 +108,7 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	return nil
 }
 
-// printDetailed prints for each cutoff how many blocks make up that share of the total, and the
-// least count of these blocks.
+// printDetailed prints for each cutoff how many blocks make up that share of the total, and the least count of these blocks.
 func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	fmt.Fprintln(w, "Detailed summary:")
 	for _, e := range cutoffs {

@@ -120,8 +120,7 @@ func newSupplementer(samples *sampleprof.Profile) *supplementer {
 	return s
 }
 
-// A sampledFunction holds the samples of a function of the instrumentation profile, including
-// samples of its inlined copies.
+// A sampledFunction holds the samples of a function of the instrumentation profile, including samples of its inlined copies.
 type sampledFunction struct{ entries, most uint64 }
 
 // A heat holds the least count of hot functions and the greatest count of cold functions.

@@ -188,8 +188,7 @@ func TestInputsAreRefused(t *testing.T) {
 	wantContents(t, "a", "input a")
 }
 
-// TestConcurrentCommits has writers race for one target: whoever is last, the
-// file is at every moment one of theirs, whole.
+// TestConcurrentCommits has writers race for one target: whoever is last, the file is at every moment one of theirs, whole.
 func TestConcurrentCommits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is being read cannot be replaced")

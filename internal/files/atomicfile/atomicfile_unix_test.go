@@ -244,8 +244,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestFullDisk lets writing fail in the middle, by a limit on the size of a
-// file: a full disk fails in the same call.
+// TestFullDisk lets writing fail in the middle, by a limit on the size of a file: a full disk fails in the same call.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")

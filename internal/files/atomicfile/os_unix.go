@@ -33,8 +33,7 @@ func descriptor(name string) (fd int, ok bool) {
 // thousands of files may have no checksum.
 func isMissing(name string) bool { return syscall.Access(name, 0) == syscall.ENOENT }
 
-// duplicate duplicates a descriptor, so that closing the output does not close
-// standard output under the rest of the program.
+// duplicate duplicates a descriptor, so that closing the output does not close standard output under the rest of the program.
 func duplicate(fd int, name string) (f *os.File, shared bool, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -108,8 +107,7 @@ func hasName(f interface{ Stat() (fs.FileInfo, error) }, name string) (bool, err
 
 // removeIfAbandoned removes a temporary file that no process has locked.
 func removeIfAbandoned(name string) {
-	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK: the name may
-	// belong to a FIFO by now.
+	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK: the name may belong to a FIFO by now.
 	lock := flock.New(name, flock.SetFlag(os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
 	if locked, err := lock.TryLock(); err != nil || !locked {
 		return

@@ -23,8 +23,7 @@ func (t *target) close() error {
 	return t.direct.Close()
 }
 
-// dir returns the folder of a path. Unlike [filepath.Dir] it does not clean:
-// "a/.." is not "." where a is a symbolic link.
+// dir returns the folder of a path. Unlike [filepath.Dir] it does not clean: "a/.." is not "." where a is a symbolic link.
 func dir(path string) string {
 	d, _ := filepath.Split(path)
 	if d == "" {
@@ -99,8 +98,7 @@ func openDescriptor(path string, fd int) (target, error) {
 	return target{path: path, direct: f, shared: shared}, nil
 }
 
-// refuseInputs fails if t is one of the inputs and a regular file. Reading from
-// and writing to one terminal does no harm.
+// refuseInputs fails if t is one of the inputs and a regular file. Reading from and writing to one terminal does no harm.
 func refuseInputs(path string, t target, inputs []string) error {
 	if len(inputs) == 0 {
 		return nil

@@ -102,8 +102,7 @@ func isTempName(name string) bool {
 	return ok && ok2 && len(random) == len(rand.Text()) && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// commit closes the file and calls move, which gives it its final name. op is what failed; after
-// an error the file is removed.
+// commit closes the file and calls move, which gives it its final name. op is what failed; after an error the file is removed.
 func (t *temporary) commit(move func(name string) (op string, err error)) (op string, err error) {
 	live.Lock()
 	defer live.Unlock()
@@ -193,8 +192,7 @@ func CreateScratch(folder string) (*Scratch, error) {
 // Remove closes and removes the file.
 func (s *Scratch) Remove() error { return s.temp.discard() }
 
-// folderSuffix ends the name of a scratch folder. The rest is the name of the temporary file whose
-// lock protects the folder.
+// folderSuffix ends the name of a scratch folder. The rest is the name of the temporary file whose lock protects the folder.
 const folderSuffix = ".d"
 
 // A ScratchFolder is a folder that is removed with its contents like a [Scratch].

@@ -111,8 +111,7 @@ func acquire(ctx context.Context, path string, l *flock.Flock, waiting func()) (
 	return &Lock{l}, nil
 }
 
-// wait blocks until it has taken l or ctx ends. In the second case it releases l as soon as it has
-// taken it after all.
+// wait blocks until it has taken l or ctx ends. In the second case it releases l as soon as it has taken it after all.
 func wait(ctx context.Context, l *flock.Flock) error {
 	done := make(chan error, 1)
 	go func() {

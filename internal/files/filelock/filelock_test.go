@@ -95,8 +95,7 @@ func child(t *testing.T, what, path string) *exec.Cmd {
 	return cmd
 }
 
-// TestExclusive counts in one file from several processes and goroutines, half
-// of them through a link, each replacing the file.
+// TestExclusive counts in one file from several processes and goroutines, half of them through a link, each replacing the file.
 func TestExclusive(t *testing.T) {
 	const workers = 3
 	path := counter(t)

@@ -29,8 +29,7 @@ type Origin struct {
 	// Program tells programs apart: binary ids, "module-" and the module hash of a raw MIP
 	// profile, or "functions-" and a hash of names; "" if unknown.
 	Program string `json:"program,omitempty"`
-	// BuildID is the build id of the program in hexadecimal, or several build ids with + between
-	// them; "" if unknown.
+	// BuildID is the build id of the program in hexadecimal, or several build ids with + between them; "" if unknown.
 	BuildID string `json:"build_id,omitempty"`
 }
 

@@ -54,8 +54,7 @@ func Unwrap(w io.Writer) io.Writer {
 	return w
 }
 
-// mark comes before each control character that the program itself writes. It is random, so that
-// no file can contain it.
+// mark comes before each control character that the program itself writes. It is random, so that no file can contain it.
 var mark = "\x1b" + rand.Text()
 
 // Control returns a sequence of control characters to write to w. For a [Screen] the characters

@@ -21,8 +21,7 @@ const (
 	maxReads = 64
 	// partSize is the size in bytes of a part of a large object; the parts are read at the same time.
 	partSize = 16 << 20
-	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before
-	// anybody asks for them.
+	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before anybody asks for them.
 	maxAhead  = 512 << 20
 	maxCopies = 1024
 	// copyBuffer is the memory in bytes of a read in flight.

@@ -26,16 +26,14 @@ import (
 // Errors are *[Error]. They wrap [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission] or
 // [ErrChanged] if that is the reason.
 type Store interface {
-	// List yields the objects whose keys begin with prefix, in the bytewise order of the keys.
-	// It ends after an error.
+	// List yields the objects whose keys begin with prefix, in the bytewise order of the keys. It ends after an error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	// Stat returns the object of a key as List yields it.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Open returns length bytes of an object, from offset; up to its end if length is -1.
 	// It fails with ErrChanged if the object no longer has the tag of o, unless that is "".
 	Open(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
-	// Put writes all of body to an object and replaces an existing object. Readers see the old
-	// object or the new one.
+	// Put writes all of body to an object and replaces an existing object. Readers see the old object or the new one.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
 	// Create writes an object that must not exist: if several processes create it, one
 	// succeeds, and the others fail with fs.ErrExist.

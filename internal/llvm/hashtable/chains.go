@@ -89,8 +89,7 @@ func (c *Chains) Bucket(b int) iter.Seq[int] {
 	}
 }
 
-// ItemSize is the size in bytes of an item with a key and data of the given
-// lengths, without the bucket's count of two bytes.
+// ItemSize is the size in bytes of an item with a key and data of the given lengths, without the bucket's count of two bytes.
 func ItemSize(key, data int) int { return itemHeader + key + data }
 
 // ImpliedItemSize is [ItemSize] for tables without key lengths.

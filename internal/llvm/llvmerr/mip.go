@@ -24,8 +24,7 @@ const (
 	MIPObjects     // a .dSYM bundle without or with several files of debug info
 )
 
-// The messages of llvm-mipdata, one for each "error:" line; %f is the file, %s the found value, %w
-// the expected value.
+// The messages of llvm-mipdata, one for each "error:" line; %f is the file, %s the found value, %w the expected value.
 var mipCodes = map[MIPCode]struct {
 	class error
 	lines []string

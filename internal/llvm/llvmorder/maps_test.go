@@ -52,8 +52,7 @@ func TestAllKeys(t *testing.T) {
 	}
 }
 
-// TestStringMap: a map of strings keeps all keys. The tests of irpgo compare its order with files
-// of LLVM 14 and 16.
+// TestStringMap: a map of strings keeps all keys. The tests of irpgo compare its order with files of LLVM 14 and 16.
 func TestStringMap(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 13, 500} {
 		key := func(i int) string { return fmt.Sprint("function", i) }

@@ -22,8 +22,7 @@ func Sort[E any](s []E, less func(a, b E) bool) {
 // A sorter has the functions of libstdc++'s bits/stl_algo.h and bits/stl_heap.h.
 type sorter[E any] struct{ less func(a, b E) bool }
 
-// partition (__introsort_loop) sorts s except inside ranges of at most smallSort elements. At
-// depth 0 it sorts by heap.
+// partition (__introsort_loop) sorts s except inside ranges of at most smallSort elements. At depth 0 it sorts by heap.
 func (t sorter[E]) partition(s []E, depth int) {
 	for ; len(s) > smallSort; depth-- {
 		if depth == 0 {

@@ -148,8 +148,7 @@ func (u *Unordered) insertAfter(at, i int32) {
 	u.nodes[i].next, u.nodes[at].next = u.nodes[at].next, i
 }
 
-// grow (_Prime_rehash_policy) adds buckets if another key needs them, and inserts all keys again,
-// in the order of the list.
+// grow (_Prime_rehash_policy) adds buckets if another key needs them, and inserts all keys again, in the order of the list.
 func (u *Unordered) grow() {
 	if u.len < u.limit {
 		return

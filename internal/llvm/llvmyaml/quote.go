@@ -1,5 +1,4 @@
-// Package llvmyaml writes YAML in the style of LLVM's tools, and reads the part of YAML that these
-// tools and their users write.
+// Package llvmyaml writes YAML in the style of LLVM's tools, and reads the part of YAML that these tools and their users write.
 package llvmyaml
 
 import (

@@ -107,8 +107,7 @@ func (s *Scanner) quoted(quote byte) string {
 	return ""
 }
 
-// unescape decodes the escape after a backslash. n is its number of bytes, 0 if text does not
-// begin with an escape of YAML.
+// unescape decodes the escape after a backslash. n is its number of bytes, 0 if text does not begin with an escape of YAML.
 func unescape(text string) (r rune, n int) {
 	if len(text) == 0 {
 		return 0, 0

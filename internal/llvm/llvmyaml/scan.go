@@ -28,8 +28,7 @@ type Scanner struct {
 	err     error
 }
 
-// NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips
-// documents without a value.
+// NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips documents without a value.
 func NewScanner(data []byte) *Scanner {
 	// Keys and scalars are substrings of one string instead of copies.
 	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
@@ -106,8 +105,7 @@ func (s *Scanner) rest() string {
 	return strings.TrimSuffix(rest, "\r")
 }
 
-// column returns the offset in the line, in bytes. At a key or dash it is the indentation, because
-// only blanks come before.
+// column returns the offset in the line, in bytes. At a key or dash it is the indentation, because only blanks come before.
 func (s *Scanner) column() int { return s.pos - s.start }
 
 // blank skips blanks, comments and line ends. It sets inline if the next content is in the line where it began.
@@ -290,8 +288,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	}, false)
 }
 
-// Fields reads a mapping with the given keys and calls value with each key. All keys except the
-// optional ones are mandatory.
+// Fields reads a mapping with the given keys and calls value with each key. All keys except the optional ones are mandatory.
 func (s *Scanner) Fields(keys []string, value func(key string), optional ...string) {
 	// A bit for each key.
 	seen, line := uint(0), s.Line()
@@ -341,8 +338,7 @@ func (s *Scanner) key() string {
 	return key
 }
 
-// Sequence reads a sequence. It calls item for each element, which item must read.
-// A missing or null sequence has no elements.
+// Sequence reads a sequence. It calls item for each element, which item must read. A missing or null sequence has no elements.
 func (s *Scanner) Sequence(item func()) {
 	if s.null() {
 		return

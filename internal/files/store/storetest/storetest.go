@@ -65,8 +65,7 @@ func read(t *testing.T, s store.Store, o store.Object, offset, length int64) []b
 func testObjects(t *testing.T, s store.Store) {
 	// Random bytes, since a server may store equal blocks once.
 	rng := rand.New(rand.NewPCG(1, 2))
-	// Drivers upload from some size on in several parts (multipart uploads of S3, blocks of Azure), which
-	// must end up in order.
+	// Drivers upload from some size on in several parts (multipart uploads of S3, blocks of Azure), which must end up in order.
 	large := make([]byte, 11<<20) // several parts
 	for i := range large {
 		large[i] = byte(rng.Uint32())
