@@ -40,10 +40,7 @@ func contents(t *testing.T, s store.Store, key string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := readAll(t, s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.Must(readAll(t, s, o))(t)
 	return data
 }
 
@@ -130,10 +127,7 @@ func between(t *testing.T, s *server, handle func(w http.ResponseWriter, r *http
 // went through them to the server (up) or from it (down), as often as cuts says.
 func wire(t *testing.T, s *server, up, down int64, cuts *atomic.Int32) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	pass := func(to, from net.Conn, limit int64) {
 		n, _ := io.CopyN(to, from, limit)
@@ -171,10 +165,7 @@ func TestBodiesCut(t *testing.T) {
 		var cuts atomic.Int32
 		s := p.open(t, wire(t, p.server, never, 200<<10, &cuts))
 		cuts.Store(3)
-		o, err := s.Stat(t.Context(), "cut")
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := oracle.Must(s.Stat(t.Context(), "cut"))(t)
 		f := store.NewFetcher(t.Context(), t.TempDir())
 		defer f.Close()
 		name, release, err := f.Add(s, o)()

@@ -76,10 +76,7 @@ func fleet(t *testing.T, args ...string) string {
 
 func fleetCommand(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Args[0] = "profuse-fleet"
 	cmd.Env = append(os.Environ(), asCommand+"=1")
@@ -118,10 +115,7 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 			t.Fatal(err)
 		}
 		n++
-		got, err := store.ReadAll(t.Context(), s, o.Key, 1<<30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.Must(store.ReadAll(t.Context(), s, o.Key, 1<<30))(t)
 		// A reduce names the kind of profile, too.
 		name := strings.Replace(strings.TrimPrefix(o.Key, prefix), ".ir.profdata", ".profdata", 1)
 		if want := readFile(t, filepath.Join(folder, name)); !bytes.Equal(got, want) {

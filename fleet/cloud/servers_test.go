@@ -62,23 +62,14 @@ func start(t *testing.T, exe string, arguments func(host, port, folder string) [
 		return s
 	}
 	if running.folder == "" {
-		folder, err := os.MkdirTemp("", "profuse-servers-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := oracle.Must(os.MkdirTemp("", "profuse-servers-"))(t)
 		running.folder = folder
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &server{exe: exe, address: l.Addr().String(), folder: filepath.Join(running.folder, name)}
 	l.Close()
 	host, port, _ := net.SplitHostPort(s.address)
-	log, err := os.Create(s.folder + ".log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := oracle.Must(os.Create(s.folder + ".log"))(t)
 	defer log.Close()
 	cmd := exec.Command(exe, arguments(host, port, s.folder)...)
 	cmd.Stdout, cmd.Stderr = log, log

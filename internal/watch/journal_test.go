@@ -35,10 +35,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 	for _, want := range []*journal{testJournal(), {}} {
 		oracle.NoError(t, want.write(path))
-		got, err := readJournal(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.Must(readJournal(path))(t)
 		if diff := cmp.Diff(want, got, journalDiff); diff != "" {
 			t.Error(diff)
 		}
@@ -122,10 +119,7 @@ func FuzzJournal(f *testing.F) {
 			}
 			return
 		}
-		again, err := parseJournal(j.append(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := oracle.Must(parseJournal(j.append(nil)))(t)
 		if diff := cmp.Diff(j, again, journalDiff); diff != "" {
 			t.Error(diff)
 		}

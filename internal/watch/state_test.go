@@ -23,10 +23,7 @@ func hiddenBench(t *testing.T) *bench {
 
 func (b *bench) states() (names []string) {
 	b.t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(b.opt.Output))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(filepath.Dir(b.opt.Output)))(b.t)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "out.watch.") {
 			names = append(names, e.Name())

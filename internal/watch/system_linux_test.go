@@ -30,10 +30,7 @@ func TestOpenForWriting(t *testing.T) {
 		}
 	}
 	check("open")
-	m, err := syscall.Mmap(int(f.Fd()), 0, 3, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := oracle.Must(syscall.Mmap(int(f.Fd()), 0, 3, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))(t)
 	f.Close()
 	check("mapped")
 	copy(m, "b 2")

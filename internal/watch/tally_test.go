@@ -223,10 +223,7 @@ func eventsOf[E Event](b *bench) (list []E) {
 // journal reads the journal and checks that it is of this output.
 func (b *bench) journal() *journal {
 	b.t.Helper()
-	j, err := readJournal(journalOf(b.opt.Output))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	j := oracle.Must(readJournal(journalOf(b.opt.Output)))(b.t)
 	return j
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // isPublic reports whether a package is for programs that import the library.
@@ -22,10 +24,7 @@ func TestPublicPackages(t *testing.T) {
 		if !isPublic(pkg) {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := oracle.Must(filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go")))(t)
 		var tests []*ast.File
 		about := ""
 		for _, file := range files {

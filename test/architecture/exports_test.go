@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // maxExported is how many names the public packages may promise: functions,
@@ -26,10 +28,7 @@ func TestExportedNames(t *testing.T) {
 		if public[pkg] == nil || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || !isPublic(pkg) {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ParseComments))(t)
 		if names[pkg] == nil {
 			names[pkg] = make(map[string]bool)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // familyRooms are the folders that may name a family: the formats, the drop-in commands, and what
@@ -65,10 +66,7 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 
 // familiesIn returns how the code of a file names families: by constants of package formats, and by names in texts.
 func familiesIn(t *testing.T, file string, names, constants map[string]bool) (found []string) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0))(t)
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
@@ -88,10 +86,7 @@ func familiesIn(t *testing.T, file string, names, constants map[string]bool) (fo
 // formatConstants returns the constants of package formats that name a family or a format of one.
 func formatConstants(t *testing.T) map[string]bool {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0))(t)
 	constants := make(map[string]bool)
 	for _, d := range parsed.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {

@@ -35,10 +35,7 @@ func testLicences(t *testing.T, module string) {
 	cmd := exec.Command("go", "list", "-deps", "-test", "-f", format, "./...")
 	cmd.Dir = module
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(cmd.Output())(t)
 	seen := make(map[string]bool)
 	for line := range strings.Lines(string(out)) {
 		path, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")

@@ -36,10 +36,7 @@ func TestExec(t *testing.T) {
 		if stdin != "" {
 			cmd.Stdin = strings.NewReader(stdin)
 		}
-		code, err := start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := Must(start(cmd))(t)
 		file, _ := os.ReadFile(filepath.Join(here, "out"))
 		return outcome{stdout.String(), stderr.String(), string(file), code}
 	}

@@ -31,3 +31,12 @@ func NoError(t testing.TB, errs ...error) {
 		t.Fatal(err)
 	}
 }
+
+// Must returns the value, or ends the test if there is an error: oracle.Must(os.Stat(name))(t).
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}

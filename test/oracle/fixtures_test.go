@@ -51,10 +51,7 @@ func TestFixturesListTheFolder(t *testing.T) {
 
 	dir := filepath.Join(Root(t), "testdata", "irpgo")
 	for _, folder := range []string{"clang*", "rustc*", "llvm*", "text"} {
-		files, err := filepath.Glob(filepath.Join(dir, folder, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := Must(filepath.Glob(filepath.Join(dir, folder, "*")))(t)
 		for _, file := range files {
 			rel, _ := filepath.Rel(dir, file)
 			if !listed[filepath.ToSlash(rel)] {

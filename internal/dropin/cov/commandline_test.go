@@ -182,10 +182,7 @@ export -debuginfod=0 P
 // TestOlderProfile: a program that is newer than its profile is a warning.
 func TestOlderProfile(t *testing.T) {
 	buildMacros(t)
-	info, err := os.Stat("program")
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := oracle.Must(os.Stat("program"))(t)
 	old := info.ModTime().Add(-3600e9)
 	oracle.NoError(t, os.Chtimes("program.profdata", old, old))
 	compare(t, "report", "-instr-profile=program.profdata", "program")
@@ -329,10 +326,7 @@ func TestDamagedMappings(t *testing.T) {
 
 func sectionOf(t testing.TB, data []byte, name string) (at, size int) {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	s := f.Section(name)
 	if s == nil {
 		t.Fatal("no section " + name)

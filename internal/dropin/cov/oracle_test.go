@@ -121,10 +121,7 @@ func copySources(t testing.TB) {
 	t.Helper()
 	dir := t.TempDir()
 	// Compilers write the folder without links into mappings.
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir = oracle.Must(filepath.EvalSymlinks(dir))(t)
 	oracle.NoError(t, os.CopyFS(dir, os.DirFS("testdata")))
 	t.Chdir(dir)
 }

@@ -181,10 +181,7 @@ func TestFolders(t *testing.T) {
 			}
 			sh(t, clang, append(instrumented, "-fcoverage-compilation-dir=.", "-Ia/b", "a/macros.c", "-o", "program")...)
 			profileOf(t, version, "program")
-			here, err := os.Getwd()
-			if err != nil {
-				t.Fatal(err)
-			}
+			here := oracle.Must(os.Getwd())(t)
 			const p = "-instr-profile=program.profdata"
 			for _, args := range [][]string{
 				{"export", "-format=lcov"},

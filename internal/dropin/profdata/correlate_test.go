@@ -54,10 +54,7 @@ func TestCorrelate(t *testing.T) {
 	}
 	take("plain.raw", filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
 	files["astray"] = astray(t, files["binary"], 7)
-	program, err := symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := oracle.Must(symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{}))(t)
 	defer program.Close()
 	id := hex.EncodeToString(program.BuildID)
 	files["ids/.build-id/"+id[:2]+"/"+id[2:]+".debug"] = files["binary"]
@@ -119,10 +116,7 @@ func TestCorrelate(t *testing.T) {
 // astray is a program for binary correlation in which the first records point to no counters.
 func astray(t *testing.T, program string, records int) string {
 	t.Helper()
-	f, err := elf.NewFile(strings.NewReader(program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(strings.NewReader(program)))(t)
 	const size, counterPtr = 64, 16 // of a record of raw version 10, 64-bit
 	data := []byte(program)
 	section := f.Section("__llvm_covdata")

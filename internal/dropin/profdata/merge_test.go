@@ -291,10 +291,7 @@ func TestFailureKeepsOutput(t *testing.T) {
 	if got := runMain(t, "", strings.Fields("merge -text -o a a")); got.code != 0 {
 		t.Errorf("merge into an input: %+v", got)
 	}
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir("."))(t)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".tmp") {
 			t.Errorf("%s is left", e.Name())

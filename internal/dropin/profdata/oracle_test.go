@@ -35,10 +35,7 @@ func runMain(t testing.TB, stdin string, args []string) outcome {
 	code := Main(args, Env{
 		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Prog: "llvm-profdata",
 	})
-	file, err := takeFile(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := oracle.Must(takeFile("."))(t)
 	return outcome{code, stdout.String(), stderr.String(), file}
 }
 

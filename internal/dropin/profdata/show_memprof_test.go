@@ -18,14 +18,8 @@ import (
 func readHeap(t *testing.T, file, program string) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage) {
 	t.Helper()
 	data := oracle.ReadFile(t, file)
-	raw, err := memprof.ReadRaw(file, data, memprof.RawOptions{LLVMCompat: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := oracle.Must(memprof.ReadRaw(file, data, memprof.RawOptions{LLVMCompat: true}))(t)
+	programs := oracle.Must(symbolize.OpenPrograms([]string{program}, symbolize.Options{}))(t)
 	t.Cleanup(func() { programs.Close() })
 	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: true, KeepNames: true})
 	if err != nil {
@@ -52,10 +46,7 @@ func heapTools(name string) []int {
 // TestShowRawHeap compares records, frames, names and all fields of every context with the
 // output of llvm-profdata for the same file and program.
 func TestShowRawHeap(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw", "*.memprofraw"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw", "*.memprofraw")))(t)
 	compared := 0
 	for _, file := range files {
 		base := strings.TrimSuffix(file, ".memprofraw")

@@ -30,10 +30,7 @@ func wantContents(t *testing.T, name, want string) {
 
 func wantFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(dir))(t)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Name())
@@ -45,10 +42,7 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 
 func create(t *testing.T, path string, opts Options) *File {
 	t.Helper()
-	f, err := Create(path, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Create(path, opts))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -267,10 +261,7 @@ func BenchmarkCommit(b *testing.B) {
 	data := make([]byte, 1<<20)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		f, err := Create(out, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := oracle.Must(Create(out, Options{}))(b)
 		f.Write(data)
 		oracle.NoError(b, f.Commit())
 	}
@@ -302,15 +293,9 @@ func TestSteady(t *testing.T) {
 	for i := range want {
 		want[i] = byte(i * i >> 7)
 	}
-	f, err := Create(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Create(path, Options{}))(t)
 	for rest := want; len(rest) > 0; {
-		n, err := f.Write(rest[:min(len(rest), writeback/3+1)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := oracle.Must(f.Write(rest[:min(len(rest), writeback/3+1)]))(t)
 		rest = rest[n:]
 	}
 	oracle.NoError(t, f.Commit())

@@ -101,10 +101,7 @@ func TestKilledWriterLeavesTheOldFile(t *testing.T) {
 			write(t, out, "old")
 			runChild(t, how, out, nil)
 			wantContents(t, out, "old")
-			entries, err := os.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := oracle.Must(os.ReadDir(dir))(t)
 			if len(entries) != 2 || !IsTemp(entries[0].Name()) {
 				t.Errorf("folder holds %v, want a temporary file and out", entries)
 			}
@@ -133,20 +130,11 @@ func TestRemoveAll(t *testing.T) {
 // processes or files with similar names.
 func TestAbandoned(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	running := exec.Command(exe, filepath.Join(dir, "held"))
 	running.Env = append(os.Environ(), childEnv+"=hold")
-	stdin, err := running.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := running.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := oracle.Must(running.StdinPipe())(t)
+	stdout := oracle.Must(running.StdoutPipe())(t)
 	oracle.NoError(t, running.Start())
 	defer running.Wait()
 	defer stdin.Close()
@@ -164,10 +152,7 @@ func TestAbandoned(t *testing.T) {
 	abandoned := filepath.Join(dir, tempName())
 	write(t, abandoned, "half a prof")
 	count := func() int {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := oracle.Must(os.ReadDir(dir))(t)
 		return len(entries)
 	}
 	before := count()
@@ -233,10 +218,7 @@ func TestLike(t *testing.T) {
 	write(t, to, "y")
 	modified := time.Unix(1_234_567_890, 123_000_000)
 	oracle.NoError(t, os.Chmod(from, 0o604), os.Chtimes(from, modified, modified))
-	info, err := os.Stat(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := oracle.Must(os.Stat(from))(t)
 	oracle.NoError(t, create(t, to, Options{Like: info}).Commit())
 	got, err := os.Stat(to)
 	if err != nil || got.Mode() != info.Mode() || !got.ModTime().Equal(modified) {
@@ -276,10 +258,7 @@ func TestPermissions(t *testing.T) {
 				oracle.NoError(t, os.Chmod(out, c.existing))
 			}
 			oracle.NoError(t, create(t, out, Options{}).Commit())
-			info, err := os.Stat(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := oracle.Must(os.Stat(out))(t)
 			if got := info.Mode(); got != c.want {
 				t.Errorf("mode %v, want %v", got, c.want)
 			}
@@ -394,10 +373,7 @@ func TestStandardOutput(t *testing.T) {
 	for _, path := range []string{"-", "/dev/stdout", "/dev/fd/1", "/dev/../dev//stdout"} {
 		t.Run(path, func(t *testing.T) {
 			dir := t.TempDir()
-			log, err := os.Create(filepath.Join(dir, "log"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := oracle.Must(os.Create(filepath.Join(dir, "log")))(t)
 			defer log.Close()
 			io.WriteString(log, "before\n")
 			if stderr, err := runChild(t, "commit", path, log); err != nil {
@@ -422,10 +398,7 @@ func TestStandardOutput(t *testing.T) {
 
 // TestStandardOutputStaysOpen commits to standard output twice in one process.
 func TestStandardOutputStaysOpen(t *testing.T) {
-	out, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(os.CreateTemp(t.TempDir(), ""))(t)
 	defer out.Close()
 	path := fmt.Sprint("/dev/fd/", out.Fd())
 	for range 2 {

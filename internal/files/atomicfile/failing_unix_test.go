@@ -84,10 +84,7 @@ func TestOpenDescriptors(t *testing.T) {
 	}
 	// What is given up takes the duplicate with it, not the descriptor.
 	name := filepath.Join(t.TempDir(), "log")
-	log, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := oracle.Must(os.Create(name))(t)
 	defer log.Close()
 	f := create(t, "/dev/fd/"+strconv.Itoa(int(log.Fd())), Options{})
 	if _, err := f.Write([]byte("lost")); err != nil {

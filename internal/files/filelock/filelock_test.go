@@ -86,10 +86,7 @@ func counter(t *testing.T) string {
 
 func child(t *testing.T, what, path string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), childEnv+"="+what+":"+path)
 	return cmd
@@ -135,10 +132,7 @@ func TestExclusive(t *testing.T) {
 func TestKilled(t *testing.T) {
 	path := counter(t)
 	cmd := child(t, "hold", path)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(cmd.StdoutPipe())(t)
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +150,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("while it is held: %v, waiting called %d times", err, waited)
 	}
 
-	lock, err := Acquire(context.Background(), path, func() { cmd.Process.Kill() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := oracle.Must(Acquire(context.Background(), path, func() { cmd.Process.Kill() }))(t)
 	if err := lock.Release(); err != nil {
 		t.Error(err)
 	}

@@ -100,10 +100,7 @@ func contents(t *testing.T, s Store, sizes ...int) (objects []Object, all [][]by
 		rng.Read(data)
 		key := "o" + string(rune('a'+i))
 		oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
-		o, err := s.Stat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := oracle.Must(s.Stat(t.Context(), key))(t)
 		objects, all = append(objects, o), append(all, data)
 	}
 	return objects, all

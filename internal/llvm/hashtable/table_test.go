@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var le = binary.LittleEndian
@@ -152,10 +153,7 @@ func TestUnchecked(t *testing.T) {
 	for i := index + 16; i < uint64(len(f)); i++ {
 		f[i] ^= 0x55
 	}
-	table, err := Open("table", f, payload, index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := oracle.Must(Open("table", f, payload, index))(t)
 	n := 0
 	if err := table.Items(false, func(Item) bool { n++; return true }); err != nil || n != 20 {
 		t.Errorf("%d items, %v", n, err)

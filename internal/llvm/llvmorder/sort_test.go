@@ -123,10 +123,7 @@ int main() {
 	}
 	run := exec.Command(program)
 	run.Stdin = &in
-	got, err := run.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := oracle.Must(run.Output())(t)
 	if !bytes.Equal(got, want.Bytes()) {
 		t.Error("std::sort orders equal elements otherwise")
 	}
