@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ErrSaturated is the cause of an error about sums that are too large for their field and
-// stay at the maximum.
+// ErrSaturated is the cause of an error about sums that are too large for their field and stay at the maximum.
 var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
 
 // Quote quotes a text that was found; of a long one the beginning, as whole characters.
@@ -131,9 +130,8 @@ func InFile(err error, file string) error {
 	return err
 }
 
-// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf
-// has made of an error stays as it is, so packages that read
-// programs defer OfProgram in their exported functions.
+// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf has made of
+// an error stays as it is, so packages that read programs defer OfProgram in their exported functions.
 func OfProgram(err *error) { markProgram(*err) }
 
 func markProgram(err error) {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"os"
 	"testing"
 )
@@ -20,5 +21,22 @@ func WriteFile(t testing.TB, name string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// NoError ends the test if there is an error.
+func NoError(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Must returns the value, or ends the test if there is an error: oracle.Must(os.Stat(name))(t).
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		NoError(t, err)
+		return v
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
 )
 
 // entry is a file of an archive.
@@ -225,8 +226,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestDamagedArchive cuts an archive at every byte and flips every byte: an
-// error, a warning, or the class.
+// TestDamagedArchive cuts an archive at every byte and flips a bit of nearly every byte: an error, a warning, or the class.
 func TestDamagedArchive(t *testing.T) {
 	data := zipped(t, entry{"META-INF/MANIFEST.MF", []byte("Multi-Release: true\n")}, entry{"x.class", fixture(t, "java8/sample/Plain.class")})
 	path := filepath.Join(t.TempDir(), "x.jar")
@@ -247,10 +247,10 @@ func TestDamagedArchive(t *testing.T) {
 			t.Errorf("cut at %d: %d classes, %d warnings", at, x.Len(), warned)
 		}
 	}
-	for i := range data {
-		check("cut", i, data[:i])
-		b := slices.Clone(data)
-		b[i] ^= 0x55
-		check("flip", i, b)
+	for i, cut := range hostile.Cuts(data, 1) {
+		check("cut", i, cut)
+	}
+	for bit, flipped := range hostile.Flips(data, 9) {
+		check("flip", bit, flipped)
 	}
 }
