@@ -12,17 +12,14 @@ import (
 // Batch looks up many addresses of the file. For each address it calls yield with the index
 // of the address in addrs and the frames there, innermost first.
 //
-// yield runs on the calling goroutine. Equal addresses follow each other and
-// share their frames, which the caller may keep but not modify. The order is
-// grouped by compilation unit; it depends on the file and the addresses, not on
-// the number of workers. An address without debug information gets no frames.
+// yield runs on the calling goroutine. Equal addresses follow each other and share their frames, which the caller
+// may keep but not modify. The order is grouped by compilation unit; it depends on the file and the addresses, not
+// on the number of workers. An address without debug information gets no frames.
 //
-// Batch takes 32 bytes of memory per address, and the memory of as many
-// compilation units as there are workers.
+// Batch takes 32 bytes of memory per address, and the memory of as many compilation units as there are workers.
 //
-// The error says why units, or parts of units, could not be read, for at most 8 units; see
-// [File.Frames]. If the file itself cannot be read, Batch returns
-// without calling yield for the remaining addresses.
+// The error says why units, or parts of units, could not be read, for at most 8 units; see [File.Frames]. If the
+// file itself cannot be read, Batch returns without calling yield for the remaining addresses.
 func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 	d, symbols, err := f.lookup()
 	if err != nil {
@@ -128,9 +125,8 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// Each task goes into two channels: work feeds the workers, turn keeps the
-	// order of delivery. A worker computes at most two answers of a task ahead of
-	// its turn.
+	// Each task goes into two channels: work feeds the workers, turn keeps the order of delivery. A worker
+	// computes at most two answers of a task ahead of its turn.
 	work, turn := make(chan task), make(chan task, workers)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

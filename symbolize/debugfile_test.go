@@ -328,8 +328,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestConcurrent: a file may be used by several goroutines; for the race
-// detector.
+// TestConcurrent: a file may be used by several goroutines; for the race detector.
 func TestConcurrent(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		f := open(t, fx.file, Options{Arch: fx.arch, SymbolTable: true, CacheSize: 1})

@@ -18,8 +18,7 @@ import (
 
 const systemDir = "/usr/lib/debug"
 
-// A splitError says that the debug information of a unit is in a .dwo file that
-// cannot be read.
+// A splitError says that the debug information of a unit is in a .dwo file that cannot be read.
 type splitError struct {
 	File string // the program
 	Path string // the .dwo file, where the compiler put it
@@ -48,8 +47,7 @@ type debugInfo struct {
 	dwp  *dwarf.Data // units of split DWARF; may be nil
 }
 
-// DebugFile returns the path of the file with the debug information; "" if there
-// is none.
+// DebugFile returns the path of the file with the debug information; "" if there is none.
 func (f *File) DebugFile() (string, error) {
 	d, err := f.debugData()
 	if err != nil || d.data.Empty() {
@@ -240,8 +238,7 @@ func (o *Options) fileCRC(path string) (sum uint32, err error) {
 	return sum, err
 }
 
-// openDWP opens the package file of split units. A missing file is an error only
-// if [Options.DWP] names it.
+// openDWP opens the package file of split units. A missing file is an error only if [Options.DWP] names it.
 func (f *File) openDWP(debugPath string) (*object.Image, error) {
 	path := f.opt.DWP
 	if path == "" {
@@ -287,8 +284,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	return split, nil
 }
 
-// maxDWO bounds the size in bytes of a .dwo file, which holds the debug
-// information of one source file.
+// maxDWO bounds the size in bytes of a .dwo file, which holds the debug information of one source file.
 const maxDWO = 2 << 30
 
 // readRegular reads a regular file that the debug information names. It refuses

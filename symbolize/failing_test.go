@@ -82,8 +82,7 @@ func TestSplitMissing(t *testing.T) {
 	}
 }
 
-// TestDWPUnreadable: the package file that was asked for must be there, and be
-// one.
+// TestDWPUnreadable: the package file that was asked for must be there, and be one.
 func TestDWPUnreadable(t *testing.T) {
 	for _, tc := range []struct {
 		dwp   string
@@ -118,8 +117,7 @@ func isCut(t *testing.T, what, file string, err error) {
 	}
 }
 
-// TestCutWhileRead: whatever is asked of a file that another process cut short
-// meanwhile is an error.
+// TestCutWhileRead: whatever is asked of a file that another process cut short meanwhile is an error.
 func TestCutWhileRead(t *testing.T) {
 	from := fixtureFile(t, "cpp-dwarf5")
 	cut := func(file string) {
@@ -204,8 +202,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestProbes: what the compiler says of the counters of functions, as
-// llvm-profdata prints it.
+// TestProbes: what the compiler says of the counters of functions, as llvm-profdata prints it.
 func TestProbes(t *testing.T) {
 	f := open(t, filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf"), Options{NoDebugFiles: true})
 	counters := f.Section("__llvm_prf_cnts")

@@ -9,8 +9,7 @@ import (
 
 // A Frame is a function at an address, inlined or not.
 type Frame struct {
-	// Function is the linkage (mangled) name, or the name of a function without
-	// one; "" if not known.
+	// Function is the linkage (mangled) name, or the name of a function without one; "" if not known.
 	Function string
 	// File is the path of the source file as the compiler was given it, made
 	// absolute with the folder of the compilation; empty if not known.
@@ -55,8 +54,7 @@ func (f *File) Frames(addr uint64) ([]Frame, error) {
 	return frames, err
 }
 
-// lookup returns the debug information and the symbol table, which is nil without
-// [Options.SymbolTable].
+// lookup returns the debug information and the symbol table, which is nil without [Options.SymbolTable].
 func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 	d, err := f.debugData()
 	if err != nil {
@@ -109,8 +107,7 @@ type cachedUnit struct {
 	size  int
 }
 
-// get returns a unit and loads it if necessary. It keeps that unit even if its size
-// exceeds the limit.
+// get returns a unit and loads it if necessary. It keeps that unit even if its size exceeds the limit.
 func (c *unitCache) get(d *dwarf.Data, index, limit int) (*dwarf.Unit, error) {
 	if e := c.byIndex[index]; e != nil {
 		c.recent.MoveToFront(e)

@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// exercise does everything that can be done with a file, which may be broken
-// in any way. What must hold is that it ends, that all errors are of the one
-// type, and that Frames and Batch agree.
+// exercise does everything that can be done with a file, which may be broken in any way. What must hold is that it
+// ends, that all errors are of the one type, and that Frames and Batch agree.
 func exercise(t testing.TB, data []byte, arch string) {
 	t.Helper()
 	typed := func(err error) {
@@ -132,9 +131,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// problems returns why parts of the debug information are ignored, if any are:
-// unknown versions or damage. It does not look for problems: what has not been
-// needed yet has not been read.
+// problems returns why parts of the debug information are ignored, if any are: unknown versions or damage. It does
+// not look for problems: what has not been needed yet has not been read.
 func (f *File) problems() ([]error, error) {
 	d, err := f.debugData()
 	if err != nil {

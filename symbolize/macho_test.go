@@ -57,9 +57,8 @@ func compareMachO(t *testing.T, file string, args ...string) census {
 	return compareWithSymbols(t, file, "__TEXT,__text", 1, args...)
 }
 
-// TestMachOPrograms compares linked programs: without debug information, with
-// a .dSYM bundle beside them, with one that belongs to another program, and
-// the bundle itself.
+// TestMachOPrograms compares linked programs: without debug information, with a .dSYM bundle beside them, with one
+// that belongs to another program, and the bundle itself.
 func TestMachOPrograms(t *testing.T) {
 	for _, arch := range machOArchs {
 		t.Run(arch, func(t *testing.T) {

@@ -13,9 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// build runs a shell script in a fresh folder that has testdata/symbolize as
-// "src", and returns the path of the file "out" that it makes. The tools it
-// uses are named, so that the test is skipped if one is missing.
+// build runs a shell script in a fresh folder that has testdata/symbolize as "src", and returns the path of the
+// file "out" that it makes. The tools it uses are named, so that the test is skipped if one is missing.
 func build(t testing.TB, script string, tools ...string) string {
 	t.Helper()
 	for _, tool := range tools {
@@ -127,8 +126,7 @@ func every(t testing.TB, f *File, section string, step uint64) []uint64 {
 	return addrs
 }
 
-// A census counts what a comparison has seen, so that a test can tell whether
-// it compared anything.
+// A census counts what a comparison has seen, so that a test can tell whether it compared anything.
 type census struct{ known, inlined, withLine int }
 
 // compareFrames fails the test for the first few differences.

@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// Programs finds the programs and libraries of profiles: files given by name, and files
-// in folders, by build id. It is safe for concurrent use. A nil Programs is empty; only
-// Close must not be called on it.
+// Programs finds the programs and libraries of profiles: files given by name, and files in folders, by build id.
+// It is safe for concurrent use. A nil Programs is empty; only Close must not be called on it.
 type Programs struct {
 	Folders []string // searched on demand
 
@@ -83,9 +82,8 @@ func (p *Programs) Named() iter.Seq2[string, *File] {
 }
 
 // Find iterates over the files with a build id: those given by name, then in each folder
-// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those anywhere below the
-// folders, in lexical order. If a folder cannot be read, Find ends with an error; it
-// skips unreadable files in folders.
+// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those anywhere below the folders, in lexical order.
+// If a folder cannot be read, Find ends with an error; it skips unreadable files in folders.
 func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		if p == nil || len(id) == 0 {
@@ -151,8 +149,7 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan returns the files below the folders with a build id. It walks the folders once, for
-// all ids.
+// scan returns the files below the folders with a build id. It walks the folders once, for all ids.
 func (p *Programs) scan(id []byte) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

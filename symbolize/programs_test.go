@@ -111,8 +111,7 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-// TestOpenProgramsFails: what is given by name has to be there and a program; a
-// bundle is no folder.
+// TestOpenProgramsFails: what is given by name has to be there and a program; a bundle is no folder.
 func TestOpenProgramsFails(t *testing.T) {
 	dir := t.TempDir()
 	bundle := filepath.Join(dir, "app.dSYM")

@@ -15,9 +15,8 @@ type Symbol struct {
 	File string
 }
 
-// Symbol returns the symbol that contains the address. Of several at one address
-// it returns the largest, of equally large ones the last in the table. A symbol
-// without size extends to the next.
+// Symbol returns the symbol that contains the address. Of several at one address it returns the largest, of
+// equally large ones the last in the table. A symbol without size extends to the next.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	t, err := f.symbolTable()
 	if err != nil {

@@ -332,8 +332,7 @@ func (c *collection) looseKey(it *item) string {
 	return key
 }
 
-// unambiguous maps each loose key to the only item that has it, or to nil if several
-// have it.
+// unambiguous maps each loose key to the only item that has it, or to nil if several have it.
 func unambiguous(c *collection, items []*item) map[string]*item {
 	m := make(map[string]*item)
 	for _, it := range items {

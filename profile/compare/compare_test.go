@@ -78,8 +78,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// A profile compared with itself differs in nothing, and one compared the
-// other way round has the lists exchanged.
+// A profile compared with itself differs in nothing, and one compared the other way round has the lists exchanged.
 func TestViewsSymmetry(t *testing.T) {
 	a := view(t, "f 1 10 20", "g 2 0", "h 3 5")
 	b := view(t, "f 1 1 2", "g 2 100", "k 4 7")
@@ -175,8 +174,7 @@ type otherFamily struct{ profile.View }
 
 func (otherFamily) Identity() profile.Identity { return profile.Identity{Family: "MIP"} }
 
-// Hashes of different families are not made alike, and no reason to say that a
-// function has changed.
+// Hashes of different families are not made alike, and no reason to say that a function has changed.
 func TestViewsOfFamilies(t *testing.T) {
 	a, b := view(t, "f 1 10"), view(t, "f 2 10")
 	for _, c := range []struct {

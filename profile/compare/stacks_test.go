@@ -53,8 +53,7 @@ func samplesView(samples ...sample) *memoryView {
 	}}}
 }
 
-// TestCombine: of stacks that come several times the values are brought
-// together as their type says.
+// TestCombine: of stacks that come several times the values are brought together as their type says.
 func TestCombine(t *testing.T) {
 	base := samplesView(sample{"f", [3]uint64{3, 7, 7}}, sample{"f", [3]uint64{4, 5, 9}}, sample{"f", [3]uint64{1, 6, 8}})
 	other := samplesView(sample{"g", [3]uint64{1, 1, 1}})

@@ -194,8 +194,7 @@ func (c *Coverage) Rename(path func(string) string) {
 	c.unite(files)
 }
 
-// renamed returns a copy of a file with other paths, in its parts as well. A path that would become ""
-// stays.
+// renamed returns a copy of a file with other paths, in its parts as well. A path that would become "" stays.
 func (f *File) renamed(path func(string) string) *File {
 	own := *f
 	if name := path(f.Path); name != "" {
@@ -216,8 +215,7 @@ func (f *File) renamed(path func(string) string) *File {
 	return &own
 }
 
-// choose returns the coverage of the chosen functions, nil for all. See lastLine for where a function
-// ends.
+// choose returns the coverage of the chosen functions, nil for all. See lastLine for where a function ends.
 func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c

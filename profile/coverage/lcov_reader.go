@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source
-// file.
+// IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source file.
 func IsLCOV(data []byte) bool {
 	const most = 1 << 16 // bytes of comments
 	for line := range bytes.Lines(data[:min(len(data), most)]) {

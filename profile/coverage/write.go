@@ -364,8 +364,7 @@ func writeCodecov(w io.Writer, c *Coverage, _ WriteOptions) error {
 	return writeJSON(w, map[string]any{"coverage": files})
 }
 
-// maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an
-// element for each line.
+// maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an element for each line.
 const maxCoverallsLine = 1 << 22
 
 type coverallsFile struct {

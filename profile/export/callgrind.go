@@ -11,15 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// edgeEvent is the event that counts the calls of edges. It is an event of its own, because
-// the profile has no costs of calls: their number must not be added to what functions cost
-// themselves.
+// edgeEvent is the event that counts the calls of edges. It is an event of its own, because the profile has no
+// costs of calls: their number must not be added to what functions cost themselves.
 const edgeEvent = "edge_calls"
 
-// callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format
-// Specification"). It sums stacks to the costs of each function's own lines and the
-// inclusive costs of each call from a line to a function. The functions of a profile
-// without stacks have their own costs, and the calls of the edges.
+// callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format Specification"). It sums stacks
+// to the costs of each function's own lines and the inclusive costs of each call from a line to a function. The
+// functions of a profile without stacks have their own costs, and the calls of the edges.
 //
 // The format requires a number of calls. It is the value of the first event with the unit
 // count: how often the call was on a stack.
@@ -206,8 +204,7 @@ type callSum struct {
 	last       uint64 // number of the last stack that was added
 }
 
-// stacks sums the stacks and writes the result. Memory is proportional to the number of
-// distinct lines and calls.
+// stacks sums the stacks and writes the result. Memory is proportional to the number of distinct lines and calls.
 func (g *callgrindWriter) stacks(set profile.StackSet) {
 	sums := make(map[callKey]*callSum)
 	var order []*callSum

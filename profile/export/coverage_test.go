@@ -52,8 +52,7 @@ func sourceView() *linedView {
 	}
 }
 
-// TestNoSourceLines: a view without source lines, or a table that has none, is
-// refused before anything is written.
+// TestNoSourceLines: a view without source lines, or a table that has none, is refused before anything is written.
 func TestNoSourceLines(t *testing.T) {
 	for _, c := range []struct {
 		v     profile.View

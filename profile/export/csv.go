@@ -108,8 +108,7 @@ func (c *csvTable) symbol(s *profile.Symbol) {
 	c.id(s.ID)
 }
 
-// functions writes a line per function: names, source line, hash and counts, as far as the view has
-// them.
+// functions writes a line per function: names, source line, hash and counts, as far as the view has them.
 func (c *csvTable) functions() {
 	c.words(symbolColumns...)
 	has := c.e.features
@@ -163,8 +162,7 @@ func (c *csvTable) functions() {
 	}
 }
 
-// stacks writes a line per stack: its values, its labels, and its frames in one column,
-// outermost first.
+// stacks writes a line per stack: its values, its labels, and its frames in one column, outermost first.
 func (c *csvTable) stacks(set profile.StackSet) {
 	for _, v := range set.Values {
 		c.text(v.Name)

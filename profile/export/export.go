@@ -78,17 +78,14 @@ type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
 	// [profile.FunctionSet], [profile.EdgeSet] or, in formats without stacks, "traces".
 	//
-	// Empty means the first stack set, or the functions if the profile has no
-	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
-	// for speedscope; all data for JSON and NDJSON; and for CSV the functions if
-	// they have counts, otherwise the first stack set. Formats of coverage have the
-	// functions only.
+	// Empty means the first stack set, or the functions if the profile has no stacks, for pprof, folded and
+	// callgrind; all stack sets, or the functions, for speedscope; all data for JSON and NDJSON; and for CSV the
+	// functions if they have counts, otherwise the first stack set. Formats of coverage have the functions only.
 	Table string
 	// Value is the name of the only value to write (folded), or of the default
 	// value (pprof, speedscope). Empty means the first.
 	Value string
-	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
-	// the names as they are.
+	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep the names as they are.
 	Demangle bool
 	// Signatures appends method descriptors to names in formats without a field for descriptors
 	// (folded, speedscope, callgrind). Names in files of coverage always have them.
@@ -99,15 +96,13 @@ type Options struct {
 	// RawCells leaves the texts of a CSV file unchanged. Without it, texts that a spreadsheet takes for
 	// a formula begin with an apostrophe.
 	RawCells bool
-	// Function selects the functions of formats of coverage; nil selects all. Other
-	// formats are written whole.
+	// Function selects the functions of formats of coverage; nil selects all. Other formats are written whole.
 	Function func(*profile.Symbol) bool
 	// SourceDir is put before the file names that are relative, in formats of coverage.
 	SourceDir string
 }
 
-// A Loss describes data of the profile that the written file lacks or represents with
-// another meaning.
+// A Loss describes data of the profile that the written file lacks or represents with another meaning.
 type Loss struct {
 	What  string // "edges"
 	Why   string // "a pprof file has stacks only"

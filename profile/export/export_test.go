@@ -259,8 +259,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPprofCompressed: pprof files are gzip streams without a time, so that
-// they do not change from day to day.
+// TestPprofCompressed: pprof files are gzip streams without a time, so that they do not change from day to day.
 func TestPprofCompressed(t *testing.T) {
 	data, _ := written(t, "pprof", javaView(), Options{})
 	z, err := gzip.NewReader(bytes.NewReader(data))

@@ -306,8 +306,7 @@ func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profil
 	r.j.close(']')
 }
 
-// stackSet writes a stack set with its stacks: an object that has them, or a record
-// before theirs.
+// stackSet writes a stack set with its stacks: an object that has them, or a record before theirs.
 func (r *recordWriter) stackSet(set profile.StackSet) {
 	if r.lines {
 		r.element("stack_set", func() { r.describe(set) })

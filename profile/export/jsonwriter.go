@@ -90,8 +90,7 @@ func (j *jsonWriter) bool(v bool) {
 	j.buf = strconv.AppendBool(j.buf, v)
 }
 
-// hex writes v as a string "0x…" of 16 digits, because readers with floating-point numbers
-// would round a number.
+// hex writes v as a string "0x…" of 16 digits, because readers with floating-point numbers would round a number.
 func (j *jsonWriter) hex(v uint64) {
 	j.value()
 	const digits = "0123456789abcdef"

@@ -93,8 +93,7 @@ type document struct {
 	Symbols []struct{ Name, File, ID string }
 }
 
-// TestJSONContents: nothing of the view is missing from the JSON, and the
-// records of NDJSON are the same.
+// TestJSONContents: nothing of the view is missing from the JSON, and the records of NDJSON are the same.
 func TestJSONContents(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
 		data, _ := written(t, "json", nv.v, Options{})
@@ -196,8 +195,7 @@ func exported(t *testing.T, f Format, v profile.View, opt Options) string {
 	return path
 }
 
-// oracleViews are some of each kind: starting a tool for every fixture takes
-// too long.
+// oracleViews are some of each kind: starting a tool for every fixture takes too long.
 func oracleViews(t *testing.T) []namedView {
 	t.Helper()
 	views := fakeViews()[:3]
@@ -217,8 +215,7 @@ func oracleViews(t *testing.T) []namedView {
 	return views
 }
 
-// TestGoToolPprof: go tool pprof reads the files, totals what the view totals,
-// and finds everything symbolized.
+// TestGoToolPprof: go tool pprof reads the files, totals what the view totals, and finds everything symbolized.
 func TestGoToolPprof(t *testing.T) {
 	// The go command would look at each start whether pprof is up to date.
 	tool, stderr, code := oracle.Run(t, oracle.Tool(t, "go"), "tool", "-n", "pprof")
@@ -265,8 +262,7 @@ func TestGoToolPprof(t *testing.T) {
 	}
 }
 
-// TestCallgrindAnnotate: callgrind_annotate reads the files and finds the
-// totals, exclusive and inclusive.
+// TestCallgrindAnnotate: callgrind_annotate reads the files and finds the totals, exclusive and inclusive.
 func TestCallgrindAnnotate(t *testing.T) {
 	tool := oracle.Tool(t, "callgrind_annotate")
 	for _, nv := range oracleViews(t) {

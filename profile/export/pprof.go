@@ -59,8 +59,7 @@ func (e *exporter) pprof() error {
 	return errors.Join(b.p.WriteUncompressed(z), z.Close())
 }
 
-// A pprofBuilder collects the profile. A location stands for the frames of one machine
-// address.
+// A pprofBuilder collects the profile. A location stands for the frames of one machine address.
 type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
@@ -84,8 +83,7 @@ type pprofRoom struct {
 	stacks    slab.Slab[*pprof.Location]
 }
 
-// mapping adds the only mapping, which contains all locations, and marks it as fully
-// symbolized.
+// mapping adds the only mapping, which contains all locations, and marks it as fully symbolized.
 func (b *pprofBuilder) mapping() {
 	m := &pprof.Mapping{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
 	if ids := b.e.v.Identity().BuildIDs; len(ids) == 1 {
@@ -111,8 +109,7 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 		b.zero++
 		return
 	}
-	// A location is a machine address: the frames inlined there and the frame that
-	// they are inlined into.
+	// A location is a machine address: the frames inlined there and the frame that they are inlined into.
 	sample.Location = b.room.stacks.Make(len(s.Frames))[:0]
 	for frames := s.Frames; len(frames) > 0; {
 		n := 1
@@ -131,8 +128,7 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	b.p.Sample = append(b.p.Sample, sample)
 }
 
-// location returns the location of frames that are inlined into the last of them. Equal
-// frames share a location.
+// location returns the location of frames that are inlined into the last of them. Equal frames share a location.
 func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	key := b.key[:0]
 	b.numbers = b.numbers[:0]

@@ -122,8 +122,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j.close('}')
 }
 
-// frame returns the number of a frame in the shared table. Without Options.Lines all frames
-// of a function are one.
+// frame returns the number of a frame in the shared table. Without Options.Lines all frames of a function are one.
 func (s *speedscopeWriter) frame(f *profile.Frame) int {
 	key := speedscopeFrame{line: f.StartLine}
 	key.symbol, _ = s.e.symbols.number(&f.Symbol)

@@ -27,8 +27,7 @@ func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	return set, values, nil
 }
 
-// errNoValue returns the error for a stack set without an additive value, which viewers
-// cannot show.
+// errNoValue returns the error for a stack set without an additive value, which viewers cannot show.
 func errNoValue(set profile.StackSet) error {
 	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
 }
@@ -47,8 +46,7 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 	return []profile.StackSet{set}, err
 }
 
-// setNamed returns a table as stacks: functions become stacks of one frame, edges stacks of
-// two.
+// setNamed returns a table as stacks: functions become stacks of one frame, edges stacks of two.
 func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	switch name {
 	case "", profile.FunctionSet:

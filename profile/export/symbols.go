@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// symbols numbers the symbols of a file in the order of their first use and caches their
-// display names.
+// symbols numbers the symbols of a file in the order of their first use and caches their display names.
 type symbols struct {
 	opt   Options
 	table numbering.Table[profile.Symbol]
@@ -87,8 +86,7 @@ func (e *exporter) loseLines() {
 	}
 }
 
-// clean replaces bytes that would end a name: line breaks with spaces, separators with
-// commas.
+// clean replaces bytes that would end a name: line breaks with spaces, separators with commas.
 func (e *exporter) clean(name, separators string) string {
 	if !strings.ContainsAny(name, separators) {
 		return name

@@ -19,11 +19,9 @@ type callArc struct {
 }
 
 const (
-	// maxCluster bounds the size of a cluster in bytes to one entry of the
-	// instruction TLB.
+	// maxCluster bounds the size of a cluster in bytes to one entry of the instruction TLB.
 	maxCluster = 2 << 20
-	// maxThinning is the factor by which a cluster's density may drop when
-	// another is appended.
+	// maxThinning is the factor by which a cluster's density may drop when another is appended.
 	maxThinning = 8
 	// unknownSize is the size, in bytes, assumed for functions of unknown size.
 	unknownSize = 64
@@ -86,8 +84,7 @@ type cluster struct {
 
 func (c *cluster) density() float64 { return c.count / float64(c.size) }
 
-// heaviestCallers returns the most frequent caller of each node other than itself,
-// or -1.
+// heaviestCallers returns the most frequent caller of each node other than itself, or -1.
 func heaviestCallers(nodes []callNode, arcs []callArc) []int {
 	sums := make(map[[2]int]uint64)
 	for _, a := range arcs {

@@ -28,10 +28,9 @@ type EvalOptions struct {
 	Profiled []string
 }
 
-// A Score rates a layout for traces and one page size; its values are weighted means
-// over the traces. The model: the first call of a function touches all of its code,
-// a page faults when it is first touched, and no page is present before or is
-// loaded by the fault of another.
+// A Score rates a layout for traces and one page size; its values are weighted means over the traces. The model:
+// the first call of a function touches all of its code, a page faults when it is first touched, and no page is
+// present before or is loaded by the fault of another.
 type Score struct {
 	PageSize uint64  // bytes
 	Pages    float64 // pages with code of called functions
@@ -44,12 +43,10 @@ type Score struct {
 	Executed        float64 // bytes of code of called functions
 	// Until has the page faults up to each of the shares of the first calls.
 	Until []float64
-	// Area is the area under the curve of page faults over first calls, divided
-	// by the number of first calls: the mean number of page faults so far, over
-	// all points of a run.
+	// Area is the area under the curve of page faults over first calls, divided by the number of first calls: the
+	// mean number of page faults so far, over all points of a run.
 	Area float64
-	// Called counts the called functions that the image has, Missing the called
-	// names that the image lacks.
+	// Called counts the called functions that the image has, Missing the called names that the image lacks.
 	Called, Missing float64
 }
 

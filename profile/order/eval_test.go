@@ -167,8 +167,7 @@ func TestArrange(t *testing.T) {
 		return s[0]
 	}
 	before, after := score(im), score(arranged)
-	// Sixty functions of 350 bytes on average, aligned to 16, from the start of
-	// a page on.
+	// Sixty functions of 350 bytes on average, aligned to 16, from the start of a page on.
 	if least := math.Ceil(after.Executed / 4096); after.Pages < least || after.Pages > least+1 || before.Pages < 2*after.Pages {
 		t.Errorf("%v pages, before %v, at least %v", after.Pages, before.Pages, least)
 	}

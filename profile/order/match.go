@@ -17,8 +17,7 @@ type symbolSet struct {
 
 // SymbolOptions adjust [MatchSymbols] and [NewImage]. The zero value is right for ELF.
 type SymbolOptions struct {
-	// Underscore means that all C symbols have a leading underscore, as in
-	// Mach-O.
+	// Underscore means that all C symbols have a leading underscore, as in Mach-O.
 	Underscore bool
 }
 
@@ -75,11 +74,10 @@ func Unique(names []string) Match {
 // symbols of the program to be laid out, in the order of the names. A symbol that
 // occurs several times stands for several functions that are local to their files.
 //
-// A name that is not a symbol matches all symbols that differ from it only in what changes
-// from build to build: the suffixes that compilers append, such as ".llvm.1234", and
-// Rust's hashes. The name of a cold part matches cold parts if there are any; other names
-// never do. MatchSymbols adds or removes Mach-O's underscore if the names and the
-// symbols differ in it.
+// A name that is not a symbol matches all symbols that differ from it only in what changes from build to build:
+// the suffixes that compilers append, such as ".llvm.1234", and Rust's hashes. The name of a cold part matches
+// cold parts if there are any; other names never do. MatchSymbols adds or removes Mach-O's underscore if the names
+// and the symbols differ in it.
 func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {
 	return newSymbolSet(symbols, opt).match(names)
 }

@@ -20,9 +20,8 @@ type Linker string
 // Linkers returns all linkers.
 func Linkers() []Linker { return []Linker{"lld", "ld64", "gold", "gnu-ld"} }
 
-// Write writes an order of symbols, given by their names in the symbol table, for a
-// linker. It omits and returns symbols that the linker's format cannot express. It
-// fails if linker is not one of [Linkers], or if w does.
+// Write writes an order of symbols, given by their names in the symbol table, for a linker. It omits and returns
+// symbols that the linker's format cannot express. It fails if linker is not one of [Linkers], or if w does.
 func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, err error) {
 	line, ok := lines[linker]
 	if !ok {

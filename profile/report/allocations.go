@@ -12,8 +12,7 @@ import (
 
 // Limits of the page's data.
 const (
-	// The page keeps the contexts with the most bytes, until their stacks exceed
-	// maxStackNodes.
+	// The page keeps the contexts with the most bytes, until their stacks exceed maxStackNodes.
 	maxContexts   = 20_000
 	maxStackNodes = 60_000
 )
@@ -68,8 +67,7 @@ func (t *heatTotal) addContext(c *allocContext) {
 // A temperatureWord is what a temperature is called on the page, and its colour.
 type temperatureWord struct{ temperature, Word, Color string }
 
-// temperatures are in the order of the legend; contexts without a label come
-// last.
+// temperatures are in the order of the legend; contexts without a label come last.
 var temperatures = []temperatureWord{
 	{"hot", "hot", "hot"}, {"warm", "warm", "warm"}, {"notcold", "not cold", "warm"}, {"cold", "cold", "cold"}, {"", "not known", "never"},
 }
@@ -87,8 +85,7 @@ func wordOf(temperature string) temperatureWord {
 // allocColumns are the indexes of a stack set's values; -1 for a missing one.
 type allocColumns struct{ bytes, count, lifetime, density int }
 
-// allocationSet finds the stack set of allocations. It is the first with a value
-// alloc_space, in bytes.
+// allocationSet finds the stack set of allocations. It is the first with a value alloc_space, in bytes.
 func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bool) {
 	for _, set := range v.Stacks() {
 		at := allocColumns{-1, -1, -1, -1}
@@ -111,9 +108,8 @@ func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bo
 	return set, at, false
 }
 
-// newHeap collects the allocation contexts of a view; nil if it has none. In MemProf's
-// stacks, lifetimes are in milliseconds and densities in hundredths, both added up over the
-// blocks of a context.
+// newHeap collects the allocation contexts of a view; nil if it has none. In MemProf's stacks, lifetimes are in
+// milliseconds and densities in hundredths, both added up over the blocks of a context.
 func newHeap(v profile.View) *heapContexts {
 	set, at, ok := allocationSet(v)
 	if !ok {

@@ -25,8 +25,7 @@ type allocationsText struct {
 	More    int // contexts without a row
 }
 
-// A contextRow is a context in the list without scripts, with its frames, the innermost
-// first.
+// A contextRow is a context in the list without scripts, with its frames, the innermost first.
 type contextRow struct {
 	temperatureWord
 	Name              string
@@ -194,8 +193,7 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 		X: x.ticks(7, secondsText), Y: y.ticks(7, threeDigits),
 	}
 	p.Lines = h.limitLines(x, y)
-	// Large dots first, so that small ones lie above them. The extremes of either
-	// direction are always drawn.
+	// Large dots first, so that small ones lie above them. The extremes of either direction are always drawn.
 	kept := thinContexts(h.contexts)
 	points := newPlotData(p.Key)
 	// For the legend, in its order.

@@ -24,8 +24,7 @@ var heapValues = []profile.ValueType{
 	{Name: "lifetime_access_density", Unit: profile.Count},
 }
 
-// randomHeap has n contexts over a few functions, some of them cold as the
-// compiler's thresholds have it.
+// randomHeap has n contexts over a few functions, some of them cold as the compiler's thresholds have it.
 func randomHeap(rnd *rand.Rand, n, depth int) *madeView {
 	limits := memprof.DefaultThresholds
 	set := madeSet{StackSet: profile.StackSet{
@@ -93,8 +92,7 @@ func TestHeapContexts(t *testing.T) {
 	}
 }
 
-// Cold contexts are drawn in the quarter that the lines cut off, and nothing
-// else is.
+// Cold contexts are drawn in the quarter that the lines cut off, and nothing else is.
 func TestHeapScatter(t *testing.T) {
 	h := newHeap(randomHeap(rand.New(rand.NewPCG(13, 14)), 500, 3))
 	p, points, thinned := h.scatter()
@@ -208,8 +206,7 @@ func TestAllocationsFixtures(t *testing.T) {
 	}
 }
 
-// Bytes by temperature, of a profile that has all of them; hot ones are hot if
-// asked for.
+// Bytes by temperature, of a profile that has all of them; hot ones are hot if asked for.
 func TestAllocationsByTemperature(t *testing.T) {
 	name := filepath.Join("..", "..", "testdata", "memprof", "temperatures.memprof.yaml")
 	data := oracle.ReadFile(t, name)

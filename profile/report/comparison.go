@@ -13,18 +13,15 @@ import (
 )
 
 const (
-	// maxComparisonRows bounds the rows of the table. It drops the rows whose share
-	// changed least.
+	// maxComparisonRows bounds the rows of the table. It drops the rows whose share changed least.
 	maxComparisonRows = 50_000
-	// maxScatterPoints bounds the points of the drawing to the rows whose share
-	// changed most.
+	// maxScatterPoints bounds the points of the drawing to the rows whose share changed most.
 	maxScatterPoints = 4_000
 	// maxComparedFrames bounds how much of a stack is in its name.
 	maxComparedFrames = 8
 )
 
-// comparisonData is the data of the page's script. A column has an entry for each
-// function or stack that changed.
+// comparisonData is the data of the page's script. A column has an entry for each function or stack that changed.
 type comparisonData struct {
 	Kind      string    `json:"kind"` // "functions", "stacks of samples"
 	Name      []int     `json:"name"`

@@ -46,8 +46,7 @@ type changeRow struct {
 // listRows is how many rows each static list has.
 const listRows = 20
 
-// static makes the page without scripts. The scale of the bars of a list ends at the list's greatest
-// share.
+// static makes the page without scripts. The scale of the bars of a list ends at the list's greatest share.
 func (c *comparison) static(a, b *source) *staticComparison {
 	s := &staticComparison{Headline: c.headline(a, b), Facts: c.facts(a, b), Scatter: c.scatter(a, b), Omitted: uint64(c.omitted), What: c.what()}
 	for _, list := range comparedLists(c.Result) {
@@ -230,8 +229,7 @@ type scatter struct {
 	More   uint64
 }
 
-// A scatterTick is a mark at the same distance along both axes: At pixels from the left, Up pixels from
-// the top.
+// A scatterTick is a mark at the same distance along both axes: At pixels from the left, Up pixels from the top.
 type scatterTick struct {
 	At, Up int
 	Text   string
@@ -255,8 +253,7 @@ const (
 // scatterScale maps shares to pixels along an axis.
 type scatterScale struct{ decades int }
 
-// newScatterScale returns the scale that has room for all shares, of at most eight powers of
-// ten.
+// newScatterScale returns the scale that has room for all shares, of at most eight powers of ten.
 func newScatterScale(rows []comparedRow) scatterScale {
 	least := 1.0
 	for i := range rows {

@@ -55,8 +55,7 @@ type branchData struct {
 	Bool  bool      `json:"bool,omitempty"` // the names are True and False
 }
 
-// A decisionData is the MC/DC of a boolean expression, with the vectors of values that the program
-// evaluated.
+// A decisionData is the MC/DC of a boolean expression, with the vectors of values that the program evaluated.
 type decisionData struct {
 	At       [2]uint32       `json:"at"`
 	All      int             `json:"all"`
@@ -89,8 +88,7 @@ type instanceData struct {
 	Of       *partData `json:"of"`
 }
 
-// parts returns a function for each part, which makes its data. starts has the number of each part's
-// first file.
+// parts returns a function for each part, which makes its data. starts has the number of each part's first file.
 func (c *pageCoverage) parts(starts []int) (parts []func() any) {
 	number := make(map[string]int, len(c.files))
 	for i, f := range c.files {
@@ -191,8 +189,7 @@ type countSpan struct {
 	count        int64
 }
 
-// spansOf divides a file into spans, each with the count of the innermost region around it. Counts stop
-// at 2^63-1.
+// spansOf divides a file into spans, each with the count of the innermost region around it. Counts stop at 2^63-1.
 func spansOf(regions []coverage.Region) (spans []countSpan) {
 	regions = slices.Clone(regions)
 	// Outer regions come before inner regions with the same start.

@@ -97,8 +97,7 @@ func (f *coveredFile) staticSource() *staticSource {
 	return s
 }
 
-// String says how many source files the page shows, and why it does not show the others; "" without
-// sources.
+// String says how many source files the page shows, and why it does not show the others; "" without sources.
 func (e embedding) String() string {
 	if !e.asked {
 		return ""

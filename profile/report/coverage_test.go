@@ -187,8 +187,7 @@ func TestCoverageOfMIP(t *testing.T) {
 	}
 }
 
-// Without a folder nothing is read, and of what is in folders only what lies
-// there, is regular and fits.
+// Without a folder nothing is read, and of what is in folders only what lies there, is regular and fits.
 func TestCoverageEmbedsNothingElse(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	write := func(path, text string) {
@@ -273,8 +272,7 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	}
 }
 
-// Folders with one folder alone are one row, and every row has the sums of what
-// is below it.
+// Folders with one folder alone are one row, and every row has the sums of what is below it.
 func TestCoverageTree(t *testing.T) {
 	v := &madeView{features: profile.Features{Calls: true, Blocks: true}}
 	for i, file := range []string{"/p/a/x.c", "/p/a/y.c", "/p/b/c/d/z.c", "w.c", `C:\q\v.c`, "/p/a", "a//b.c"} {

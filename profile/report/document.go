@@ -24,8 +24,7 @@ type document struct {
 	Script string
 	Sets   []documentSet
 	Blocks []block
-	// Served means that the browser fetches the bodies and data of pages when the
-	// user opens them; see Handler.
+	// Served means that the browser fetches the bodies and data of pages when the user opens them; see Handler.
 	Served bool
 
 	facts  []setFacts // by set
@@ -211,9 +210,8 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between
-// before and after, which give a script a scope of its own; scripts share only the properties of the
-// object profuse.
+// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between before and
+// after, which give a script a scope of its own; scripts share only the properties of the object profuse.
 func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
 	var names []string
 	for _, name := range core {

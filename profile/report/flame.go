@@ -20,8 +20,7 @@ type flameSet struct {
 	Stacks      uint64       `json:"stacks"`
 	Values      []flameValue `json:"values"` // values that add up
 	Other       []flameValue `json:"other"`  // values that do not
-	// Classes are the temperatures of the stacks, or one empty class if they
-	// have none.
+	// Classes are the temperatures of the stacks, or one empty class if they have none.
 	Classes []string `json:"classes"`
 	// Functions are the functions that the labels of nodes refer to.
 	Functions flameFunctions `json:"functions"`
@@ -237,8 +236,7 @@ func (t *callTree) data() *flameSet {
 	return d
 }
 
-// functions fills in the functions that boxes refer to and numbers them in that
-// order.
+// functions fills in the functions that boxes refer to and numbers them in that order.
 func (t *callTree) functions(d *flameSet) {
 	var kept numbering.Table[int32]
 	var groups numbering.Table[string]

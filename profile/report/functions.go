@@ -45,8 +45,7 @@ type extraFunction struct {
 	where string
 }
 
-// collectedFunctions are the functions by rank; if there are too many, the last are
-// dropped.
+// collectedFunctions are the functions by rank; if there are too many, the last are dropped.
 type collectedFunctions struct {
 	rows    []functionRow
 	omitted int
@@ -58,8 +57,7 @@ type collectedFunctions struct {
 	partial bool          // stacks do not begin with the thread
 }
 
-// collectFunctions collects and ranks the functions of the view and the functions that only stacks or
-// edges have.
+// collectFunctions collects and ranks the functions of the view and the functions that only stacks or edges have.
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
@@ -168,8 +166,7 @@ type functionValues struct {
 	found     bool // among the profile's functions
 }
 
-// collectStacks sums up the first two additive values of the first stack set by
-// function.
+// collectStacks sums up the first two additive values of the first stack set by function.
 func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	out := &stackValues{of: make(map[profile.Symbol]*functionValues)}
 	sets := src.view.Stacks()

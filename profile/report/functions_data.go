@@ -273,8 +273,7 @@ func (c *collectedFunctions) numberNames(t *nameTable) {
 	}
 }
 
-// addEdges adds the edges of the functions, the most frequent if there are too
-// many.
+// addEdges adds the edges of the functions, the most frequent if there are too many.
 func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	for k := profile.EdgeKind(0); k <= profile.MemOpSize; k++ {
 		name := ""

@@ -142,8 +142,7 @@ type topTable struct {
 	What   string // name of the stack set; empty for functions
 }
 
-// A topRow is a function or stack. Share is of the total, and Cumulative the share of all
-// rows so far.
+// A topRow is a function or stack. Share is of the total, and Cumulative the share of all rows so far.
 type topRow struct {
 	Name, File        string
 	Frames            []string // of a stack, the callee first

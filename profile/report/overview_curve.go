@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// A cutoffChart shows for each share of the total the least of the counts that make it
-// up.
+// A cutoffChart shows for each share of the total the least of the counts that make it up.
 type cutoffChart struct {
 	Of     string // "blocks" or "functions"
 	Points []cutoffPoint
@@ -19,12 +18,10 @@ type cutoffChart struct {
 	Text   string
 }
 
-// A cutoffPoint is a cutoff of the summary: how many values make up a share of the total,
-// and the least of them.
+// A cutoffPoint is a cutoff of the summary: how many values make up a share of the total, and the least of them.
 type cutoffPoint struct {
 	Share string // of the total, "99.9 %"
-	// None: the share is less than 1, so it needs no values and has no point in the
-	// drawing.
+	// None: the share is less than 1, so it needs no values and has no point in the drawing.
 	None       bool
 	Values     uint64
 	OfValues   float64

@@ -23,8 +23,7 @@ type page struct {
 	Title string        // of the tab
 	Body  template.HTML // what a page without scripts shows
 	data  any           // for the script, marshalled to JSON; nil if there is none
-	// parts make more data, which the script asks for by number. They put no names into
-	// the table of names.
+	// parts make more data, which the script asks for by number. They put no names into the table of names.
 	parts []func() any
 }
 
@@ -64,8 +63,7 @@ type source struct {
 	readable *readableNames
 }
 
-// newSource reads the parts of a profile that all pages need. index is the number of the profile, from
-// 0.
+// newSource reads the parts of a profile that all pages need. index is the number of the profile, from 0.
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
@@ -144,8 +142,7 @@ func (s *source) functionName(index int, sym *profile.Symbol) string {
 //go:embed assets
 var assets embed.FS
 
-// asset returns an embedded file, also of package pagestyle; nil if there is none of this
-// name.
+// asset returns an embedded file, also of package pagestyle; nil if there is none of this name.
 func asset(name string) []byte {
 	data, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -174,8 +171,7 @@ func pageAssets(id, suffix string) []string {
 	return names
 }
 
-// execute runs assets/NAME.tmpl. Templates can use the functions of html/template and
-// templateFuncs.
+// execute runs assets/NAME.tmpl. Templates can use the functions of html/template and templateFuncs.
 func execute(name string, data any) (template.HTML, error) {
 	t, err := template.New(name).Funcs(templateFuncs).Parse(string(asset(name + ".tmpl")))
 	if err != nil {

@@ -2,8 +2,7 @@ package report
 
 import "html/template"
 
-// A plot is a chart with two axes. The size of its texts does not depend on the width of
-// the page; see plotSize.
+// A plot is a chart with two axes. The size of its texts does not depend on the width of the page; see plotSize.
 type plot struct {
 	Key    string // its name in the page's script
 	Title  string
@@ -73,8 +72,7 @@ type plotData struct {
 	Value []float64 `json:"value,omitempty"`
 }
 
-// newPlotData returns a plotData without points. Its columns are empty, not null, in
-// JSON.
+// newPlotData returns a plotData without points. Its columns are empty, not null, in JSON.
 func newPlotData(key string) *plotData {
 	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
 }

@@ -12,8 +12,7 @@ import (
 // A Source is a profile to show.
 type Source struct {
 	View profile.View
-	// Label names the profile on the page; empty for the name of its file without
-	// folders.
+	// Label names the profile on the page; empty for the name of its file without folders.
 	Label string
 	// Findings are what a check of the file found, a sentence each, if it was Checked.
 	Findings []string
@@ -74,8 +73,7 @@ type set struct {
 	pages        []pageMaker
 }
 
-// A pageMaker makes one page of a set. It puts the names in the page's data into
-// the given table.
+// A pageMaker makes one page of a set. It puts the names in the page's data into the given table.
 type pageMaker struct {
 	id   string
 	late bool

@@ -228,8 +228,7 @@ func TestPagesAtATime(t *testing.T) {
 	}
 }
 
-// largeView has n functions with names of C++, 12 blocks each, and an edge
-// each.
+// largeView has n functions with names of C++, 12 blocks each, and an edge each.
 func largeView(n int) *madeView {
 	random := rand.New(rand.NewPCG(3, 4))
 	words := []string{"parser", "Index", "Cache", "request", "Handler", "visit", "Emitter", "table", "lookup", "insert", "Stream", "decode", "Node", "walk", "flush"}

@@ -13,18 +13,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Handler serves the report of one or more profiles. At / it serves a page that
-// requests its parts when the user looks at them, so that it appears quickly
-// even for large profiles. At /report.html it serves the file that [Write]
-// makes.
+// Handler serves the report of one or more profiles. At / it serves a page that requests its parts when the user
+// looks at them, so that it appears quickly even for large profiles. At /report.html it serves the file that
+// [Write] makes.
 //
 // Each part is made once, at the first request, and kept. Parts requested at
 // the same time are made in parallel, as far as there are CPUs.
 //
-// The handler is meant only for a port of this machine. It answers only
-// requests whose Host is localhost or a loopback address, so that a foreign web
-// page cannot reach it under a host name of its own. No path of a URL names a
-// file.
+// The handler is meant only for a port of this machine. It answers only requests whose Host is localhost or a
+// loopback address, so that a foreign web page cannot reach it under a host name of its own. No path of a URL
+// names a file.
 func Handler(sources []Source, opt Options) (http.Handler, error) {
 	opt.Progress = nil // nobody waits for all pages
 	sets, err := newSets(sources, opt)
@@ -139,8 +137,7 @@ type answer struct {
 
 // newAnswer compresses the text of an answer.
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
-	// It stays on this machine: fast compression matters more than a small
-	// size.
+	// It stays on this machine: fast compression matters more than a small size.
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	if err == nil {

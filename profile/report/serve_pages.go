@@ -11,8 +11,7 @@ import (
 // A servedSet is a set whose pages are made when a browser requests them.
 type servedSet struct {
 	*set
-	// parts makes the page with an id at the first call. It returns nil if the
-	// profile has no data for the page.
+	// parts makes the page with an id at the first call. It returns nil if the profile has no data for the page.
 	parts map[string]func() (*servedParts, error)
 }
 
@@ -41,8 +40,7 @@ const (
 	jsonType = "application/json"
 )
 
-// newServedSets returns sets that make as many pages at a time as there are
-// CPUs.
+// newServedSets returns sets that make as many pages at a time as there are CPUs.
 func newServedSets(sets []*set) (served []servedSet) {
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, s := range sets {
@@ -59,8 +57,7 @@ func newServedSets(sets []*set) (served []servedSet) {
 	return served
 }
 
-// newServedParts makes a page with a table of names of its own; nil if the profile has no
-// data for it.
+// newServedParts makes a page with a table of names of its own; nil if the profile has no data for it.
 func newServedParts(m pageMaker) (*servedParts, error) {
 	names := newNameTable()
 	p, err := m.make(names)

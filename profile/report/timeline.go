@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A timeline is the order in which the functions of a program were called for
-// the first time.
+// A timeline is the order in which the functions of a program were called for the first time.
 type timeline struct {
 	functions []starter // the earliest first, by mean rank
 	runs      []run     // in the order of the profile
@@ -40,14 +39,12 @@ type run struct {
 	weight uint64
 	mean   bool    // computed from several runs
 	calls  []int32 // functions, by index, the first to be called first
-	// agreement is the rank correlation (Spearman's rho) with the mean order:
-	// 1 if the functions came in the same order, -1 if in the opposite one;
-	// NaN if there are fewer than two.
+	// agreement is the rank correlation (Spearman's rho) with the mean order: 1 if the functions came in the same
+	// order, -1 if in the opposite one; NaN if there are fewer than two.
 	agreement float64
 }
 
-// newTimeline collects the first calls of a profile. It returns nil if there
-// are none.
+// newTimeline collects the first calls of a profile. It returns nil if there are none.
 func newTimeline(v profile.View) *timeline {
 	if !v.Features().Traces {
 		return nil

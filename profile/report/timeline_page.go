@@ -71,8 +71,7 @@ type orderCell struct {
 	Change             string
 }
 
-// timelineData is the script's data. Columns are by function, the earliest
-// first.
+// timelineData is the script's data. Columns are by function, the earliest first.
 type timelineData struct {
 	Runs    []string    `json:"runs"`
 	All     int         `json:"all"` // runs, those that are not drawn included
@@ -188,8 +187,7 @@ func (t *timeline) list(src *source, text *timelineText) {
 	text.Left = uint64(max(0, len(t.functions)-maxStarters))
 }
 
-// plots returns a function for each plot that the profile has data for. It
-// draws the given runs.
+// plots returns a function for each plot that the profile has data for. It draws the given runs.
 func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinned bool) {
 	var list []func([]int) (*plot, *plotData, bool)
 	if t.addresses {
@@ -276,8 +274,7 @@ func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// scatter adds the first calls of the runs to a plot. at returns the height of
-// a function, if it has one.
+// scatter adds the first calls of the runs to a plot. at returns the height of a function, if it has one.
 func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, bool)) (*plotData, bool) {
 	x := linearAxis(1, float64(t.longest()))
 	p.X = x.ticks(6, wholeText)
@@ -322,8 +319,7 @@ func dotWidth(n int) float64 {
 // wholeText labels whole numbers.
 func wholeText(v float64) string { return countText(uint64(math.Round(v))) }
 
-// orderUntil are the shares of first calls, in percent, in the table of orders.
-// Each is one of curveShares.
+// orderUntil are the shares of first calls, in percent, in the table of orders. Each is one of curveShares.
 var orderUntil = []float64{25, 50, 75, 100}
 
 // addCurves draws and lists the page faults of orders.

@@ -21,14 +21,12 @@ type pageOrder struct {
 	scores []order.Score
 }
 
-// maxBalancedCalls is the number of first calls in all runs up to which
-// balanced partitioning makes an order. For more it would take longer than the
-// rest of the report.
+// maxBalancedCalls is the number of first calls in all runs up to which balanced partitioning makes an order. For
+// more it would take longer than the rest of the report.
 const maxBalancedCalls = 100_000
 
-// pageOrders compares the program's order with others. It returns nil if the
-// addresses of functions are unknown. The curves of the scores have one value
-// for each of curveShares.
+// pageOrders compares the program's order with others. It returns nil if the addresses of functions are unknown.
+// The curves of the scores have one value for each of curveShares.
 func pageOrders(v profile.View, t *timeline) []pageOrder {
 	if !t.addresses {
 		return nil
@@ -93,8 +91,7 @@ type program struct {
 	names map[profile.Symbol]string
 }
 
-// newProgram returns the code of the program. Only differences of addresses
-// matter, so the lowest becomes 0.
+// newProgram returns the code of the program. Only differences of addresses matter, so the lowest becomes 0.
 func newProgram(v profile.View) *program {
 	p := &program{names: make(map[profile.Symbol]string)}
 	var functions []order.Function
@@ -117,8 +114,7 @@ func newProgram(v profile.View) *program {
 	return p
 }
 
-// name returns the function's name in the image, "" if the profile does not
-// have the function.
+// name returns the function's name in the image, "" if the profile does not have the function.
 func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
 
 // firstCallOrder returns the functions by mean rank.

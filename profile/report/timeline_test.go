@@ -142,8 +142,7 @@ func TestPageCurves(t *testing.T) {
 	}
 }
 
-// oddShare is which share of the functions is not at even addresses, counted
-// from the first.
+// oddShare is which share of the functions is not at even addresses, counted from the first.
 func oddShare(v *madeView) float64 {
 	odd := 0
 	for _, f := range v.functions {

@@ -11,8 +11,7 @@ import (
 // maxTreemapNodes limits the boxes of a treemap.
 const maxTreemapNodes = 40_000
 
-// treemapData is the tree of functions by namespace, package or file. Classes
-// are their temperatures.
+// treemapData is the tree of functions by namespace, package or file. Classes are their temperatures.
 type treemapData struct {
 	Values    []flameValue  `json:"values"`
 	Classes   []string      `json:"classes"`
@@ -57,8 +56,7 @@ func measures(features profile.Features) (out []measure) {
 	return out
 }
 
-// treemapPage shows where in the program the counts are. It returns nil if the
-// profile names no functions.
+// treemapPage shows where in the program the counts are. It returns nil if the profile names no functions.
 func treemapPage(src *source) (*page, error) {
 	m := newTreemap(src)
 	if m.weights.whole(len(m.data.Values)-1) == 0 && len(m.weights.entryClass) == 0 {
@@ -89,8 +87,7 @@ type treemap struct {
 // A treemapLabel is a part of names, and the whole name if it is a function's.
 type treemapLabel struct{ part, full string }
 
-// newTreemap adds up the functions of the view, and the stacks where areas can represent
-// their weight.
+// newTreemap adds up the functions of the view, and the stacks where areas can represent their weight.
 func newTreemap(src *source) *treemap {
 	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}

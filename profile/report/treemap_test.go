@@ -98,8 +98,7 @@ func manyFunctions(n int) *madeView {
 	return v
 }
 
-// TestTreemapOfManyFunctions: 100,000 functions are pruned, and nothing is
-// lost.
+// TestTreemapOfManyFunctions: 100,000 functions are pruned, and nothing is lost.
 func TestTreemapOfManyFunctions(t *testing.T) {
 	n := 100_000 / oracle.Step(2)
 	src := newSource(0, Source{View: manyFunctions(n)}, Options{})

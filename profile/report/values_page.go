@@ -75,8 +75,7 @@ type targetRow struct {
 	Promoted bool
 }
 
-// valuesData is the script's data: columns by site, the most frequent first,
-// and by target, grouped by site.
+// valuesData is the script's data: columns by site, the most frequent first, and by target, grouped by site.
 type valuesData struct {
 	Kinds    []string  `json:"kinds"`
 	Short    []string  `json:"short"` // for one of a kind
@@ -91,14 +90,12 @@ type valuesData struct {
 	First    []int     `json:"first"`  // of its targets
 	Number   []int     `json:"number"` // of targets, those left out included
 	Fates    []string  `json:"fates,omitempty"`
-	// Target is the number of a name, -1 for unknown targets, and -2-size for
-	// sizes.
+	// Target is the number of a name, -1 for unknown targets, and -2-size for sizes.
 	Target []int64   `json:"target"`
 	Count  []float64 `json:"count"`
 }
 
-// valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no
-// edges.
+// valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no edges.
 func valuesPage(src *source) (*page, error) {
 	if !src.features.Edges {
 		return nil, nil

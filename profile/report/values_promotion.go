@@ -19,11 +19,9 @@ const (
 	maxPromoted = 3
 )
 
-// LLVM 14 to 22 make versions of memory operations for single sizes by these
-// defaults.
+// LLVM 14 to 22 make versions of memory operations for single sizes by these defaults.
 const (
-	// minSizeCount is the least count of a site and of a size
-	// (-pgo-memop-count-threshold).
+	// minSizeCount is the least count of a site and of a size (-pgo-memop-count-threshold).
 	minSizeCount = 1000
 	// versionOfRest is the least share of the operations without a version, in
 	// percent (-pgo-memop-percent-threshold).
@@ -32,8 +30,7 @@ const (
 	maxVersions = 3
 	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
 	maxVersionSize = 128
-	// annotatedSizes is the number of sizes that the pass sees at all
-	// (-memop-max-annotations).
+	// annotatedSizes is the number of sizes that the pass sees at all (-memop-max-annotations).
 	annotatedSizes = 4
 )
 
@@ -75,9 +72,8 @@ func (p *promotion) setFate(s *valueSite) {
 	}
 }
 
-// calls follows ICallPromotionAnalysis: it promotes the most frequent targets,
-// up to the first that is too rare or that the compiler does not know. The
-// profile does not tell whether a target is in the module and may be called
+// calls follows ICallPromotionAnalysis: it promotes the most frequent targets, up to the first that is too rare or
+// that the compiler does not know. The profile does not tell whether a target is in the module and may be called
 // with these arguments.
 func (p *promotion) calls(s *valueSite) (n int, f fate) {
 	rest := s.total
@@ -166,9 +162,8 @@ func singleSize(size uint64) bool { return size <= 8 || size&(size-1) == 0 }
 // maxRange is the least length of the last range, which has no upper limit.
 const maxRange = 513
 
-// sizeRangeOf returns the range of LLVM's runtime that a length belongs to.
-// high equals low if the length is counted by itself, and is 2^64-1 for the
-// last range.
+// sizeRangeOf returns the range of LLVM's runtime that a length belongs to. high equals low if the length is
+// counted by itself, and is 2^64-1 for the last range.
 func sizeRangeOf(size uint64) (low, high uint64) {
 	switch {
 	case size >= maxRange:

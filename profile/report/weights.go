@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A weightTree adds up values along paths of labels: call stacks from the
-// outermost function on, or functions by their namespaces. Memory grows with
-// the number of distinct paths.
+// A weightTree adds up values along paths of labels: call stacks from the outermost function on, or functions by
+// their namespaces. Memory grows with the number of distinct paths.
 //
 // Values belong to a class, for example a temperature, so that a box can show
 // its composition. Sums stop at 2^64-1.
@@ -125,8 +124,7 @@ type column struct {
 	class int // -1: all
 }
 
-// columns are all additive values by class, grouped by value, and then the
-// values that do not add up.
+// columns are all additive values by class, grouped by value, and then the values that do not add up.
 func (t *weightTree) columns() (additive, other []column) {
 	for v := range t.values {
 		if t.values[v].Combine != profile.Sum {
@@ -181,8 +179,7 @@ func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
 	return totals
 }
 
-// shares returns the greatest share that each node has of any additive value:
-// no child has more than its parent.
+// shares returns the greatest share that each node has of any additive value: no child has more than its parent.
 func (t *weightTree) shares() []float64 {
 	shares, totals := make([]float64, len(t.own)), make([]uint64, len(t.own))
 	for v := range t.values {
@@ -277,8 +274,7 @@ func (g *grownTree) cut(n int) {
 	}
 }
 
-// shareOut cuts trees so that they have at most limit boxes together. It cuts
-// the larger trees first.
+// shareOut cuts trees so that they have at most limit boxes together. It cuts the larger trees first.
 func shareOut(trees []*grownTree, limit int) {
 	order := slices.Clone(trees)
 	slices.SortStableFunc(order, func(a, b *grownTree) int { return cmp.Compare(len(a.parent), len(b.parent)) })

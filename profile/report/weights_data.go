@@ -16,13 +16,11 @@ type treeData struct {
 	Label []int32 `json:"label"` // -1 for the root
 	// Left is the number of left-out children of the node.
 	Left []int32 `json:"left"`
-	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and,
-	// within, by class. The total of a node is the sum of both and of its children's totals. A column
-	// of zeros is empty.
+	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and, within, by
+	// class. The total of a node is the sum of both and of its children's totals. A column of zeros is empty.
 	Self [][]uint64 `json:"self"`
 	Rest [][]uint64 `json:"rest"`
-	// Other has a column for each value that does not add up: its combination over the node and all
-	// nodes below.
+	// Other has a column for each value that does not add up: its combination over the node and all nodes below.
 	Other [][]uint64 `json:"other"`
 }
 
@@ -100,9 +98,8 @@ func at(column []uint64, i int) uint64 {
 	return column[i]
 }
 
-// weights returns the weights of a value at each node, for all classes
-// together: in total, at the node itself, and in left-out children.
-// Floating-point numbers do not overflow.
+// weights returns the weights of a value at each node, for all classes together: in total, at the node itself, and
+// in left-out children. Floating-point numbers do not overflow.
 func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
 	n := len(d.Depth)
 	total, self, rest = make([]float64, n), make([]float64, n), make([]float64, n)

@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxInvertSteps limits the work of inverting a tree, counted in callers looked
-// up. Only recursion designed for that purpose reaches the limit; nodes that
-// are not reached appear smaller.
+// maxInvertSteps limits the work of inverting a tree, counted in callers looked up. Only recursion designed for
+// that purpose reaches the limit; nodes that are not reached appear smaller.
 const maxInvertSteps = 100_000_000
 
 // A cursor moves from the end of a path to the root.

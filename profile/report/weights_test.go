@@ -184,8 +184,7 @@ func TestLabelTotals(t *testing.T) {
 	}
 }
 
-// TestPruningKeepsTheWeightiest: nothing that is left out weighs more than what
-// is kept.
+// TestPruningKeepsTheWeightiest: nothing that is left out weighs more than what is kept.
 func TestPruningKeepsTheWeightiest(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 17))
 	paths, classes, values := randomPaths(random, 3000, 8, 6)

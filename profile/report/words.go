@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// templateFuncs are the functions of all templates. They print numbers as
-// profuse.format of core.js does.
+// templateFuncs are the functions of all templates. They print numbers as profuse.format of core.js does.
 var templateFuncs = template.FuncMap{
 	"count":   anyCountText,
 	"clean":   clean,

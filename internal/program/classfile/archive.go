@@ -30,8 +30,7 @@ const (
 	methodCost = 64
 )
 
-// nestedFolders are the folders in which Spring Boot and web applications keep archives of the
-// program.
+// nestedFolders are the folders in which Spring Boot and web applications keep archives of the program.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/"}
 
 func isArchive(head []byte) bool {

@@ -59,8 +59,7 @@ func (c tiny) bytes() []byte {
 	return b
 }
 
-// TestBadParts: what contradicts itself deep in a class file is told with its
-// place and what was allowed.
+// TestBadParts: what contradicts itself deep in a class file is told with its place and what was allowed.
 func TestBadParts(t *testing.T) {
 	good := newTiny()
 	c, err := parse("x", good.bytes())

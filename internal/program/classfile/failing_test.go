@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// TestIndexWarns: what cannot be read in a folder is told and left out, what
-// was named is an error.
+// TestIndexWarns: what cannot be read in a folder is told and left out, what was named is an error.
 func TestIndexWarns(t *testing.T) {
 	dir := t.TempDir()
 	plain := fixture(t, "java25/sample/Plain.class")

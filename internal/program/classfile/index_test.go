@@ -154,8 +154,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestFolder: class files and archives below a folder, what is damaged left
-// out with a warning.
+// TestFolder: class files and archives below a folder, what is damaged left out with a warning.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{
@@ -195,8 +194,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestBomb: what decompresses to far more than its size is refused, also when
-// archives in it are what does.
+// TestBomb: what decompresses to far more than its size is refused, also when archives in it are what does.
 func TestBomb(t *testing.T) {
 	zeros := make([]byte, minBudget/2+1<<20)
 	bomb := zipped(t, entry{"a.class", zeros}, entry{"b.class", zeros})
@@ -225,8 +223,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestDamagedArchive cuts an archive at every byte and flips every byte: an
-// error, a warning, or the class.
+// TestDamagedArchive cuts an archive at every byte and flips every byte: an error, a warning, or the class.
 func TestDamagedArchive(t *testing.T) {
 	data := zipped(t, entry{"META-INF/MANIFEST.MF", []byte("Multi-Release: true\n")}, entry{"x.class", fixture(t, "java8/sample/Plain.class")})
 	path := filepath.Join(t.TempDir(), "x.jar")

@@ -19,8 +19,7 @@ type parser struct {
 	strings map[string]string // descriptors repeat a lot, in other classes too
 }
 
-// A constant locates an entry of the constant pool. Index 0 and the second index of
-// a long or double have tag 0.
+// A constant locates an entry of the constant pool. Index 0 and the second index of a long or double have tag 0.
 type constant struct {
 	tag    byte
 	offset uint32 // of what follows the tag

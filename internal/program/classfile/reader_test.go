@@ -116,8 +116,7 @@ var (
 	javapLine  = regexp.MustCompile(`^\s+line (\d+): (\d+)$`)
 )
 
-// javap reads what "javap -l -p -s" says of the methods of each class, in the
-// form of describe.
+// javap reads what "javap -l -p -s" says of the methods of each class, in the form of describe.
 func javap(t *testing.T, files []string) string {
 	t.Helper()
 	tool := oracle.Tool(t, "javap")
@@ -369,8 +368,7 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the bytes, a class or an error that says where; lines lie
-// in the code and ascend.
+// FuzzParse: whatever the bytes, a class or an error that says where; lines lie in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
 		data := oracle.ReadFile(f, name)
@@ -399,8 +397,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// parse reads one class file. name is used in errors. The class keeps nothing
-// of data.
+// parse reads one class file. name is used in errors. The class keeps nothing of data.
 func parse(name string, data []byte) (*Class, error) {
 	var p parser
 	class, err := p.parse(data)

@@ -135,8 +135,7 @@ func (d *bodyReader) counter(field string) counter {
 	return d.refer(counter(d.limited(field, math.MaxUint32)))
 }
 
-// refer returns a counter that was read. Only references to an expression store the kind of the
-// expression.
+// refer returns a counter that was read. Only references to an expression store the kind of the expression.
 func (d *bodyReader) refer(c counter) counter {
 	if c&3 >= subtraction {
 		d.express(c)

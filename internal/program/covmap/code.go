@@ -49,8 +49,7 @@ type keptCode struct {
 	byName []int32 // virtual files, by the names of their files
 }
 
-// keep returns a copy of the code of a function in these files, or nil if the function stays
-// encoded.
+// keep returns a copy of the code of a function in these files, or nil if the function stays encoded.
 func (c *functionCode) keep(f *Function, files []string) *keptCode {
 	var names [fewFiles]string
 	n := 0
@@ -198,9 +197,8 @@ func (w *expansionWalk) begin(code *functionCode) {
 	clear(w.done)
 }
 
-// branches calls visit for the branches in an expansion, after the branches in its nested
-// expansions. path holds the starts of the expansions that enclose a branch, outermost first. Each
-// virtual file is visited once.
+// branches calls visit for the branches in an expansion, after the branches in its nested expansions. path holds
+// the starts of the expansions that enclose a branch, outermost first. Each virtual file is visited once.
 func (w *expansionWalk) branches(r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
 	w.expand(r, nil, visit)
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Collect returns the coverage in the form that all formats share. Lines have the counts that
-// llvm-cov gives them. Code at one source position counts once, with the sum of its counts, however
-// many functions and programs contain it. A branch in a macro is at the position of its condition,
-// in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a
-// branch.
+// Collect returns the coverage in the form that all formats share. Lines have the counts that llvm-cov gives them.
+// Code at one source position counts once, with the sum of its counts, however many functions and programs contain
+// it. A branch in a macro is at the position of its condition, in the macro or in an argument. An outcome that
+// cannot happen is not listed among the ways of a branch.
 //
 // Differently compiled versions of a function are laid over each other: lines that the preprocessor
 // left out of one version do not hide the lines of another. If versions share their counts, the
@@ -152,8 +151,7 @@ func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool
 	}
 }
 
-// added returns the sum of two counts; for counts that functions share it returns the first count
-// that is not 0.
+// added returns the sum of two counts; for counts that functions share it returns the first count that is not 0.
 func added(have, n uint64, shared bool) uint64 {
 	if shared && have > 0 {
 		return have

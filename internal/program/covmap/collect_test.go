@@ -54,9 +54,8 @@ func counted(text, key string) map[string][]string {
 	return all
 }
 
-// TestCollectAgreesWithLLVM: lines and calls are those of llvm-cov, for all fixtures; so
-// are functions and regions, but for those of templates and macros, which llvm-cov counts
-// by the instance with the most.
+// TestCollectAgreesWithLLVM: lines and calls are those of llvm-cov, for all fixtures; so are functions and
+// regions, but for those of templates and macros, which llvm-cov counts by the instance with the most.
 func TestCollectAgreesWithLLVM(t *testing.T) {
 	names, err := filepath.Glob(testdata + "/*.proftext")
 	if err != nil || len(names) < 6 {
@@ -109,8 +108,7 @@ type compiled struct {
 	dir string
 }
 
-// make compiles the source with the flags, runs the program and returns its path and that
-// of its raw profile.
+// make compiles the source with the flags, runs the program and returns its path and that of its raw profile.
 func (b compiled) make(name, source string, flags ...string) (program, profile string) {
 	b.t.Helper()
 	path := filepath.Join(b.dir, name+".cpp")

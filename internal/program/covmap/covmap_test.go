@@ -68,8 +68,7 @@ func compare(t *testing.T, what, got, want string) {
 	t.Errorf("%s differs at %d:\n got …%q\nwant …%q", what, at, part(got), part(want))
 }
 
-// TestFixtures compares the exports of objects by several compilers with those
-// that llvm-cov 22 made.
+// TestFixtures compares the exports of objects by several compilers with those that llvm-cov 22 made.
 func TestFixtures(t *testing.T) {
 	names, err := filepath.Glob(testdata + "/*.proftext")
 	if err != nil || len(names) < 6 {
@@ -105,8 +104,7 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
-// TestDamage cuts an object at every byte and flips bits in it: an error or
-// another coverage, but no panic.
+// TestDamage cuts an object at every byte and flips bits in it: an error or another coverage, but no panic.
 func TestDamage(t *testing.T) {
 	profile := readProfile(t, testdata+"/conditions-22.proftext")
 	data := oracle.ReadFile(t, testdata+"/conditions-22.o")

@@ -107,8 +107,7 @@ const (
 	mostOperands = 256
 )
 
-// addVectors adds the conditions and test vectors of a decision to d, the same decision in other
-// functions.
+// addVectors adds the conditions and test vectors of a decision to d, the same decision in other functions.
 func addVectors(d *coverage.Decision, m *MCDC) *coverage.Decision {
 	if d == nil {
 		d = new(coverage.Decision)
@@ -148,10 +147,9 @@ func (v *TestVector) text() string {
 	return b.String() + ":F"
 }
 
-// wanted returns an executed vector and one that would form an independence pair with it
-// for a condition: it differs in that condition and the result, and in no other condition
-// that both evaluate. Both are "" if no executed vector evaluates the condition, or the
-// condition cannot decide on its own.
+// wanted returns an executed vector and one that would form an independence pair with it for a condition: it
+// differs in that condition and the result, and in no other condition that both evaluate. Both are "" if no
+// executed vector evaluates the condition, or the condition cannot decide on its own.
 func (m *MCDC) wanted(condition int) (have, want string) {
 	if len(m.Conditions) > mostOperands {
 		return "", ""

@@ -28,8 +28,7 @@ type File struct {
 	// Groups are the functions whose own code is in the file. Functions that begin at one position
 	// are one group: instantiations of a template, or a static function in a header.
 	Groups []Group
-	// Branches and MCDC belong to all functions in this file, including macros that the file
-	// defines.
+	// Branches and MCDC belong to all functions in this file, including macros that the file defines.
 	Branches []*CountedBranch
 	MCDC     []*MCDC
 	Total    coverage.Summary
@@ -83,9 +82,8 @@ func (c *Coverage) summarizer() *summarizer {
 	return s
 }
 
-// file returns the coverage of a source file without branches and MC/DC. It calls visit with each
-// function of the file while s.code holds the code of the function. The segments and groups are valid
-// until s is used again.
+// file returns the coverage of a source file without branches and MC/DC. It calls visit with each function of the
+// file while s.code holds the code of the function. The segments and groups are valid until s is used again.
 func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *File {
 	f := &File{Name: name, Functions: c.files[name]}
 	s.all, s.own = s.all[:0], s.own[:0]
@@ -104,8 +102,7 @@ func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *F
 	return f
 }
 
-// Expansions yields the functions whose own code is in the file, each with an expansion in that
-// code.
+// Expansions yields the functions whose own code is in the file, each with an expansion in that code.
 func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	for _, fn := range f.Functions {
 		if !fn.ownIn(f.Name) {
@@ -161,8 +158,7 @@ func (f *File) TotalOf(keep func(*Function) bool) (sum coverage.Summary) {
 	return sum
 }
 
-// total returns the numbers of the functions of a group that keep accepts; nil accepts
-// all.
+// total returns the numbers of the functions of a group that keep accepts; nil accepts all.
 func (g *Group) total(keep func(*Function) bool) (total coverage.Summary) {
 	for i := range g.own {
 		fn := &g.own[i]

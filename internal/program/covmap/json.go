@@ -22,9 +22,8 @@ type JSONOptions struct {
 // jsonVersion is what LLVM 22 writes.
 const jsonVersion = "3.1.0"
 
-// WriteJSON writes the document that llvm-cov 22 writes (export -format=text): one
-// line with all keys sorted. It is written as it is made, so that memory does not
-// grow with its size.
+// WriteJSON writes the document that llvm-cov 22 writes (export -format=text): one line with all keys sorted. It
+// is written as it is made, so that memory does not grow with its size.
 func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.WriteString(`{"data":[{"files":[`)

@@ -8,9 +8,8 @@ type Mapping struct {
 	// Name is the file as opened; for a member of an archive "lib.a(member.o)".
 	Name    string
 	BuildID []byte // GNU build id or LC_UUID; nil without one
-	// Records are the functions in the order of the file. One name may occur
-	// several times: a function in a header is compiled into every object that
-	// includes it.
+	// Records are the functions in the order of the file. One name may occur several times: a function in a header
+	// is compiled into every object that includes it.
 	Records []Record
 }
 

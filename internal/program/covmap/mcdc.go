@@ -12,8 +12,7 @@ import (
 type MCDC struct {
 	Start, End Position
 	File       uint32 // virtual file
-	// Conditions are in the order of the mapping, except that the condition evaluated first comes
-	// first.
+	// Conditions are in the order of the mapping, except that the condition evaluated first comes first.
 	Conditions []Condition
 	// Vectors are the executed test vectors: first all vectors with the result false.
 	Vectors []TestVector
@@ -35,8 +34,7 @@ type Condition struct {
 
 // A TestVector is one way to evaluate a [MCDC].
 type TestVector struct {
-	// Conditions has the value of each condition, in the order of
-	// [MCDC].Conditions.
+	// Conditions has the value of each condition, in the order of [MCDC].Conditions.
 	Conditions []Truth
 	Result     bool
 }
@@ -288,8 +286,7 @@ func (g *conditionGraph) vectorOfConditions(set uint64) (v numbered, ok bool) {
 	}
 }
 
-// findPairs looks for independence pairs among the vectors. The first n vectors have the result
-// false.
+// findPairs looks for independence pairs among the vectors. The first n vectors have the result false.
 func (m *MCDC) findPairs(n int) {
 	const most = 1 << 27 // comparisons; compilers allow few conditions
 	left := len(m.Conditions)

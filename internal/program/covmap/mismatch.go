@@ -9,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// explain finds the probable causes of the mismatches. A function that one object only declares is
-// no mismatch if another object has its code. explain also counts the functions of the profile that
-// no object maps.
+// explain finds the probable causes of the mismatches. A function that one object only declares is no mismatch if
+// another object has its code. explain also counts the functions of the profile that no object maps.
 func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	mapped := make(map[string]bool, len(p.Functions)) // names
 	objects := make(map[string]*Mapping, len(maps))

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and
-// later write it.
+// VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and later write it.
 const VersionMax = 7
 
 // Options modify [Read]. The zero value is right for most uses.
@@ -24,9 +23,8 @@ type Options struct {
 	CompilationDir string
 }
 
-// Read returns the mappings in a program, library or object file held in data: one,
-// or one for every member of a static archive that has any. name is for errors.
-// The mappings do not refer to data.
+// Read returns the mappings in a program, library or object file held in data: one, or one for every member of a
+// static archive that has any. name is for errors. The mappings do not refer to data.
 //
 // A file without a mapping is an error of class [profile.ErrEmpty].
 func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
@@ -302,8 +300,7 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 	return nil
 }
 
-// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a
-// multiple of 8:
+// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a multiple of 8:
 //
 //	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
 func (r *objectReader) readFunctions(s *section) error {

@@ -30,8 +30,7 @@ func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
 	return b.out
 }
 
-// compareRegions compares regions by start. If two regions have one start, the enclosing region
-// comes first.
+// compareRegions compares regions by start. If two regions have one start, the enclosing region comes first.
 func compareRegions(a, b *CountedRegion) int {
 	if c := comparePositions(a.Start, b.Start); c != 0 {
 		return c
@@ -160,8 +159,7 @@ type Line struct {
 	Number uint32
 	Count  uint64 // largest count of the code on the line
 	Mapped bool   // the line has code; a line without code has no count
-	// Segments are the segments that begin on the line; Before is the last segment before the line,
-	// or nil.
+	// Segments are the segments that begin on the line; Before is the last segment before the line, or nil.
 	Segments []Segment
 	Before   *Segment
 }

@@ -37,8 +37,7 @@ func (s variantSet) add(d *outcome) (first bool) {
 	return !ok
 }
 
-// several returns the variants of each name and hash with more than one variant, in the order of the
-// functions.
+// several returns the variants of each name and hash with more than one variant, in the order of the functions.
 func (s variantSet) several(functions []*Function) map[functionID][]*variant {
 	all := make(map[functionID][]*variant)
 	for _, v := range s {

@@ -39,9 +39,8 @@ func countedBy(t *testing.T, names ...string) func(func(string) bool, func(strin
 	}
 }
 
-// TestOneHash: of functions with one name and hash that differ in their code, or are in
-// other files (llvm#148279), each has the counts of its programs. If these are not known,
-// each has the sum, and what they share has it once.
+// TestOneHash: of functions with one name and hash that differ in their code, or are in other files (llvm#148279),
+// each has the counts of its programs. If these are not known, each has the sum, and what they share has it once.
 func TestOneHash(t *testing.T) {
 	b := compiled{t, t.TempDir()}
 	source := filepath.Join(b.dir, "source.h")

@@ -13,16 +13,14 @@ type attrSpec struct {
 	implicit   int64  // value of DW_FORM_implicit_const
 }
 
-// An abbrev is the shape of the debugging information entries (DIEs) with one
-// abbreviation code.
+// An abbrev is the shape of the debugging information entries (DIEs) with one abbreviation code.
 type abbrev struct {
 	code     uint64
 	tag      uint16
 	children bool
 	specs    []attrSpec
 	steps    []int32 // for each attribute, as in skip; only of functions
-	// skip lists the steps that skip all attributes: a number of bytes, or a
-	// negative skip code.
+	// skip lists the steps that skip all attributes: a number of bytes, or a negative skip code.
 	skip []int32
 }
 
@@ -99,8 +97,7 @@ func narrow(v uint64) uint16 {
 // parseAbbrevs reads the table that begins at r.
 func parseAbbrevs(r *buf, f format) *abbrevTable {
 	t := new(abbrevTable)
-	// Attributes of many abbreviations share an array: fewer, larger
-	// allocations.
+	// Attributes of many abbreviations share an array: fewer, larger allocations.
 	var specs []attrSpec
 	var skip []int32
 	for {
@@ -134,8 +131,7 @@ func parseAbbrevs(r *buf, f format) *abbrevTable {
 	}
 }
 
-// skipOf returns the step that skips a value of a form: its size in bytes, or a
-// skip code.
+// skipOf returns the step that skips a value of a form: its size in bytes, or a skip code.
 func skipOf(form uint16, f format) int32 {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -207,8 +203,7 @@ func skipStep(r *buf, step int32, f format) {
 		r.skip(r.uleb())
 	case skipIndirect:
 		form := narrow(r.uleb())
-		// An indirect form within an indirect form has no meaning, and could
-		// nest as deep as the section is long.
+		// An indirect form within an indirect form has no meaning, and could nest as deep as the section is long.
 		if s := skipOf(form, f); s != skipIndirect && form != formImplicitConst {
 			skipStep(r, s, f)
 		} else {

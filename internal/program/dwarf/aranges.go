@@ -123,8 +123,7 @@ func (rr *rootReader) read(index int) (*cu, error) {
 		if rr.table.get(a.code) == nil {
 			rr.table.sparse[a.code] = &a
 		}
-		// In a hostile file, every unit could share one large table and need its
-		// last abbreviation.
+		// In a hostile file, every unit could share one large table and need its last abbreviation.
 		if rr.left -= rr.next.off - before; rr.left < 0 {
 			return nil, d.at("abbrev", u.abbrev).Field("abbreviations of the units").Got("overlap").Corrupt()
 		}
@@ -136,10 +135,9 @@ func (rr *rootReader) read(index int) (*cu, error) {
 	return c, err
 }
 
-// flatten turns ranges that may overlap into disjoint ranges. Of several units that
-// claim an address, the one that owns the preceding address wins; if it does not
-// claim the address, the first in the file wins. llvm-symbolizer does the same
-// (DWARFDebugAranges::construct).
+// flatten turns ranges that may overlap into disjoint ranges. Of several units that claim an address, the one that
+// owns the preceding address wins; if it does not claim the address, the first in the file wins. llvm-symbolizer
+// does the same (DWARFDebugAranges::construct).
 func flatten(all []unitRange) []unitRange {
 	type end struct {
 		addr  uint64

@@ -6,15 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Each unit refers to tables in other sections. In a hostile file, a million units
-// could refer to the same megabyte, and every function to the same list of a
-// million ranges. Therefore the bytes that all units together read from a section
-// are counted and must stay in proportion to its size.
+// Each unit refers to tables in other sections. In a hostile file, a million units could refer to the same
+// megabyte, and every function to the same list of a million ranges. Therefore the bytes that all units together
+// read from a section are counted and must stay in proportion to its size.
 
 const (
-	// maxRereads is how often a section may be read on average. Some sharing is
-	// normal: gcc gives a block and the function inlined in it one range list,
-	// and dwz makes units share abbreviations.
+	// maxRereads is how often a section may be read on average. Some sharing is normal: gcc gives a block and the
+	// function inlined in it one range list, and dwz makes units share abbreviations.
 	maxRereads = 4
 	// freeReads is how many bytes may be read beyond that.
 	freeReads = 1 << 20
@@ -23,9 +21,8 @@ const (
 	// (DW_FORM_implicit_const) have no other bound than the size of the file.
 	maxAttrs = 512
 
-	// freeMemory and perFileByte bound the bytes of memory that the functions or the
-	// lines of a unit may take: freeMemory, and perFileByte for each byte of the file.
-	// All lines of a program take less than its file.
+	// freeMemory and perFileByte bound the bytes of memory that the functions or the lines of a unit may take:
+	// freeMemory, and perFileByte for each byte of the file. All lines of a program take less than its file.
 	freeMemory  = 32 << 20
 	perFileByte = 8
 
@@ -82,8 +79,7 @@ func (d *Data) maxMemory() int {
 // done records that a part has been read.
 func (c *cu) done(p part) { c.d.read[c.index].Or(uint32(p)) }
 
-// maxText bounds the total bytes of names and paths in a unit's frames: strings may
-// overlap in their sections.
+// maxText bounds the total bytes of names and paths in a unit's frames: strings may overlap in their sections.
 func (c *cu) maxText() int {
 	s := &c.d.s
 	return 1<<20 + maxRereads*(len(s.Str)+len(s.LineStr)+len(s.Line)+int(c.end-c.off))

@@ -16,8 +16,7 @@ type buf struct {
 	bad bool
 }
 
-// at returns a reader at an offset of the section; bad is set if off is past its
-// end.
+// at returns a reader at an offset of the section; bad is set if off is past its end.
 func at(section []byte, off uint64, big bool) buf {
 	if off > uint64(len(section)) {
 		return buf{b: section, off: len(section), big: big, bad: true}
@@ -118,8 +117,7 @@ func (r *buf) uint(size uint8) uint64 {
 	return 0
 }
 
-// uleb reads an unsigned LEB128 number. Like other readers of DWARF it drops bits
-// beyond 64.
+// uleb reads an unsigned LEB128 number. Like other readers of DWARF it drops bits beyond 64.
 func (r *buf) uleb() uint64 {
 	if r.off < len(r.b) {
 		// Most numbers have one byte.
@@ -184,9 +182,8 @@ func (r *buf) part(n uint64) buf {
 	return p
 }
 
-// unit reads the initial length of a unit of any section, returns a reader of the
-// rest of the unit and skips it. offSize is the size of offsets in the unit: 8 in
-// 64-bit DWARF, 4 otherwise.
+// unit reads the initial length of a unit of any section, returns a reader of the rest of the unit and skips it.
+// offSize is the size of offsets in the unit: 8 in 64-bit DWARF, 4 otherwise.
 func (r *buf) unit() (body buf, offSize uint8) {
 	n := uint64(r.u32())
 	offSize = 4

@@ -112,8 +112,7 @@ func TestDamagedUnits(t *testing.T) {
 	}
 }
 
-// lineRange0 is a table whose special opcodes advance by nothing; one follows
-// the program.
+// lineRange0 is a table whose special opcodes advance by nothing; one follows the program.
 func lineRange0(program []byte) []byte {
 	b := lineProgram(5, 1, slices.Concat(program, []byte{200, lnsConstAddPC}))
 	i := slices.Index(b, 12) // line_range

@@ -19,8 +19,7 @@ type Frame struct {
 	IsInlined     bool // into the next frame
 }
 
-// A Unit is the inline tree and the line table of one unit. It caches lookups and
-// is not safe for concurrent use.
+// A Unit is the inline tree and the line table of one unit. It caches lookups and is not safe for concurrent use.
 type Unit struct {
 	c     *cu // of the tree: the split unit, if there is one
 	tree  *tree
@@ -34,8 +33,7 @@ type Unit struct {
 	text    int         // bytes that names and paths may still have
 }
 
-// A call is the decoded DIE of a function: its name, and the call site that it is
-// inlined at.
+// A call is the decoded DIE of a function: its name, and the call site that it is inlined at.
 type call struct {
 	naming
 	callFile, callLine, callColumn, discriminator uint32
@@ -91,9 +89,8 @@ func (u *Unit) Size() int {
 	return n
 }
 
-// Frames appends the frames at an address, innermost first; all but the last are
-// inlined. If only the line is known, it appends one frame without a function; if
-// nothing is known, it appends none.
+// Frames appends the frames at an address, innermost first; all but the last are inlined. If only the line is
+// known, it appends one frame without a function; if nothing is known, it appends none.
 func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	start := len(dst)
 	var at row
@@ -196,9 +193,8 @@ func (u *Unit) eachAttr(c *cu, off uint64, fn func(attrSpec, value)) {
 // function, its abstract instance, its declaration in a class.
 const maxOrigins = 64
 
-// name finds the name and line of a function in its DIE and, recursively, in the
-// DIEs that DW_AT_abstract_origin and DW_AT_specification refer to. It prefers a
-// linkage name in any of them over a plain name.
+// name finds the name and line of a function in its DIE and, recursively, in the DIEs that DW_AT_abstract_origin
+// and DW_AT_specification refer to. It prefers a linkage name in any of them over a plain name.
 func (u *Unit) name(off uint64) naming {
 	// Most DIEs refer to an abstract instance, which many share.
 	if n, ok := u.names[off]; ok {

@@ -7,8 +7,7 @@ import (
 	"sort"
 )
 
-// A row is the source position of the instructions from its address up to the
-// next row's.
+// A row is the source position of the instructions from its address up to the next row's.
 type row struct {
 	addr          uint64
 	file          uint32
@@ -41,9 +40,8 @@ func (t *lineTable) find(addr uint64) *row {
 		return nil
 	}
 	s := t.sequences[i]
-	// Find the last row at or below the address, excluding the row that ends the
-	// sequence. If the rows are out of order the result depends on the search, so
-	// this loop is libstdc++'s std::upper_bound, which LLVM uses.
+	// Find the last row at or below the address, excluding the row that ends the sequence. If the rows are out of
+	// order the result depends on the search, so this loop is libstdc++'s std::upper_bound, which LLVM uses.
 	rows := t.rows[s.first : s.last-1]
 	lo, n := 1, len(rows)-1
 	for n > 0 {
@@ -57,9 +55,8 @@ func (t *lineTable) find(addr uint64) *row {
 	return &rows[lo-1]
 }
 
-// readLineTable executes the line number program of a unit. A unit without one has
-// a nil table. Of a damaged program it returns the rows before the damage, and an
-// error.
+// readLineTable executes the line number program of a unit. A unit without one has a nil table. Of a damaged
+// program it returns the rows before the damage, and an error.
 func (c *cu) readLineTable() (*lineTable, error) {
 	if c.line.form == 0 {
 		return nil, nil

@@ -30,8 +30,7 @@ type lineFile struct {
 	dir  uint64
 }
 
-// readHeader reads the header of a unit's line table and returns a reader of the
-// program.
+// readHeader reads the header of a unit's line table and returns a reader of the program.
 func (h *lineHeader) readHeader(c *cu) (r buf, err error) {
 	off := c.line.u
 	section := at(c.d.s.Line, off, c.d.BigEndian)
@@ -87,8 +86,7 @@ func (h *lineHeader) readOldTables(r *buf) {
 	}
 }
 
-// readFile reads a file: name, directory, time and length; an empty name ends
-// the list.
+// readFile reads a file: name, directory, time and length; an empty name ends the list.
 func (h *lineHeader) readFile(r *buf) bool {
 	name := r.cstring()
 	if len(name) == 0 {
@@ -103,8 +101,7 @@ func (h *lineHeader) readFile(r *buf) bool {
 	return !r.bad
 }
 
-// readTables reads the directories and files of DWARF 5, each list preceded by the
-// description of its entries.
+// readTables reads the directories and files of DWARF 5, each list preceded by the description of its entries.
 func (h *lineHeader) readTables(r *buf, c *cu, f format) {
 	table := func(yield func(lineFile)) {
 		specs := make([]attrSpec, r.u8())
@@ -141,9 +138,8 @@ func (c *cu) lineString(r *buf, v value) []byte {
 	return c.string(v)
 }
 
-// path returns the path of a file as llvm-symbolizer prints it: joined with
-// its directory and the compilation directory, but not otherwise cleaned up.
-// It is empty if there is no such file.
+// path returns the path of a file as llvm-symbolizer prints it: joined with its directory and the compilation
+// directory, but not otherwise cleaned up. It is empty if there is no such file.
 func (h *lineHeader) path(file uint32, compDir []byte) string {
 	i := uint64(file)
 	if h.version < 5 {

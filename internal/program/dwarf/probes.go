@@ -6,9 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// A Probe is the counters of a function, described by the compiler for
-// profiles that leave their data to the debug information: a variable below
-// the function, with annotations. What is missing is zero, see Has.
+// A Probe is the counters of a function, described by the compiler for profiles that leave their data to the debug
+// information: a variable below the function, with annotations. What is missing is zero, see Has.
 type Probe struct {
 	Offset   uint64 // of the variable in .debug_info
 	Function string // annotation "Function Name": the PGO name
@@ -40,8 +39,7 @@ const (
 	HasEntry
 )
 
-// probePrefix is what the names of the variables begin with
-// (INSTR_PROF_PROFC_VAR_PREFIX).
+// probePrefix is what the names of the variables begin with (INSTR_PROF_PROFC_VAR_PREFIX).
 var probePrefix = []byte("__profc_")
 
 // Probes calls yield for every probe, in the order of the file. It skips units that

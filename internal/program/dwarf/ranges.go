@@ -3,8 +3,7 @@ package dwarf
 // An addrRange is the addresses from low up to but not including high.
 type addrRange struct{ low, high uint64 }
 
-// tombstone returns the address that linkers write for discarded code: the largest
-// address.
+// tombstone returns the address that linkers write for discarded code: the largest address.
 func (c *cu) tombstone() uint64 {
 	if c.addrSize == 4 {
 		return 1<<32 - 1

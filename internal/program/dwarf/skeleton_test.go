@@ -71,8 +71,7 @@ func skeletonFile(version int, open func(dwoName, compDir string, id uint64) (*D
 	return New(s, Config{Name: "program", OpenSplit: open})
 }
 
-// splitSections are those of the .dwo file of such a unit. Its strings are
-// "f" and "g".
+// splitSections are those of the .dwo file of such a unit. Its strings are "f" and "g".
 func splitSections(version int, wide bool) Sections {
 	s := Sections{Abbrev: splitAbbrevs(), Str: []byte("f\x00g\x00")}
 	var offsets, lists asm
@@ -105,8 +104,7 @@ func splitSections(version int, wide bool) Sections {
 	return s
 }
 
-// TestSkeletons: what a skeleton unit leaves to another file is found there, by
-// way of the tables of both.
+// TestSkeletons: what a skeleton unit leaves to another file is found there, by way of the tables of both.
 func TestSkeletons(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -140,8 +138,7 @@ func TestSkeletons(t *testing.T) {
 	}
 }
 
-// TestSkeletonsWithoutTheRest: the error says what is missing, and the unit
-// stays as good as its skeleton.
+// TestSkeletonsWithoutTheRest: the error says what is missing, and the unit stays as good as its skeleton.
 func TestSkeletonsWithoutTheRest(t *testing.T) {
 	absent := errors.New("no such file")
 	noRoot := splitSections(5, false)

@@ -24,12 +24,10 @@ type unit struct {
 	base sectionBases
 }
 
-// sectionBases are the offsets of a unit's contributions to the sections of a
-// package file.
+// sectionBases are the offsets of a unit's contributions to the sections of a package file.
 type sectionBases struct{ strOffsets, rnglists uint64 }
 
-// readUnits reads the headers of all units. It notes and skips units that it cannot
-// read.
+// readUnits reads the headers of all units. It notes and skips units that it cannot read.
 func (d *Data) readUnits() {
 	r := at(d.s.Info, 0, d.BigEndian)
 	for r.more() && len(d.units) < math.MaxInt32 {
@@ -47,8 +45,7 @@ func (d *Data) readUnits() {
 	}
 }
 
-// readUnit reads the header of a unit after its length. r ends at the end of the
-// unit.
+// readUnit reads the header of a unit after its length. r ends at the end of the unit.
 func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	u := unit{off: off, end: uint64(len(r.b)), kind: unitCompile}
 	u.offSize = offSize
@@ -85,8 +82,7 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 // isCompile reports whether the unit may describe code.
 func (u *unit) isCompile() bool { return u.kind != unitType && u.kind != unitSplitType }
 
-// unitAt returns the index of the unit that contains an offset of .debug_info,
-// or -1.
+// unitAt returns the index of the unit that contains an offset of .debug_info, or -1.
 func (d *Data) unitAt(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > off })
 	if i == len(d.units) || off < d.units[i].first {
@@ -117,8 +113,7 @@ type cu struct {
 	rngBase   uint64 // in .debug_rnglists
 	rangeSec  []byte // .debug_ranges
 	rangeBase uint64 // in .debug_ranges
-	// splitRangeBase, DW_AT_GNU_ranges_base, is the rangeBase of the split
-	// unit that belongs to this skeleton.
+	// splitRangeBase, DW_AT_GNU_ranges_base, is the rangeBase of the split unit that belongs to this skeleton.
 	splitRangeBase uint64
 
 	index int // of the unit
@@ -127,8 +122,7 @@ type cu struct {
 // compileUnit reads the root DIE of a unit.
 func (d *Data) compileUnit(index int) (*cu, error) { return d.splitOrCompileUnit(index, nil) }
 
-// splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a
-// split unit.
+// splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a split unit.
 func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	u := &d.units[index]
 	abbrevs, n, err := d.abbrevsOf(u)
@@ -147,8 +141,7 @@ func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	return c, nil
 }
 
-// rootDIE reads a unit's first DIE. abbrevs must contain the DIE's abbreviation and
-// need not contain others.
+// rootDIE reads a unit's first DIE. abbrevs must contain the DIE's abbreviation and need not contain others.
 func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error) {
 	c := &cu{
 		unit: u, d: d, abbrevs: abbrevs,
@@ -156,8 +149,7 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		strBase: u.base.strOffsets, rngBase: u.base.rnglists,
 	}
 	if d.Split && u.version >= 5 {
-		// Split units have no base attributes: their tables begin after the
-		// header of their share of the section.
+		// Split units have no base attributes: their tables begin after the header of their share of the section.
 		c.strBase += uint64(u.offSize) + 4
 		c.rngBase += uint64(u.offSize) + 8
 		if u.offSize == 8 {

@@ -20,8 +20,7 @@ func IsArchive(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(archiveMagic)) || IsThinArchive(data)
 }
 
-// IsThinArchive reports whether data begins as an archive whose members are files
-// beside it.
+// IsThinArchive reports whether data begins as an archive whose members are files beside it.
 func IsThinArchive(data []byte) bool { return bytes.HasPrefix(data, []byte(thinArchiveMagic)) }
 
 // Fields of the header of a member: text, filled up with spaces.

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Places and sizes in COFF files. An image begins with a DOS program that says
-// where the PE header is.
+// Places and sizes in COFF files. An image begins with a DOS program that says where the PE header is.
 const (
 	dosMagic       = "MZ"
 	peOffsetAt     = 0x3c

@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// This package does not use debug/elf, which copies a name for every section that
-// claims it, inflates names to whatever size they claim, and reports most errors
-// without an offset. W is 8 in 64-bit files and 4 in others.
+// This package does not use debug/elf, which copies a name for every section that claims it, inflates names to
+// whatever size they claim, and reports most errors without an offset. W is 8 in 64-bit files and 4 in others.
 //
 //	header   e_ident[16] | u16 e_type | u16 e_machine | u32 e_version | W e_entry |
 //	         W e_phoff | W e_shoff | u32 e_flags | u16 e_ehsize |
@@ -118,8 +117,7 @@ func parseELF(data []byte) (*Image, error) {
 	return im, nil
 }
 
-// elfSegments reads the program headers into im.Segments and returns the PT_NOTE
-// ones.
+// elfSegments reads the program headers into im.Segments and returns the PT_NOTE ones.
 func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	if t.number == 0 {
 		return nil, nil

@@ -107,9 +107,8 @@ func ReadFile(in inputs.Input, fn func(data []byte) error) error {
 // *[profile.FormatError] of class [profile.ErrTruncated], otherwise one of class
 // [profile.Unreadable].
 //
-// Only the goroutine that calls Guard is protected; fn must not hand the bytes
-// to others, nor keep them, or strings made of them without copying, beyond
-// its return. Faults elsewhere, and all other panics, pass through.
+// Only the goroutine that calls Guard is protected; fn must not hand the bytes to others, nor keep them, or
+// strings made of them without copying, beyond its return. Faults elsewhere, and all other panics, pass through.
 func Guard(fn func() error, files ...*File) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -130,8 +129,7 @@ func Guard(fn func() error, files ...*File) (err error) {
 		panic(cause)
 	}()
 	err = fn()
-	// Past the new end of the file, the rest of its last page reads as zeros
-	// without a fault.
+	// Past the new end of the file, the rest of its last page reads as zeros without a fault.
 	for _, f := range files {
 		if changed := f.unchanged(); changed != nil {
 			return changed

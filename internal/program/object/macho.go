@@ -53,9 +53,8 @@ const (
 	gbZeroFill  = 0xc  // S_GB_ZEROFILL
 	tlsZeroFill = 0x12 // S_THREAD_LOCAL_ZEROFILL
 
-	// maxFatArchs bounds the slices of a fat file. Java's class files have the
-	// same magic, with the version of the class format, 45 or more, where the
-	// number of slices would be.
+	// maxFatArchs bounds the slices of a fat file. Java's class files have the same magic, with the version of the
+	// class format, 45 or more, where the number of slices would be.
 	maxFatArchs = 43
 )
 
@@ -148,8 +147,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 	return parseMachO(b, int64(off))
 }
 
-// parseMachO parses a file or slice for one architecture, which begins at offset
-// base of the file.
+// parseMachO parses a file or slice for one architecture, which begins at offset base of the file.
 func parseMachO(data []byte, base int64) (*Image, error) {
 	im := &Image{Format: MachO, Order: binary.LittleEndian, PtrSize: 4, data: data, base: base}
 	if m := binary.BigEndian.Uint32(data); m == magic32 || m == magic64 {

@@ -1,6 +1,5 @@
-// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments,
-// build id and symbols; of COFF files only the sections. It also reads the members of static
-// archives.
+// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments, build id and symbols; of COFF
+// files only the sections. It also reads the members of static archives.
 //
 // An [Image] aliases the bytes it was parsed from. It copies only the names of sections, and
 // decompresses a section on demand. Every size in the file is checked
@@ -91,18 +90,15 @@ type Segment struct {
 // HeadSize is how many first bytes [IsImage] needs.
 const HeadSize = 8
 
-// IsImage reports whether a file that begins with head is one that [Parse]
-// tries to read.
+// IsImage reports whether a file that begins with head is one that [Parse] tries to read.
 func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) || isCOFF(head) }
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice
-// of a universal Mach-O file with several; for other files it is ignored. data must
-// not change while the image is in use.
+// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice of a universal Mach-O file
+// with several; for other files it is ignored. data must not change while the image is in use.
 //
-// Errors are *[profile.FormatError]; a file of another format is of class
-// [profile.ErrUnrecognized].
+// Errors are *[profile.FormatError]; a file of another format is of class [profile.ErrUnrecognized].
 func Parse(name string, data []byte, arch string) (im *Image, err error) {
 	defer flaw.OfProgram(&err)
 	if len(data) == 0 {

@@ -15,13 +15,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// A compressed section begins with ELF's compression header (W is 8 in 64-bit
-// files and 4 in others),
+// A compressed section begins with ELF's compression header (W is 8 in 64-bit files and 4 in others),
 //
 //	u32 ch_type | u32 ch_reserved (64-bit) | W ch_size | W ch_addralign
 //
-// or, in the older form, is named .zdebug_* and begins with "ZLIB" and the inflated
-// size as a big-endian u64.
+// or, in the older form, is named .zdebug_* and begins with "ZLIB" and the inflated size as a big-endian u64.
 const (
 	chZlib = 1
 	chZstd = 2

@@ -16,8 +16,7 @@ type Symbol struct {
 	Name string
 	Addr uint64
 	Size uint64 // 0 if not known
-	// File is the base name of the source file, for a local symbol of an ELF file
-	// with STT_FILE symbols; else "".
+	// File is the base name of the source file, for a local symbol of an ELF file with STT_FILE symbols; else "".
 	File string
 }
 
@@ -33,9 +32,8 @@ type symtabLocation struct {
 	symOff, symCount, strOff, strSize uint64
 }
 
-// A SymbolTable finds the symbol at an address by the rules of llvm-symbolizer:
-// of several symbols at one address the largest wins, of equal ones the last; an
-// address past a symbol's size belongs to no symbol.
+// A SymbolTable finds the symbol at an address by the rules of llvm-symbolizer: of several symbols at one address
+// the largest wins, of equal ones the last; an address past a symbol's size belongs to no symbol.
 type SymbolTable struct {
 	order   []entry // by address and size, all symbols
 	at      []int32 // per distinct address, the index in order of the winning symbol
@@ -86,8 +84,7 @@ func (im *Image) Symbols() (t *SymbolTable, err error) {
 // Names that are the end of others share its bytes.
 const maxShared = 8
 
-// limitNames refuses tables whose names overlap so much that programs which keep them all
-// would run out of memory.
+// limitNames refuses tables whose names overlap so much that programs which keep them all would run out of memory.
 func (im *Image) limitNames(t *SymbolTable) error {
 	left := maxShared*len(t.strings) + 1<<20
 	for i := range t.order {
@@ -233,8 +230,7 @@ func (im *Image) isMapping(strings []byte, off uint32) bool {
 	return false
 }
 
-// Mach-O symbols (nlist): n_strx 4, n_type 1, n_sect 1, n_desc 2, and n_value,
-// an address wide.
+// Mach-O symbols (nlist): n_strx 4, n_type 1, n_sect 1, n_desc 2, and n_value, an address wide.
 const (
 	nStab    = 0xe0 // N_STAB: any of these bits marks debug information
 	nType    = 0x0e // N_TYPE
