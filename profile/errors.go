@@ -139,7 +139,6 @@ func (e *FormatError) Error() string {
 	return b.String()
 }
 
-// classText returns the end of the message.
 func (e *FormatError) classText() string {
 	class := ClassOf(e.Err)
 	for _, known := range classes {

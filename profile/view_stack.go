@@ -141,7 +141,6 @@ func FunctionStacks(v View) StackSet {
 	return set
 }
 
-// functionValue is a value of [FunctionStacks].
 type functionValue struct {
 	ValueType
 	of func(*Function) uint64

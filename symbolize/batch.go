@@ -33,7 +33,6 @@ func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 	return b.run(yield)
 }
 
-// A batch is the state of a call of Batch.
 type batch struct {
 	file    *File
 	debug   *dwarf.Data
@@ -43,7 +42,6 @@ type batch struct {
 	jobs  []job
 }
 
-// An indexedAddr is an address and its index in the input.
 type indexedAddr struct {
 	addr  uint64
 	index int
@@ -55,13 +53,11 @@ type job struct {
 	spans [][2]int // start and end indices in the order of the batch
 }
 
-// A task is a job with the channel for its answers.
 type task struct {
 	*job
 	answers chan answer
 }
 
-// An answer is part of the result of a job.
 type answer struct {
 	frames []Frame
 	runs   []run
@@ -75,7 +71,6 @@ type run struct {
 	frames     int // end of their frames in the answer's
 }
 
-// sortAddresses sorts by address.
 func (b *batch) sortAddresses(addrs []uint64) {
 	b.order = make([]indexedAddr, len(addrs))
 	for i, a := range addrs {
@@ -84,7 +79,6 @@ func (b *batch) sortAddresses(addrs []uint64) {
 	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
 }
 
-// divide makes a job of the addresses of each unit.
 func (b *batch) divide() {
 	jobs := make(map[int]int) // by unit
 	last := -2
@@ -105,7 +99,6 @@ func (b *batch) divide() {
 	}
 }
 
-// extend adds the i-th address in the order to a job.
 func (b *batch) extend(j, i int) {
 	spans := b.jobs[j].spans
 	if n := len(spans); n > 0 && spans[n-1][1] == i {
@@ -171,7 +164,6 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 // maxProblems is how many unreadable units the error of Batch describes.
 const maxProblems = 8
 
-// answerTask answers a task, in chunks.
 func (b *batch) answerTask(t task, stop <-chan struct{}) {
 	defer close(t.answers)
 	send := func(a answer) bool {
@@ -214,7 +206,6 @@ func (b *batch) answerTask(t task, stop <-chan struct{}) {
 	}
 }
 
-// deliver yields an answer.
 func (b *batch) deliver(a *answer, yield func(i int, frames []Frame)) {
 	start := 0
 	for _, r := range a.runs {

@@ -36,10 +36,8 @@ func (e *splitError) Error() string {
 		e.File, e.Path, why, filepath.Base(e.File))
 }
 
-// Unwrap returns the reason.
 func (e *splitError) Unwrap() error { return e.Err }
 
-// debugInfo is the DWARF of a file.
 type debugInfo struct {
 	file *File
 	path string // where it was found
@@ -94,7 +92,6 @@ func hasDWARF(image *object.Image) bool {
 	return s != nil && s.FileSize > 0
 }
 
-// dwarfSection finds the section that DWARF calls .debug_NAME.
 func dwarfSection(image *object.Image, name string, split bool) *object.Section {
 	if image.Format == object.MachO {
 		for _, prefix := range []string{"__debug_", "__zdebug_"} {
@@ -115,7 +112,6 @@ func dwarfSection(image *object.Image, name string, split bool) *object.Section 
 	return image.Section(".zdebug_" + name)
 }
 
-// openDWARF reads the headers of an image's DWARF sections.
 func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 	c.FileSize = image.Len()
 	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
@@ -204,7 +200,6 @@ func (f *File) debugDirs() []string {
 	return f.opt.DebugDirs
 }
 
-// dsym finds the .dSYM bundle beside a Mach-O file.
 func (f *File) dsym() *object.Image {
 	if f.path == "" {
 		return nil
@@ -212,7 +207,6 @@ func (f *File) dsym() *object.Image {
 	return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path)))
 }
 
-// matching opens a file if it exists and has the same build id.
 func (f *File) matching(path string) *object.Image {
 	if !isRegular(path) {
 		return nil

@@ -71,7 +71,6 @@ type File struct {
 // maxImage is the largest size in bytes of a program from a pipe or a compressed file.
 const maxImage = 16 << 30
 
-// imageFile returns the input for an ELF or Mach-O file.
 func (o *Options) imageFile(path string) inputs.Input {
 	in := o.Inputs
 	in.Recognize = func(name string, head []byte) (int64, error) {

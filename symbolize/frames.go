@@ -70,7 +70,6 @@ func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 // A looker looks addresses up and reuses its memory.
 type looker struct{ found []dwarf.Frame }
 
-// frames appends the frames of an address. unit and symbols may be nil.
 func (l *looker) frames(dst []Frame, unit *dwarf.Unit, symbols *object.SymbolTable, addr uint64) []Frame {
 	l.found = l.found[:0]
 	if unit != nil {

@@ -135,7 +135,6 @@ func (p *Programs) WithoutID() ([]string, error) {
 	return p.scan(nil)
 }
 
-// open returns a file in a folder, nil if it cannot be read.
 func (p *Programs) open(path string) *File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,10 +181,8 @@ func (p *Programs) scan(id []byte) ([]string, error) {
 	return p.below[string(id)], nil
 }
 
-// isBundle reports whether path has the name of a .dSYM bundle.
 func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }
 
-// isProgram reports whether a file begins like one that Open reads.
 func isProgram(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -50,7 +50,6 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 	return it, true
 }
 
-// addHash adds a hash to the hashes of the item.
 func (it *item) addHash(hash uint64) {
 	switch {
 	case !it.hashed:
@@ -60,10 +59,8 @@ func (it *item) addHash(hash uint64) {
 	}
 }
 
-// hasHash reports whether the item has a hash.
 func (it *item) hasHash(hash uint64) bool { return it.hash == hash || slices.Contains(it.more, hash) }
 
-// anyNameless reports whether a profile knows functions by their ids alone.
 func anyNameless(v profile.View, opt Options) bool {
 	nameless := func(s *profile.Symbol) bool { return s.Name == "" && s.ID != 0 }
 	if opt.Table == profile.FunctionSet {

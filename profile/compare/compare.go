@@ -137,7 +137,6 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// fillLists sorts changes into the lists.
 func (r *Result) fillLists(changes []Change) {
 	lost := 0
 	for i := range changes {
@@ -200,7 +199,6 @@ func sortBy(changes []Change, compare func(a, b *Change) int) {
 	}
 }
 
-// rank computes the correlation of ranks.
 func (r *Result) rank(changes []Change) {
 	var base, other []uint64
 	for i := range changes {

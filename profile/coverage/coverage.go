@@ -63,7 +63,6 @@ type Function struct {
 	Part *File
 }
 
-// covered reports whether the function ran.
 func (f *Function) covered() bool { return f.Calls > 0 }
 
 // A Line is a source line whose execution the profile counts.
@@ -114,7 +113,6 @@ type Expansion struct {
 	Of                               *File
 }
 
-// covered reports whether the program reached the branch.
 func (b *Branch) covered() bool {
 	return slices.ContainsFunc(b.Ways, func(n uint64) bool { return n > 0 })
 }
@@ -172,7 +170,6 @@ func (s *Summary) Add(o Summary) {
 	s.Instantiations.add(o.Instantiations)
 }
 
-// addFunction adds a function.
 func (s *Summary) addFunction(f *Function) {
 	s.Functions.Count(f.covered())
 	s.Blocks.add(f.Blocks)
@@ -196,7 +193,6 @@ func Collect(v profile.View, chosen func(*profile.Symbol) bool) *Coverage {
 	return c.finish()
 }
 
-// A collector builds a [Coverage].
 type collector struct {
 	Coverage
 	view   profile.View
@@ -254,7 +250,6 @@ type branchPosition struct {
 	bci      int32
 }
 
-// branches adds up the counts of each branch over all stacks.
 func (c *collector) branches() {
 	if !c.view.Features().Lines {
 		return
@@ -295,7 +290,6 @@ func (c *collector) branches() {
 	}
 }
 
-// finish sorts the files and computes the totals.
 func (c *collector) finish() *Coverage {
 	for _, f := range c.Files {
 		slices.SortFunc(f.Lines, func(a, b Line) int {
@@ -319,7 +313,6 @@ func (c *Coverage) Finish() {
 	}
 }
 
-// finish sorts the functions and computes the totals.
 func (f *File) finish() {
 	slices.SortStableFunc(f.Functions, func(a, b Function) int {
 		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))

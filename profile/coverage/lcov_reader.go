@@ -62,7 +62,6 @@ func ReadTests(name string, data []byte, section func(test string, f *File) erro
 	return nil
 }
 
-// An lcovReader reads the records of a tracefile.
 type lcovReader struct {
 	name    string
 	section func(test string, f *File) error
@@ -159,7 +158,6 @@ func (r *lcovReader) beginSection(path string) {
 	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 }
 
-// endSection passes the section on.
 func (r *lcovReader) endSection() error {
 	f := r.file
 	if f == nil {
@@ -172,7 +170,6 @@ func (r *lcovReader) endSection() error {
 	return r.section(r.test, f)
 }
 
-// function returns the function of a name in the section.
 func (r *lcovReader) function(name string) *Function {
 	i, ok := r.functions[name]
 	if !ok {
@@ -183,7 +180,6 @@ func (r *lcovReader) function(name string) *Function {
 	return &r.file.Functions[i]
 }
 
-// branch adds a way of a branch.
 func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
 	block := [2]string{parts[0], parts[1]}
 	at, ok := r.branches[block]

@@ -26,7 +26,6 @@ import (
 //	llvm-json  JSON of llvm-cov export, see [Coverage].LLVMJSON
 type Format string
 
-// A formatEntry describes a format.
 type formatEntry struct {
 	format      Format
 	suffix      string // of file names
@@ -115,7 +114,6 @@ func writeLLVMJSON(w io.Writer, c *Coverage, _ WriteOptions) error {
 	return c.LLVMJSON(w)
 }
 
-// name returns the name to write for a function.
 func (o *WriteOptions) name(s *profile.Symbol) string {
 	if o.Name != nil {
 		return o.Name(s)
@@ -145,7 +143,6 @@ func writeJSON(w io.Writer, document any) error {
 	return out.Flush()
 }
 
-// lineBranches returns the branches of each line of the file.
 func (f *File) lineBranches() map[uint32][]*Branch {
 	all := make(map[uint32][]*Branch)
 	for i := range f.Branches {
@@ -155,7 +152,6 @@ func (f *File) lineBranches() map[uint32][]*Branch {
 	return all
 }
 
-// waysOf counts the ways of branches.
 func waysOf(branches []*Branch) (r Ratio) {
 	for _, b := range branches {
 		for _, n := range b.Ways {

@@ -95,7 +95,6 @@ func (g *callgrindWriter) header(set profile.StackSet) {
 	g.print("\n")
 }
 
-// print writes text as it is.
 func (g *callgrindWriter) print(parts ...string) {
 	for _, p := range parts {
 		g.e.WriteString(p) // the writer keeps the error
@@ -131,7 +130,6 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	fmt.Fprintf(g.e, "%sfl=(%d)%s\n%sfn=(%d)%s\n", prefix, n, file, prefix, number+1, name)
 }
 
-// costs writes a line of costs; edge is the cost of edgeEvent.
 func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 	g.line = strconv.AppendInt(g.line[:0], int64(line), 10)
 	for _, c := range costs {
@@ -143,14 +141,12 @@ func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 	g.e.Write(append(g.line, '\n')) // the writer keeps the error
 }
 
-// total adds own costs to the totals.
 func (g *callgrindWriter) total(costs []uint64) {
 	for i, c := range costs {
 		g.totals[i] = saturate.Add(g.totals[i], c)
 	}
 }
 
-// functions writes each function's own costs.
 func (g *callgrindWriter) functions(set profile.StackSet) {
 	costs := make([]uint64, len(g.values))
 	for s := range set.ReusedStacks {

@@ -15,7 +15,6 @@ import (
 // or one of [coverage.Formats].
 type Format string
 
-// A formatEntry describes a format.
 type formatEntry struct {
 	format      Format
 	suffix      string
@@ -23,7 +22,6 @@ type formatEntry struct {
 	write       func(*exporter) error
 }
 
-// entry returns the description of the format, an empty one for an unknown format.
 func (f Format) entry() *formatEntry {
 	for i := range formats {
 		if formats[i].format == f {
@@ -33,7 +31,6 @@ func (f Format) entry() *formatEntry {
 	return &formatEntry{}
 }
 
-// formats are in the order in which help texts list them.
 var formats = withCoverage([]formatEntry{
 	{"pprof", ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
 	{"folded", ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
@@ -44,7 +41,6 @@ var formats = withCoverage([]formatEntry{
 	{"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
 })
 
-// withCoverage appends the formats of coverage.
 func withCoverage(list []formatEntry) []formatEntry {
 	for _, f := range coverage.Formats() {
 		list = append(list, formatEntry{Format(f), f.Suffix(), f.Description(), (*exporter).coverage})
@@ -52,7 +48,6 @@ func withCoverage(list []formatEntry) []formatEntry {
 	return list
 }
 
-// ofCoverage reports whether the format holds the coverage of source files.
 func (f Format) ofCoverage() bool { return slices.Contains(coverage.Formats(), coverage.Format(f)) }
 
 // Formats returns all formats.
@@ -162,7 +157,6 @@ func tables(v profile.View) []string {
 	return names
 }
 
-// join lists names for a message.
 func join[S ~string](names []S) string {
 	list := make([]string, len(names))
 	for i, n := range names {
@@ -171,7 +165,6 @@ func join[S ~string](names []S) string {
 	return strings.Join(list, ", ")
 }
 
-// An exporter writes one file.
 type exporter struct {
 	*bufio.Writer // keeps the first error
 	format        Format
@@ -193,14 +186,12 @@ func (e *exporter) lose(count uint64, what, why string) {
 	e.losses = append(e.losses, Loss{What: what, Why: why, Count: count})
 }
 
-// loseCounted records a loss unless its count is 0.
 func (e *exporter) loseCounted(count uint64, what, why string) {
 	if count > 0 {
 		e.lose(count, what, why)
 	}
 }
 
-// loseOmitted records the data that the view omits.
 func (e *exporter) loseOmitted() {
 	id := e.v.Identity()
 	for _, what := range id.Omits {

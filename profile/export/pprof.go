@@ -92,7 +92,6 @@ func (b *pprofBuilder) mapping() {
 	b.p.Mapping = []*pprof.Mapping{m}
 }
 
-// sample adds a stack as a sample with the given values and its labels.
 func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	sample := &b.room.samples.Make(1)[0]
 	sample.Value = b.room.values.Make(len(values))
@@ -158,7 +157,6 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	return l
 }
 
-// function returns the function of the symbol with a number.
 func (b *pprofBuilder) function(n int) *pprof.Function {
 	for len(b.functions) <= n {
 		b.functions = append(b.functions, nil)

@@ -62,7 +62,6 @@ type speedscopeWriter struct {
 	labels, inexact uint64
 }
 
-// A speedscopeFrame identifies a frame.
 type speedscopeFrame struct {
 	symbol       int
 	line, column int32

@@ -32,7 +32,6 @@ func errNoValue(set profile.StackSet) error {
 	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
 }
 
-// sets returns the stack sets to write for formats that have several kinds.
 func (e *exporter) sets() ([]profile.StackSet, error) {
 	if all := e.v.Stacks(); e.opt.Table == "" && len(all) > 0 {
 		names := make([]string, len(all))
@@ -62,7 +61,6 @@ func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	return profile.StackSet{}, fmt.Errorf("table %q has no stacks, which %s is made of", name, e.format)
 }
 
-// checkValue returns an error if no set has the value of the options.
 func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	if e.opt.Value == "" {
 		return nil
@@ -82,7 +80,6 @@ func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	return fmt.Errorf("no value %q that adds up over stacks: want one of %s", e.opt.Value, join(names))
 }
 
-// additive returns the indexes of the additive values, and records the others as losses.
 func (e *exporter) additive(set profile.StackSet) []int {
 	var out []int
 	for i, v := range set.Values {
@@ -127,7 +124,6 @@ func (e *exporter) loseTables(written ...string) {
 	}
 }
 
-// loseDetails notes what a format does not say of a function.
 func (e *exporter) loseDetails(why string) {
 	for _, d := range []struct {
 		has  bool
@@ -145,7 +141,6 @@ func (e *exporter) loseDetails(why string) {
 	}
 }
 
-// loseNeverRun notes the functions that are in no stack.
 func (e *exporter) loseNeverRun() {
 	var never uint64
 	for f := range profile.ReusedFunctions(e.v) {
@@ -156,7 +151,6 @@ func (e *exporter) loseNeverRun() {
 	e.loseCounted(never, "functions that never ran", "they are in no stack")
 }
 
-// loseFrames records the data of frames that formats with names alone lack.
 func (e *exporter) loseFrames(labels uint64) {
 	e.loseSignatures()
 	if e.opt.Lines {

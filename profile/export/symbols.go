@@ -21,19 +21,16 @@ func newSymbols(opt Options) *symbols {
 	return &symbols{opt: opt}
 }
 
-// number returns the number of s and whether it is new.
 func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
 	number, fresh := t.table.Add(*s)
 	return int(number), fresh
 }
 
-// name returns the display name of s.
 func (t *symbols) name(s *profile.Symbol) string {
 	n, _ := t.number(s)
 	return t.nameOf(n)
 }
 
-// nameOf returns the display name of the symbol with a number.
 func (t *symbols) nameOf(n int) string {
 	for len(t.names) <= n {
 		t.names = append(t.names, t.display(&t.table.Keys[len(t.names)]))
@@ -41,7 +38,6 @@ func (t *symbols) nameOf(n int) string {
 	return t.names[n]
 }
 
-// display returns the name to show, and notes that a signature was left out.
 func (t *symbols) display(s *profile.Symbol) string {
 	name := s.String()
 	if t.opt.Demangle {
@@ -68,7 +64,6 @@ func (e *exporter) line(f *profile.Frame) int32 {
 	return 0
 }
 
-// loseSignatures records that names lack their signatures, if they do.
 func (e *exporter) loseSignatures() {
 	if e.symbols.overloads {
 		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A callNode is a function to be clustered.
 type callNode struct {
 	Name  string
 	Size  uint64 // of its code in bytes; 0 if unknown
@@ -74,7 +73,6 @@ func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	return out
 }
 
-// A cluster is a sequence of functions.
 type cluster struct {
 	members []int
 	size    uint64

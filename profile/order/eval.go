@@ -128,14 +128,12 @@ func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	return functions
 }
 
-// touchPages adds the pages of code to touched. size is at least 1.
 func (s *Score) touchPages(touched map[uint64]bool, addr, size uint64) {
 	for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
 		touched[page] = true
 	}
 }
 
-// addUnknown adds the pages of the unprofiled functions that the trace has not touched.
 func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
 	before := len(touched)
 	for _, f := range functions {
@@ -144,7 +142,6 @@ func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight
 	s.Unknown += weight * float64(len(touched)-before)
 }
 
-// addTrace adds the score of one trace, and returns the pages that the trace touches.
 func (s *Score) addTrace(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
 	touched = make(map[uint64]bool)
 	for _, f := range im.always {

@@ -65,7 +65,6 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 	return im
 }
 
-// index builds the indexes by name, and sums up the functions.
 func (im *Image) index() {
 	im.byName = make(map[string][]int32, len(im.code))
 	im.Functions = len(im.code)
@@ -80,7 +79,6 @@ func (im *Image) index() {
 	im.symbols = newSymbolSet(names, im.opt)
 }
 
-// resolve returns the indexes of the functions with the given names, each once.
 func (im *Image) resolve(names []string) (indexes []int32, m Match) {
 	m = im.symbols.match(names)
 	taken := make(map[int32]bool, len(m.Symbols))

@@ -82,7 +82,6 @@ func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {
 	return newSymbolSet(symbols, opt).match(names)
 }
 
-// match finds the symbols of names, see [MatchSymbols].
 func (s *symbolSet) match(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
@@ -109,7 +108,6 @@ func (s *symbolSet) match(names []string) Match {
 	return m
 }
 
-// addSymbol appends a symbol unless it has been taken, and reports whether it did.
 func (m *Match) addSymbol(taken map[string]bool, symbol string) bool {
 	if taken[symbol] {
 		return false

@@ -71,7 +71,6 @@ func gnuldLine(symbol string) string {
 	return "*(" + strings.Join(sectionPatterns(symbol), ") *(") + ")"
 }
 
-// sectionPatterns returns patterns of the sections that a function may be in.
 func sectionPatterns(symbol string) []string {
 	if symbol == "" {
 		return nil

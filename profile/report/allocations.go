@@ -17,7 +17,6 @@ const (
 	maxStackNodes = 60_000
 )
 
-// heapContexts are the allocation contexts of a profile.
 type heapContexts struct {
 	contexts []allocContext // by bytes, the greatest first
 	Totals   []heatTotal    // of each temperature that occurs
@@ -57,7 +56,6 @@ type heatTotal struct {
 	Share, From float64
 }
 
-// addContext adds a context. Sums stop at 2^64-1.
 func (t *heatTotal) addContext(c *allocContext) {
 	t.Contexts++
 	t.Bytes = saturate.Add(t.Bytes, c.bytes)
@@ -141,7 +139,7 @@ func newHeap(v profile.View) *heapContexts {
 	return h
 }
 
-// sumTemperatures sums up all contexts, and the contexts of each temperature, before addStacks drops some.
+// sumTemperatures comes before addStacks, which drops contexts.
 func (h *heapContexts) sumTemperatures() {
 	for _, t := range temperatures {
 		total := heatTotal{temperatureWord: t}
@@ -207,7 +205,6 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 	h.frames, h.nodes = frames.Keys, nodes.Keys
 }
 
-// stack returns the frames of a context, the innermost first.
 func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 	for n := c.node; n >= 0; n = h.nodes[n].caller {
 		frames = append(frames, &h.frames[h.nodes[n].frame])

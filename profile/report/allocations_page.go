@@ -16,7 +16,6 @@ const (
 	maxHeapDots = 4000
 )
 
-// allocationsText is the page without scripts.
 type allocationsText struct {
 	*heapContexts
 	Plot    template.HTML
@@ -115,7 +114,6 @@ func frameLine(f *profile.Frame, offsets bool) string {
 	return fmt.Sprintf("%s:%d", clean(f.File), f.Line)
 }
 
-// allocator returns the name of a context's innermost function.
 func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	if c.node < 0 {
 		return "unknown"
@@ -123,7 +121,6 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	return src.symbolName(&h.frames[h.nodes[c.node].frame].Symbol)
 }
 
-// row returns the row of a context for the page without scripts.
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
 	row := contextRow{
 		temperatureWord: wordOf(c.temperature), Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count,
@@ -135,7 +132,6 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 	return row
 }
 
-// data lays out contexts, nodes and frames in columns.
 func (h *heapContexts) data(src *source) *allocationsData {
 	// Columns are empty, not null, in JSON.
 	d := &allocationsData{

@@ -112,11 +112,9 @@ func niceStep(v float64) float64 {
 // tenths rounds to one digit after the point, a tenth of what a screen can show of a chart.
 func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 
-// tenthsText prints a number with at most one digit after the point.
 func tenthsText(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
 
-// hundredthsText prints a number with at most two digits after the point. Boxes side by
-// side need both: an error of a tenth is visible in the gap between them.
+// hundredthsText is for boxes side by side: an error of a tenth is visible in the gap between them.
 func hundredthsText(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
 // A point is a point of a chart in its coordinates; y grows downward.

@@ -52,7 +52,6 @@ type scaleData struct {
 	Decades int `json:"decades"`
 }
 
-// A comparedList is one of the lists of a comparison.
 type comparedList struct {
 	title   string
 	changes []compare.Change
@@ -73,7 +72,6 @@ func comparedLists(r *compare.Result) []comparedList {
 	}
 }
 
-// A comparedRow is a function or stack in at least one list.
 type comparedRow struct {
 	compare.Change
 	// A bit for each list that contains the row.
@@ -81,7 +79,6 @@ type comparedRow struct {
 	name  string
 }
 
-// comparison is how two profiles differ.
 type comparison struct {
 	*compare.Result
 	rows    []comparedRow // the greatest change first
@@ -174,7 +171,6 @@ func changeName(src *source, c *compare.Change) string {
 	return strings.Join(parts, " < ")
 }
 
-// what says what is compared.
 func (c *comparison) what() string {
 	if c.Kind == profile.FunctionSet {
 		return "functions"
@@ -182,7 +178,6 @@ func (c *comparison) what() string {
 	return "stacks of " + clean(c.Kind)
 }
 
-// data lays out the rows in columns.
 func (c *comparison) data(names *nameTable) *comparisonData {
 	d := &comparisonData{Kind: c.what(), Unit: string(c.Unit), ListCounts: c.counts, Points: min(len(c.rows), maxScatterPoints)}
 	d.Scale = scaleData{scatterLow, scatterHigh, scatterNone, scatterSize, newScatterScale(c.rows).decades}

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// staticComparison is the page without scripts.
 type staticComparison struct {
 	Headline []string // sentences
 	Facts    []fact
@@ -21,7 +20,6 @@ type staticComparison struct {
 	What     string
 }
 
-// A staticList is one of the lists.
 type staticList struct {
 	Title string
 	Count uint64
@@ -43,7 +41,6 @@ type changeRow struct {
 	BarDescription string
 }
 
-// listRows is how many rows each static list has.
 const listRows = 20
 
 // static makes the page without scripts. The scale of the bars of a list ends at the list's greatest share.
@@ -107,7 +104,6 @@ func pointsText(d float64) string {
 	return fmt.Sprintf("+%.2f", 100*d)
 }
 
-// headline returns the most important facts as sentences.
 func (c *comparison) headline(a, b *source) []string {
 	if c.Base.Total == 0 || c.New.Total == 0 {
 		empty := a.label
@@ -128,7 +124,6 @@ func (c *comparison) headline(a, b *source) []string {
 	return out
 }
 
-// turnover says how many hot functions or stacks are still hot.
 func (c *comparison) turnover() string {
 	number := func(n int) string {
 		if n == 0 {
@@ -148,7 +143,7 @@ func (c *comparison) turnover() string {
 	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), verb(len(c.LeftHot)), percentText(c.HotTurnover), became)
 }
 
-// likeness puts an overlap in words. The limits are profuse's own: no compiler has them.
+// The limits are profuse's own: no compiler has them.
 func likeness(overlap float64) string {
 	switch {
 	case overlap >= 0.99:
@@ -161,7 +156,6 @@ func likeness(overlap float64) string {
 	return "they are of different work"
 }
 
-// verb returns the verb of a sentence about n things.
 func verb(n int) string {
 	if n == 1 {
 		return "is"
@@ -169,7 +163,6 @@ func verb(n int) string {
 	return "are"
 }
 
-// pronoun returns the object of a sentence about n things.
 func pronoun(n int) string {
 	if n == 1 {
 		return "it"
@@ -177,7 +170,6 @@ func pronoun(n int) string {
 	return "them"
 }
 
-// countNoun returns a number with its noun.
 func countNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -185,7 +177,6 @@ func countNoun(n int, one, many string) string {
 	return countText(uint64(n)) + " " + many
 }
 
-// facts returns the facts that take a line each.
 func (c *comparison) facts(a, b *source) []fact {
 	pair := func(x, y int) string { return countText(uint64(x)) + " → " + countText(uint64(y)) }
 	what := c.what()
@@ -235,7 +226,6 @@ type scatterTick struct {
 	Text   string
 }
 
-// A scatterPoint is an item; Title is its tooltip.
 type scatterPoint struct {
 	X, Y         string
 	Class, Title string
@@ -307,7 +297,6 @@ func (c *comparison) scatter(a, b *source) *scatter {
 	return s
 }
 
-// class is the colour of a change.
 func (r *comparedRow) class() string {
 	switch {
 	case r.After == compare.Hot && r.Before != compare.Hot:

@@ -8,7 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// coverageLimits bounds what the page lists.
 type coverageLimits struct{ files, functions, lines int }
 
 // maxCoverage has the limits of Write; tests have smaller ones.
@@ -55,7 +54,6 @@ type coverageKind struct {
 	of func(*coverage.Summary) coverage.Ratio
 }
 
-// changedKind is the kind of the lines that a patch adds.
 const changedKind = "changed"
 
 // kinds returns the kinds that the coverage has, in the order of the columns.
@@ -77,7 +75,6 @@ func (c *pageCoverage) kinds() (some []coverageKind) {
 	return some
 }
 
-// addRow adds the numbers of a row now and, if was is not nil, in the baseline.
 func (k *coverageKind) addRow(now, was *coverage.Summary) {
 	r := k.of(now)
 	k.All, k.Ran = append(k.All, r.Total), append(k.Ran, r.Covered)
@@ -98,14 +95,12 @@ type coverageFuncs struct {
 	Stopped   []int    `json:"stopped"` // numbers of functions that ran in the baseline and no longer run
 }
 
-// A coveredFile is a source file.
 type coveredFile struct {
 	coverage.File
 	source  *coverageSource // nil if it is not shown
 	changed []uint32        // lines that a patch adds
 }
 
-// pageCoverage is the coverage that the page shows.
 type pageCoverage struct {
 	*coverage.Coverage
 	change    *CoverageChange // never nil
@@ -195,7 +190,6 @@ func (c *pageCoverage) limit(most coverageLimits) {
 	}
 }
 
-// mostRanFirst orders files by how much ran in them.
 func mostRanFirst(a, b *coveredFile) int {
 	return cmp.Or(
 		cmp.Compare(b.Total.Functions.Covered, a.Total.Functions.Covered), cmp.Compare(b.Total.Lines.Covered, a.Total.Lines.Covered),
@@ -203,7 +197,6 @@ func mostRanFirst(a, b *coveredFile) int {
 	)
 }
 
-// data lays out the tree, the files and the functions in columns.
 func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	counts := true
 	if src.view != nil {
@@ -293,7 +286,6 @@ func (c *pageCoverage) addKinds(d *coverageData, tree []coverage.Row) {
 	}
 }
 
-// changedLines counts the lines that a patch adds and that have code.
 func (f *coveredFile) changedLines() (r coverage.Ratio) {
 	for _, n := range f.changed {
 		if i, ok := slices.BinarySearchFunc(f.Lines, n, func(l coverage.Line, n uint32) int { return cmp.Compare(l.Number, n) }); ok {

@@ -11,7 +11,6 @@ import (
 // user opens one of its files.
 const partSize = 128 << 10
 
-// size estimates the bytes of the file's data.
 func (f *coveredFile) size() int {
 	n := 6*len(f.Lines) + 12*len(f.Regions) + 16*len(f.Branches) + 100*len(f.Decisions) + 100*len(f.Expansions) + 40
 	if f.source != nil {
@@ -47,7 +46,6 @@ type partData struct {
 	Expansions []expansionData `json:"expansions"`
 }
 
-// A branchData is a branch: how often each of its ways was taken.
 type branchData struct {
 	At    [2]uint32 `json:"at"` // line and column, 0 if that is unknown
 	Ways  []uint64  `json:"ways"`
@@ -82,7 +80,6 @@ type expansionData struct {
 	Of   *partData `json:"of"`
 }
 
-// instanceData is one of several functions that begin on a line.
 type instanceData struct {
 	Function int       `json:"function"` // number among those of the file
 	Of       *partData `json:"of"`

@@ -20,7 +20,6 @@ const (
 	maxPathEnds = 40
 )
 
-// A coverageSource is the text of a source file.
 type coverageSource struct {
 	From string `json:"from"` // its path below the folder in which it was found
 	Text string `json:"text"` // lines end with line feeds
@@ -104,7 +103,6 @@ func (f *coveredFile) fits(text string) bool {
 	return uint64(last) <= uint64(strings.Count(text, "\n"))
 }
 
-// readSource finds a file below the folders and returns its text, and its path from there.
 func readSource(roots []*os.Root, recorded string) (text, from string, err error) {
 	for _, root := range roots {
 		for _, name := range pathEnds(recorded) {
@@ -142,7 +140,6 @@ func pathEnds(recorded string) []string {
 	return ends
 }
 
-// errNoText is about a file that is too large or not UTF-8.
 var errNoText = errors.New("not a text to show")
 
 // readText reads a source file. A file of more than maxSourceFile bytes is not read to its end.
@@ -162,7 +159,6 @@ func readText(root *os.Root, name string, size int64) (string, error) {
 	return cleanText(data)
 }
 
-// cleanText cleans the lines of a source file. Tabs stay.
 func cleanText(data []byte) (string, error) {
 	if len(data) > maxSourceFile || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", errNoText

@@ -46,7 +46,6 @@ func (t *nameTable) add(name string) int {
 	return int(t.Of(clean(name)))
 }
 
-// addOrNone is add, but -1 for an empty name.
 func (t *nameTable) addOrNone(name string) int {
 	if name == "" {
 		return -1
@@ -143,7 +142,6 @@ type block struct {
 	text     []byte
 }
 
-// Types of blocks.
 const (
 	plainBlock = "application/json"
 	gzipBlock  = "application/gzip" // of JSON, in base64
@@ -192,7 +190,7 @@ func (w *blockWriter) encode(data any) error {
 	return err
 }
 
-// encodeField writes a field as JSON. Columns of whole numbers are most of the text.
+// Columns of whole numbers are most of the text.
 func (w *blockWriter) encodeField(field any) error {
 	var text []byte
 	switch column := field.(type) {

@@ -16,7 +16,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/parallel"
 )
 
-// A document is the file, with the fields of its template.
 type document struct {
 	Title  string
 	Policy string
@@ -32,14 +31,12 @@ type document struct {
 	ids    []string   // of the pages, in their order
 }
 
-// A documentSet is a set as the template shows it.
 type documentSet struct {
 	Index        int
 	Label, About string
 	Pages        []*page
 }
 
-// documentFacts are the facts about the sets for frame.js.
 type documentFacts struct {
 	Sets   []setFacts `json:"sets"`
 	Served bool       `json:"served,omitempty"`
@@ -52,7 +49,6 @@ type setFacts struct {
 	Pages    []string `json:"pages"`
 }
 
-// A madePage is a page of a set that is being made.
 type madePage struct {
 	page   *page
 	blocks []block // the page's data
@@ -163,7 +159,6 @@ func (d *document) addSet(s *set, pages []*page) {
 	d.facts = append(d.facts, facts)
 }
 
-// addBlock adds a block of data.
 func (d *document) addBlock(id string, data any) error {
 	b, err := encodeBlock(id, data)
 	if err != nil {
@@ -173,7 +168,6 @@ func (d *document) addBlock(id string, data any) error {
 	return nil
 }
 
-// encodeParts returns the blocks of further data of a page.
 func encodeParts(id string, parts []func() any) ([]block, error) {
 	blocks, errs := make([]block, len(parts)), make([]error, len(parts))
 	parallel.Each(len(parts), func(i int) {
@@ -185,7 +179,6 @@ func encodeParts(id string, parts []func() any) ([]block, error) {
 // coreScripts come before the scripts of the pages, which use them.
 var coreScripts = []string{"core", "frame", "table", "plot", "tree"}
 
-// titleLabels is how many profiles a title names.
 const titleLabels = 4
 
 // finish adds the parts that depend on all sets: the facts about them, the title, and
@@ -230,7 +223,6 @@ func joinAssets(beginning string, core, pages []string, suffix, before, after st
 	return b.String()
 }
 
-// hashOf returns the hash of a text for a content security policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -14,7 +14,6 @@ type edgeTable struct {
 	symbols numbering.Table[profile.Symbol] // the callers and the targets
 }
 
-// A tableEdge is an edge with numbers for its symbols.
 type tableEdge struct {
 	kind       profile.EdgeKind
 	caller     int32 // number of its symbol
@@ -57,7 +56,6 @@ func (s *source) edgeName(symbol int32) string {
 	return s.symbolName(sym)
 }
 
-// An edgeView is a view with a table of its edges.
 type edgeView struct {
 	profile.View
 	table *edgeTable

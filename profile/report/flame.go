@@ -56,13 +56,11 @@ type flameFunctions struct {
 	Self  [][]uint64 `json:"self"`
 }
 
-// flameGroups are namespaces, crates, packages or files.
 type flameGroups struct {
 	Name   []int `json:"name"`
 	Colour []int `json:"colour"`
 }
 
-// flameData is the data of the page's script.
 type flameData struct {
 	Sets []*flameSet `json:"sets"`
 }
@@ -108,7 +106,6 @@ func flamePage(src *source) (*page, error) {
 	}{data.Sets[0].About, tree}, data)
 }
 
-// A callTree builds the tree of a stack set.
 type callTree struct {
 	src     *source
 	set     *profile.StackSet
@@ -179,7 +176,6 @@ func (t *callTree) class(word string) uint8 {
 	return uint8(i)
 }
 
-// name returns the name of a box.
 func (t *callTree) name(label int32) string {
 	if label < 0 {
 		return ""
@@ -205,10 +201,8 @@ func (t *callTree) groupAndShort(label int32) (group, short string) {
 	return clean(p.group(t.src.java())), short
 }
 
-// java reports whether the names are names of the JVM.
 func (s *source) java() bool { return s.features.Bytecodes }
 
-// data lays out both trees and the functions that they refer to.
 func (t *callTree) data() *flameSet {
 	d := &flameSet{
 		Name: clean(t.set.Name), Description: clean(t.set.Description), Partial: t.set.Partial, Stacks: t.stacks,
@@ -267,7 +261,6 @@ func (t *callTree) functions(d *flameSet) {
 	}
 }
 
-// pickAll returns the elements at the given indexes.
 func pickAll(from []uint64, at []int32) []uint64 {
 	out := make([]uint64, len(at))
 	for i, n := range at {

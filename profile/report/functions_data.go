@@ -44,7 +44,6 @@ type functionsData struct {
 	EdgesOmitted int      `json:"edgesOmitted"`
 }
 
-// A hexColumn is written as strings in hexadecimal.
 type hexColumn []uint64
 
 // MarshalJSON implements [encoding/json.Marshaler].
@@ -70,7 +69,6 @@ type functionLabels struct {
 	Value    []int `json:"value"`    // numbers of names
 }
 
-// edgeRows are edges by caller.
 type edgeRows struct {
 	Function []int              `json:"function"` // ascending
 	Kind     []profile.EdgeKind `json:"kind"`
@@ -125,13 +123,11 @@ type columnWriter struct {
 	lines  bool // some function has one
 }
 
-// A rowLabel is a label of the function in a row.
 type rowLabel struct {
 	row int32
 	profile.Label
 }
 
-// newColumns makes the columns that the profile has data for.
 func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWriter {
 	w := &columnWriter{src: src, d: d, rows: c.rows, row: make([]int32, c.all+len(c.extra))}
 	for i := range w.row {
@@ -164,7 +160,6 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	return w
 }
 
-// columnIf returns a column of n rows, or nil if the profile does not have it.
 func columnIf[V any](there bool, n int) []V {
 	if !there {
 		return nil
@@ -172,14 +167,12 @@ func columnIf[V any](there bool, n int) []V {
 	return make([]V, n)
 }
 
-// setRow sets a row of a column, if the profile has the column.
 func setRow[V any](column []V, row int32, value V) {
 	if column != nil {
 		column[row] = value
 	}
 }
 
-// makeBlocks makes the columns of the blocks of the first functions.
 func (w *columnWriter) makeBlocks() {
 	n := 0
 	for i := range w.rows {
@@ -195,7 +188,6 @@ func (w *columnWriter) makeBlocks() {
 	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Offsets, n)
 }
 
-// addFunction fills in the row of the function with an index.
 func (w *columnWriter) addFunction(index int, f *profile.Function) {
 	row, d := w.row[index], w.d
 	if row < 0 {
@@ -239,7 +231,6 @@ func (w *columnWriter) addFunction(index int, f *profile.Function) {
 	}
 }
 
-// number numbers the names of the rows.
 func (w *columnWriter) number(names *nameTable) {
 	slices.SortStableFunc(w.labels, func(a, b rowLabel) int { return cmp.Compare(a.row, b.row) })
 	labels, d := w.labels, w.d
@@ -273,7 +264,6 @@ func (c *collectedFunctions) numberNames(t *nameTable) {
 	}
 }
 
-// addEdges adds the edges of the functions, the most frequent if there are too many.
 func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	for k := profile.EdgeKind(0); k <= profile.MemOpSize; k++ {
 		name := ""

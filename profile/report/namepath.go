@@ -64,7 +64,6 @@ func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	return append(filePath(sym.File), p...)
 }
 
-// filePath returns folder and file, the path of functions whose names have none.
 func filePath(file string) namePath {
 	if file == "" {
 		return namePath{noFile}
@@ -105,8 +104,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// objectivePath splits the methods of Objective-C, "-[Class selector:]", and
-// blocks in them, "__18-[Class selector:]_block_invoke"; nil for other names.
+// objectivePath splits "-[Class selector:]" and blocks in it, "__18-[Class selector:]_block_invoke"; nil for other names.
 func objectivePath(name string) namePath {
 	start := strings.TrimLeft(name, "_0123456789")
 	if !strings.HasPrefix(start, "-[") && !strings.HasPrefix(start, "+[") {
@@ -210,7 +208,6 @@ func implementation(p namePath) namePath {
 	return append(head, p[1:]...)
 }
 
-// splitPlain splits a type's path.
 func splitPlain(text string) namePath {
 	var p namePath
 	for len(p) < maxPath {
@@ -235,7 +232,6 @@ func outside(text, sep string) int {
 	return -1
 }
 
-// A nameSplitter splits a name into its parts.
 type nameSplitter struct {
 	text string
 	// isReturn: the part, and all before, belong to the type that the function returns.
@@ -311,7 +307,6 @@ type brackets struct {
 	kind [128]int // how many are open of each
 }
 
-// depth returns how many brackets are open.
 func (b *brackets) depth() int { return len(b.open) }
 
 // step processes the word or sign that text begins with and returns its length.

@@ -35,13 +35,11 @@ type cutoffPoint struct {
 	Anchor     string
 }
 
-// A cutoffLine joins the points of two cutoffs that follow each other.
 type cutoffLine struct {
 	X1, X2 template.HTMLAttr
 	Y1, Y2 int
 }
 
-// A cutoffTick is a power of ten.
 type cutoffTick struct {
 	Y    int
 	Text string
@@ -117,13 +115,11 @@ func newCutoffChart(src *source) *cutoffChart {
 	return c
 }
 
-// powerText prints ten to the power of n.
 func powerText(n int) string {
 	units := []string{"", " K", " M", " G", " T", " P", " E"}
 	return [...]string{"1", "10", "100"}[n%3] + units[min(n/3, len(units)-1)]
 }
 
-// percentAttr is an attribute that is a share of a drawing's width.
 func percentAttr(name string, share float64) template.HTMLAttr {
 	return template.HTMLAttr(name + `="` + strconv.FormatFloat(math.Round(share*1e5)/1e3, 'f', -1, 64) + `%"`)
 }

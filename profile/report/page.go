@@ -27,7 +27,6 @@ type page struct {
 	parts []func() any
 }
 
-// newPage makes a page. Its template shows text, its script data.
 func newPage(id, title string, text, data any) (*page, error) {
 	body, err := execute(id, text)
 	if err != nil {
@@ -36,7 +35,6 @@ func newPage(id, title string, text, data any) (*page, error) {
 	return &page{ID: id, Title: title, Body: body, data: data}, nil
 }
 
-// HasScript reports whether a script takes over the page.
 func (p *page) HasScript() bool { return pageAssets(p.ID, ".js") != nil }
 
 // maxStaticRows bounds the lists of a page without scripts.
@@ -96,7 +94,6 @@ func (s *source) with(names *nameTable) *source {
 	return &own
 }
 
-// cleanIdentity cleans the texts of an identity.
 func cleanIdentity(id *profile.Identity) {
 	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer, &id.ReadableBy} {
 		*text = clean(*text)
@@ -109,7 +106,6 @@ func cleanIdentity(id *profile.Identity) {
 	}
 }
 
-// uniqueLabels numbers the labels that several profiles share.
 func uniqueLabels(all []*source) {
 	number := make(map[string]int)
 	for _, s := range all {

@@ -27,7 +27,6 @@ type series struct {
 	Unnamed bool
 }
 
-// A plotLine is a threshold.
 type plotLine struct {
 	At   float64 // percent of the axis
 	Text string
@@ -41,7 +40,6 @@ func (t tick) FromTop() float64 { return tenths(100 - t.At) }
 // FromTop returns the position from above, as SVG counts.
 func (l plotLine) FromTop() float64 { return tenths(100 - l.At) }
 
-// Legend reports whether a legend is needed.
 func (p *plot) Legend() bool {
 	named := 0
 	for _, s := range p.Series {
@@ -52,7 +50,6 @@ func (p *plot) Legend() bool {
 	return named > 1
 }
 
-// html draws the plot.
 func (p *plot) html() (template.HTML, error) {
 	if p.Label == "" {
 		p.Label = p.Title

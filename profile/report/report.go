@@ -59,10 +59,8 @@ var pageFuncs = []struct {
 	{coverageID, false, coveragePage},
 }
 
-// coverageID names the page of coverage.
 const coverageID = "coverage"
 
-// comparisonID names the page that compares two profiles.
 const comparisonID = "comparison"
 
 // A set is the pages of one profile, or the comparison of two. The report shows one set at a time.
@@ -73,7 +71,6 @@ type set struct {
 	pages        []pageMaker
 }
 
-// A pageMaker makes one page of a set. It puts the names in the page's data into the given table.
 type pageMaker struct {
 	id   string
 	late bool
@@ -99,7 +96,6 @@ func Write(w io.Writer, sources []Source, opt Options) error {
 	return d.write(w)
 }
 
-// newSets returns the sets of a report, one at least.
 func newSets(sources []Source, opt Options) ([]*set, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("no profile to report on")
@@ -132,7 +128,6 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 	return sets, nil
 }
 
-// addPage adds a page, and names it in errors.
 func (s *set) addPage(id string, late bool, make func(*nameTable) (*page, error)) {
 	s.pages = append(s.pages, pageMaker{id, late, func(names *nameTable) (*page, error) {
 		p, err := make(names)

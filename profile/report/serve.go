@@ -109,8 +109,7 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// isLocal reports whether the Host of a request can only mean this machine. The
-// port may differ because it may be forwarded from another one.
+// isLocal reports whether a Host can only mean this machine. The port may differ: it may be forwarded from another one.
 func isLocal(host string) bool {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -135,7 +134,6 @@ type answer struct {
 	size   int    // unpacked
 }
 
-// newAnswer compresses the text of an answer.
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
 	// It stays on this machine: fast compression matters more than a small size.
 	var packed bytes.Buffer
@@ -184,7 +182,6 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptsGzip reports whether an Accept-Encoding allows gzip.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(part, ";")

@@ -18,7 +18,6 @@ type staticTree struct {
 	More       uint64 // nodes that are lighter
 }
 
-// A treeRow is a node; Indent has a space for each level, of at most 40.
 type treeRow struct {
 	Indent, Name         string
 	Weight, Share, Extra string
@@ -71,7 +70,6 @@ func newStaticTree(d *treeData, values []flameValue, value, classes int, name fu
 	return t
 }
 
-// staticFlame is the call tree of the first set by its first value.
 func staticFlame(src *source, sets []*flameSet) (template.HTML, error) {
 	set := sets[0]
 	value := slices.IndexFunc(set.All, func(all uint64) bool { return all > 0 })
@@ -85,7 +83,6 @@ func staticFlame(src *source, sets []*flameSet) (template.HTML, error) {
 	return execute("static-tree", t)
 }
 
-// staticTreemap is the tree of names by the value to begin with.
 func staticTreemap(src *source, d *treemapData) (template.HTML, error) {
 	var byClass [][]float64
 	for c := range d.Classes {

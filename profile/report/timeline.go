@@ -19,7 +19,6 @@ type timeline struct {
 	unlisted  int // functions that runs called and the profile has no record of
 }
 
-// A starter is a function that some run called.
 type starter struct {
 	symbol  profile.Symbol
 	runs    int // that called it
@@ -31,10 +30,8 @@ type starter struct {
 	size    uint64
 }
 
-// spread is the greatest difference between the ranks in the runs.
 func (s *starter) spread() int { return s.max - s.min }
 
-// A run is an order of first calls.
 type run struct {
 	weight uint64
 	mean   bool    // computed from several runs
@@ -90,7 +87,6 @@ func newTimeline(v profile.View) *timeline {
 	return t
 }
 
-// findRecords finds the records of the functions in the profile.
 func (t *timeline) findRecords(v profile.View, at *numbering.Table[profile.Symbol]) {
 	for f := range profile.ReusedFunctions(v) {
 		if i := at.Find(f.Symbol); i >= 0 && t.functions[i].index < 0 {
@@ -163,7 +159,6 @@ func (t *timeline) medianSpread() (spread int, ok bool) {
 	return all[(len(all)-1)/2], true
 }
 
-// inAll is the number of functions that all runs called.
 func (t *timeline) inAll() (n int) {
 	for i := range t.functions {
 		if t.functions[i].runs == len(t.runs) {
@@ -173,7 +168,6 @@ func (t *timeline) inAll() (n int) {
 	return n
 }
 
-// longest is the greatest number of functions that a run called.
 func (t *timeline) longest() (n int) {
 	for _, r := range t.runs {
 		n = max(n, len(r.calls))

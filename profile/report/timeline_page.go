@@ -22,7 +22,6 @@ const (
 	staticStarters = 100
 )
 
-// timelineText is the data of the page's template.
 type timelineText struct {
 	Plots, Curves       []template.HTML
 	Runs                []runRow
@@ -40,14 +39,12 @@ type timelineText struct {
 	NoBalanced, Several bool
 }
 
-// A runRow is a run that is drawn.
 type runRow struct {
 	Name, Color    string
 	Weight, Called uint64
 	Agreement      string
 }
 
-// A starterRow is a function, with its ranks in the runs.
 type starterRow struct {
 	Rank                 uint64
 	Mean                 string
@@ -55,7 +52,6 @@ type starterRow struct {
 	Min, Max, Runs, Size uint64
 }
 
-// An orderRow says how an order of the functions touches pages.
 type orderRow struct {
 	Name, About string
 	Color       string
@@ -133,7 +129,6 @@ func timelinePage(src *source) (*page, error) {
 	return newPage("timeline", "First calls", text, data)
 }
 
-// drawnRuns returns the indexes of the runs to draw, which have the greatest weights.
 func (t *timeline) drawnRuns() []int {
 	all := make([]int, len(t.runs))
 	for i := range all {
@@ -146,7 +141,6 @@ func (t *timeline) drawnRuns() []int {
 	return all
 }
 
-// runName names a run by its number in the profile, from 1.
 func (t *timeline) runName(i int) string {
 	if t.runs[i].mean {
 		return "mean of the runs"
@@ -154,10 +148,8 @@ func (t *timeline) runName(i int) string {
 	return fmt.Sprintf("run %d", i+1)
 }
 
-// runColor returns the colour of the i-th run or order that is drawn.
 func runColor(i int) string { return fmt.Sprintf("c%d", i%maxRuns) }
 
-// data lays out the functions in columns.
 func (t *timeline) data(src *source) *timelineData {
 	first := t.firstAddress()
 	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1, Curves: []*plotData{}, Orders: []string{}}
@@ -174,7 +166,6 @@ func (t *timeline) data(src *source) *timelineData {
 	return d
 }
 
-// list lists the first functions for the page without scripts.
 func (t *timeline) list(src *source, text *timelineText) {
 	for i := range t.functions[:min(len(t.functions), staticStarters)] {
 		f := &t.functions[i]
@@ -221,7 +212,6 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// firstAddress is the lowest address of the called functions.
 func (t *timeline) firstAddress() int64 {
 	low := int64(math.MaxInt64)
 	for i := range t.functions {
@@ -305,7 +295,6 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 	return points, thinned
 }
 
-// dotWidth returns the size of dots in pixels for their number.
 func dotWidth(n int) float64 {
 	switch {
 	case n <= 200:
@@ -316,13 +305,11 @@ func dotWidth(n int) float64 {
 	return 3
 }
 
-// wholeText labels whole numbers.
 func wholeText(v float64) string { return countText(uint64(math.Round(v))) }
 
 // orderUntil are the shares of first calls, in percent, in the table of orders. Each is one of curveShares.
 var orderUntil = []float64{25, 50, 75, 100}
 
-// addCurves draws and lists the page faults of orders.
 func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData) error {
 	orders := pageOrders(src.view, t)
 	if orders == nil {
@@ -364,7 +351,6 @@ func newOrderCell(s, base *order.Score) orderCell {
 	return c
 }
 
-// pageText names a size of pages.
 func pageText(size uint64) string { return fmt.Sprintf("%d KiB", size>>10) }
 
 // drawCurves draws the page faults of orders for one page size: over the first

@@ -8,10 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// pageSizes are the page sizes for which page faults are counted, in bytes.
 var pageSizes = []uint64{4 << 10, 16 << 10}
 
-// curveSteps is the number of points of a curve of page faults.
 const curveSteps = 256
 
 // A pageOrder describes how one order of the functions touches pages.
@@ -117,7 +115,6 @@ func newProgram(v profile.View) *program {
 // name returns the function's name in the image, "" if the profile does not have the function.
 func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
 
-// firstCallOrder returns the functions by mean rank.
 func (t *timeline) firstCallOrder(p *program) (names []string) {
 	for i := range t.functions {
 		if name := p.name(&t.functions[i].symbol); name != "" {
@@ -127,7 +124,6 @@ func (t *timeline) firstCallOrder(p *program) (names []string) {
 	return names
 }
 
-// callCount returns the number of first calls in all runs.
 func (t *timeline) callCount() (n int) {
 	for _, r := range t.runs {
 		n += len(r.calls)

@@ -8,7 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxTreemapNodes limits the boxes of a treemap.
 const maxTreemapNodes = 40_000
 
 // treemapData is the tree of functions by namespace, package or file. Classes are their temperatures.
@@ -31,7 +30,6 @@ type treemapLabels struct {
 	Colour []int `json:"colour"`
 }
 
-// A measure is a number that areas can represent.
 type measure struct {
 	flameValue
 	of func(*profile.Function) uint64
@@ -73,7 +71,6 @@ func treemapPage(src *source) (*page, error) {
 	}{data.Counts, tree}, data)
 }
 
-// A treemap builds the tree of names.
 type treemap struct {
 	src     *source
 	data    *treemapData
@@ -149,7 +146,6 @@ func (m *treemap) stackValues() (set profile.StackSet, values []int) {
 	return set, nil
 }
 
-// stacks adds the weights of stacks to the functions on top of them.
 func (m *treemap) stacks(set profile.StackSet, values []int) {
 	amounts := make([]uint64, len(m.data.Values))
 	for s := range set.ReusedStacks {
@@ -173,7 +169,6 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 	}
 }
 
-// heatOfWord returns the temperature that a label names.
 func heatOfWord(word string) heat {
 	switch word {
 	case "hot":
@@ -201,7 +196,6 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 	return m.weights.child(node, m.labels.Of(treemapLabel{path[len(path)-1], full}))
 }
 
-// pathOf returns the path of a function with the demangled name readable.
 func (s *source) pathOf(symbol *profile.Symbol, readable string) namePath {
 	return pathOf(symbol, readable, s.java())
 }

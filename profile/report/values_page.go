@@ -21,13 +21,11 @@ const (
 	staticTargets = 4
 )
 
-// kindTitles name the kinds of edges on the page.
 var kindTitles = map[profile.EdgeKind]string{
 	profile.Call: "Calls", profile.IndirectCall: "Indirect calls", profile.Receiver: "Receivers",
 	profile.TypeCheck: "Type checks", profile.MemOpSize: "Memory operations",
 }
 
-// kindWords name one edge of a kind.
 var kindWords = map[profile.EdgeKind]string{
 	profile.Call: "Call", profile.IndirectCall: "Indirect call", profile.Receiver: "Receiver",
 	profile.TypeCheck: "Type check", profile.MemOpSize: "Memory",
@@ -48,14 +46,12 @@ type valuesText struct {
 	MostSizes, GreatestSize int
 }
 
-// A kindRow sums up the sites of one kind; a dash means that a number does not apply to the kind.
 type kindRow struct {
 	Title                        string
 	Sites, Single, Total         uint64
 	Top, Unknown, Promoted, Part string
 }
 
-// A siteRow is a site in the list without scripts.
 type siteRow struct {
 	Kind, Name, Place string
 	Total             uint64
@@ -65,7 +61,6 @@ type siteRow struct {
 	Promoted          bool
 }
 
-// A targetRow is a target or size of a siteRow.
 type targetRow struct {
 	Name     string
 	Unknown  bool
@@ -148,7 +143,6 @@ func newKindRow(k kindTotal) kindRow {
 	return row
 }
 
-// placeText names a site in its function.
 func (s *valueSite) placeText(bytecode bool) string {
 	place := "site " + strconv.Itoa(int(s.site))
 	if bytecode {
@@ -160,7 +154,6 @@ func (s *valueSite) placeText(bytecode bool) string {
 	return place
 }
 
-// targetName names a target, or says why it has no name.
 func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	switch {
 	case s.kind == profile.MemOpSize:
@@ -171,7 +164,6 @@ func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	return src.edgeName(t.symbol)
 }
 
-// sizeText names the range of lengths that a length belongs to.
 func sizeText(size uint64) string {
 	switch low, high := sizeRangeOf(size); {
 	case high == math.MaxUint64 && size == low:
@@ -183,7 +175,6 @@ func sizeText(size uint64) string {
 	}
 }
 
-// row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
 		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Bytecodes),
@@ -207,7 +198,6 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	return row
 }
 
-// data lays out sites and targets in columns.
 func (t *siteTable) data(src *source) *valuesData {
 	d := &valuesData{Bytecode: src.features.Bytecodes}
 	kinds := make(map[profile.EdgeKind]int)
@@ -249,7 +239,6 @@ func (t *siteTable) data(src *source) *valuesData {
 	return d
 }
 
-// drawSizes draws the counts of memory operations by length.
 func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	type bar struct {
 		Short, Long  string

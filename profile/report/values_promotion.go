@@ -62,7 +62,6 @@ type promotion struct {
 	hot uint64 // least count of a site that LLVM promotes; 0 if unknown
 }
 
-// setFate predicts the fate of a site.
 func (p *promotion) setFate(s *valueSite) {
 	switch s.kind {
 	case profile.IndirectCall:
@@ -127,7 +126,6 @@ func sizeVersions(s *valueSite) (n int, f fate) {
 	return 0, isWithoutSize
 }
 
-// promotedTargets returns the targets that are promoted at the site.
 func (s *valueSite) promotedTargets() []valueTarget {
 	if s.kind != profile.MemOpSize {
 		return s.targets[:s.promoted]
@@ -141,7 +139,6 @@ func (s *valueSite) promotedTargets() []valueTarget {
 	return list
 }
 
-// reaches reports whether n is at least the given percentage of total.
 func reaches(n, total, percent uint64) bool {
 	nHigh, nLow := bits.Mul64(n, 100)
 	high, low := bits.Mul64(total, percent)

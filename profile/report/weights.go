@@ -34,24 +34,20 @@ type weightTree struct {
 	entryValue []uint64 // len(values) for each
 }
 
-// A treeNode is the child of a node with a label.
 type treeNode struct{ parent, label int32 }
 
-// newWeightTree returns a tree that has only its root.
 func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	t := &weightTree{values: values, classes: max(classes, 1)}
 	t.newNode(treeNode{-1, -1})
 	return t
 }
 
-// expect makes room for nodes and for entries.
 func (t *weightTree) expect(nodes, entries int) {
 	t.nodes, t.own, t.first = slices.Grow(t.nodes, nodes), slices.Grow(t.own, nodes), slices.Grow(t.first, nodes)
 	t.entryClass, t.entryNext = slices.Grow(t.entryClass, entries), slices.Grow(t.entryNext, entries)
 	t.entryValue = slices.Grow(t.entryValue, entries*len(t.values))
 }
 
-// newNode adds a node without entries.
 func (t *weightTree) newNode(n treeNode) int32 {
 	t.nodes, t.own = append(t.nodes, n), append(t.own, -1)
 	return int32(len(t.nodes) - 1)
@@ -107,7 +103,6 @@ func (c *combined) addValue(how profile.Combine, value uint64) {
 	c.value, c.some = value, true
 }
 
-// combine combines two values of a type; sums stop at 2^64-1.
 func combine(how profile.Combine, a, b uint64) uint64 {
 	switch how {
 	case profile.Min:
@@ -138,7 +133,6 @@ func (t *weightTree) columns() (additive, other []column) {
 	return additive, other
 }
 
-// ends returns the values that end at a node.
 func (t *weightTree) ends(node int32, col column) (sum combined) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		if col.class < 0 || int(t.entryClass[e]) == col.class {
@@ -153,7 +147,6 @@ func (t *weightTree) totals(col column) []uint64 {
 	return t.totalsIn(make([]uint64, len(t.own)), col)
 }
 
-// totalsIn is totals in the memory of a list with an element for each node.
 func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
 	how, nodes := t.values[col.value].Combine, t.nodes
 	clear(totals)
@@ -264,7 +257,6 @@ func (g *grownTree) sizes() []int {
 	return sizes
 }
 
-// cut keeps the first n nodes.
 func (g *grownTree) cut(n int) {
 	g.parent, g.label, g.kids = g.parent[:n], g.label[:n], g.kids[:n]
 	for _, columns := range [][][]uint64{g.self, g.total, g.other} {
@@ -367,7 +359,6 @@ func (t *weightTree) grow(limit int) *grownTree {
 	return g
 }
 
-// whole returns the combination of all values of one kind.
 func (t *weightTree) whole(value int) uint64 {
 	var sum combined
 	for e := range t.entryClass {

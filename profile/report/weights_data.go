@@ -90,7 +90,6 @@ func (g *grownTree) arrange(classes int, name func(label int32) string) *treeDat
 	return d
 }
 
-// at returns an entry of a column. The column may be empty.
 func at(column []uint64, i int) uint64 {
 	if len(column) == 0 {
 		return 0
@@ -117,7 +116,6 @@ func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
 	return total, self, rest
 }
 
-// parents returns the parent of each node, -1 for the root.
 func (d *treeData) parents() []int32 {
 	parents := make([]int32, len(d.Depth))
 	var path []int32
@@ -131,7 +129,6 @@ func (d *treeData) parents() []int32 {
 	return parents
 }
 
-// children returns the children of each node.
 func (d *treeData) children() [][]int32 {
 	kids := make([][]int32, len(d.Depth))
 	for i, p := range d.parents() {

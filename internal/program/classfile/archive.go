@@ -41,7 +41,6 @@ func isArchive(head []byte) bool {
 	return false
 }
 
-// An archive is one zip file being read.
 type archive struct {
 	x      *Index
 	name   string
@@ -95,7 +94,6 @@ func (a *archive) read(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// isNested reports whether a file in an archive is an archive to read, too.
 func isNested(name string) bool {
 	for _, folder := range nestedFolders {
 		if strings.HasPrefix(name, folder) {
@@ -208,13 +206,11 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	return a.buf.Bytes(), nil
 }
 
-// tooLarge is the error for an archive that exceeds its budget.
 func (a *archive) tooLarge(f *zip.File) error {
 	return flaw.File(a.member(f)).Field("decompressed size of the archive").Got("more").
 		Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
 }
 
-// member names a file of the archive for errors.
 func (a *archive) member(f *zip.File) string { return a.name + "!" + f.Name }
 
 // corrupt turns an error of the zip reader into a *[profile.FormatError]. It returns

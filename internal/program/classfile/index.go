@@ -170,7 +170,6 @@ func (x *Index) Method(class, name string, params []string, result string) (*Met
 	return c.method(name, Descriptor(params, result))
 }
 
-// method returns the method with the given name and descriptor.
 func (c *Class) method(name, descriptor string) (*Method, bool) {
 	if len(c.byName) != len(c.Methods) { // not in an index
 		for i := range c.Methods {

@@ -89,7 +89,6 @@ func (p *parser) parse(data []byte) (_ *Class, err error) {
 	return class, nil
 }
 
-// readPool locates the constants.
 func (p *parser) readPool() {
 	c := p.c
 	c.Section = "constant pool"
@@ -166,7 +165,6 @@ func (p *parser) string(a *cursor.Cursor, at int64, index uint16, field string) 
 	return s
 }
 
-// className reads the index of a class and returns its name with slashes.
 func (p *parser) className() string {
 	at := p.c.Offset()
 	offset, ok := p.constant(at, p.c.U16("this class"), tagClass, "class")

@@ -64,7 +64,6 @@ func (c *decoder) decode(r *Record) error {
 	return nil
 }
 
-// decodeFiles decodes only the files of a function.
 func (c *decoder) decodeFiles(r *Record) error {
 	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
 	d.files(r.list)
@@ -81,7 +80,6 @@ type bodyReader struct {
 	out *decoder
 }
 
-// rangeFields are the numbers of the range of a region.
 var rangeFields = [4]string{"line delta", "start column", "number of lines", "end column"}
 
 func (d *bodyReader) files(list *fileList) {
@@ -111,7 +109,6 @@ func (d *bodyReader) expressions() {
 	}
 }
 
-// limited reads a number and fails if it exceeds limit.
 func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	if n, ok := d.c.Short(); ok && n <= limit {
 		return n
@@ -125,12 +122,10 @@ func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	return n
 }
 
-// exceeded records the error that a number exceeds its limit.
 func (d *bodyReader) exceeded(at int64, field string, n, limit uint64) {
 	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
 }
 
-// counter reads a counter.
 func (d *bodyReader) counter(field string) counter {
 	return d.refer(counter(d.limited(field, math.MaxUint32)))
 }
@@ -153,7 +148,6 @@ func (d *bodyReader) express(c counter) {
 	d.out.expressions[c>>2].Add = c&3 == addition
 }
 
-// regions reads the regions of a virtual file.
 func (d *bodyReader) regions(file uint32) {
 	n := d.c.Count(d.c.ULEB("number of regions"), 5, "number of regions")
 	out := d.out

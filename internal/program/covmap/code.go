@@ -43,7 +43,6 @@ type functionCode struct {
 // example one with macros of many headers, stays decoded.
 const fewFiles = 2
 
-// A keptCode is the code of a function that stays decoded.
 type keptCode struct {
 	functionCode
 	byName []int32 // virtual files, by the names of their files
@@ -79,7 +78,6 @@ type decoder struct {
 	values values
 }
 
-// A fileStart holds the indexes of the first region and the first branch of a virtual file.
 type fileStart struct{ region, branch uint32 }
 
 // load decodes the regions and branches of a function. It cannot fail, because [Evaluate] has
@@ -119,12 +117,10 @@ func (c *decoder) count(f *Function) (ok bool) {
 	return true
 }
 
-// begin starts the next virtual file.
 func (c *functionCode) begin() {
 	c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
 }
 
-// lines returns the sum of the numbers of lines of all regions.
 func (c *functionCode) lines() (n uint64) {
 	for i := range c.regions {
 		n += uint64(c.regions[i].End.Line-c.regions[i].Start.Line) + 1
@@ -132,17 +128,14 @@ func (c *functionCode) lines() (n uint64) {
 	return n
 }
 
-// regionsOf returns the regions in a virtual file.
 func (c *functionCode) regionsOf(file int) []CountedRegion {
 	return c.regions[c.starts[file].region:c.starts[file+1].region]
 }
 
-// branchesOf returns the branches in a virtual file.
 func (c *functionCode) branchesOf(file int) []CountedBranch {
 	return c.branches[c.starts[file].branch:c.starts[file+1].branch]
 }
 
-// ownRegions returns the regions of the function's own code.
 func (c *functionCode) ownRegions() []CountedRegion {
 	if !c.fn.own {
 		return nil
@@ -157,7 +150,6 @@ func (f *Function) Regions() []CountedRegion {
 	return d.load(f).regions
 }
 
-// virtualFiles yields the indexes of the virtual files of a name.
 func (f *Function) virtualFiles(name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if f.kept == nil {
@@ -178,7 +170,6 @@ func (f *Function) virtualFiles(name string) iter.Seq[int] {
 	}
 }
 
-// ownIn reports whether the own code of the function is in a source file.
 func (f *Function) ownIn(file string) bool { return f.own && f.Files[f.main] == file }
 
 // maxNesting is the depth to which expansions are followed. No compiler nests them that deep.
@@ -190,7 +181,6 @@ type expansionWalk struct {
 	done []bool // virtual files that were visited
 }
 
-// begin starts a walk over the function that was loaded.
 func (w *expansionWalk) begin(code *functionCode) {
 	w.code = code
 	w.done = slices.Grow(w.done[:0], len(code.fn.Files))[:len(code.fn.Files)]

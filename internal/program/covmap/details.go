@@ -34,7 +34,6 @@ func (f *fileCollector) addDetails(functions []*Function) {
 	}
 }
 
-// fragment returns the coverage of a file by pieces, without macros.
 func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 	c := fileCollector{File: &coverage.File{Path: path}, summarizer: s}
 	s.all = s.all[:0]
@@ -54,7 +53,6 @@ type detailer struct {
 	*summarizer
 }
 
-// expand adds the expansions in pieces of a file.
 func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 	if depth > maxNesting {
 		return

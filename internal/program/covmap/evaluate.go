@@ -158,7 +158,6 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 	}
 }
 
-// A task holds what all evaluators share.
 type task struct {
 	opt         EvaluateOptions
 	functions   map[uint64]*irpgo.Function // of the profile, by name reference
@@ -169,20 +168,17 @@ type task struct {
 	spare       sync.Pool             // of evaluators
 }
 
-// An objectRecord is a record and its object.
 type objectRecord struct {
 	m *Mapping
 	*Record
 }
 
-// A lastRecord locates the last record of a name.
 type lastRecord struct {
 	m        *Mapping
 	record   int  // in task.records
 	repeated bool // the name has another record, in this object or an earlier one
 }
 
-// repeated reports whether the name of a record has several records.
 func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.last[r.Ref].repeated }
 
 // An outcome is the result of evaluating a record: a function, a mismatch, an error, or none.
@@ -196,7 +192,6 @@ type outcome struct {
 	err      error
 }
 
-// An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
 	code    decoder
@@ -257,7 +252,6 @@ func (t *task) chooseRan() map[string]bool {
 	return ran
 }
 
-// anyRan reports whether a function has a count.
 func anyRan(f *irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
@@ -282,7 +276,6 @@ var codeSeed = maphash.MakeSeed()
 // record of another kind of profile.
 const contextBit = 1 << 60
 
-// add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := e.code.decode(r.Record); err != nil {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
@@ -346,7 +339,6 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	return done
 }
 
-// decide sets the MC/DC of a function.
 func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	e.pending = e.pending[:0]
 	for i := range e.code.decisions {
@@ -364,7 +356,6 @@ func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	return nil
 }
 
-// describe sets what there is to know of a function without its regions.
 func (e *evaluator) describe(f *Function) {
 	if len(e.code.regions) > 0 {
 		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line

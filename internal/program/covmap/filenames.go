@@ -54,7 +54,6 @@ func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, e
 	return l, nil
 }
 
-// resolve makes relative names absolute.
 func (l *fileList) resolve(dir string) {
 	if dir == "" {
 		dir = l.names[0]

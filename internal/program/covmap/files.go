@@ -10,7 +10,6 @@ import (
 // Files returns the names of all source files, sorted.
 func (c *Coverage) Files() []string { return slices.Sorted(maps.Keys(c.files)) }
 
-// filesOr returns names, or the names of all files if names is nil.
 func (c *Coverage) filesOr(names []string) []string {
 	if names == nil {
 		return c.Files()
@@ -66,7 +65,6 @@ func (c *Coverage) File(name string) *File {
 	return f
 }
 
-// appendPointers appends pointers to the elements of a list.
 func appendPointers[T any](to []*T, list []T) []*T {
 	for i := range list {
 		to = append(to, &list[i])
@@ -118,13 +116,11 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	}
 }
 
-// An ownFunction is a function whose own code is in a file.
 type ownFunction struct {
 	*Function
 	sum coverage.Summary
 }
 
-// group sets Groups and Total.
 func (f *File) group(s *summarizer) {
 	byStart := func(a, b ownFunction) int { return comparePositions(a.start, b.start) }
 	if !slices.IsSortedFunc(s.own, byStart) {
@@ -240,10 +236,8 @@ type summarizer struct {
 // release gives up the segments and groups of a file, which the caller keeps.
 func (s *summarizer) release() { s.builder.out, s.own, s.functions, s.groups = nil, nil, nil, nil }
 
-// load loads the code of a function.
 func (s *summarizer) load(f *Function) { s.code = s.decoder.load(f) }
 
-// function returns the summary of the function that was loaded.
 func (s *summarizer) function() (sum coverage.Summary) {
 	f := s.code.fn
 	sum.Functions.Count(f.Count > 0)

@@ -80,12 +80,10 @@ type jsonText struct {
 	decoder *decoder        // nil if there are no functions
 }
 
-// pass hands a long text on and continues with an empty one.
 func (j *jsonText) pass() { j.b = j.p.pass(j.b) }
 
 func (j *jsonText) text(s string) { j.b = append(j.b, s...) }
 
-// comma appends a comma unless the element i is the first of its list.
 func (j *jsonText) comma(i int) {
 	if i > 0 {
 		j.b = append(j.b, ',')
@@ -108,7 +106,6 @@ func (j *jsonText) strings(list []string) {
 	j.text("]")
 }
 
-// numbers appends numbers, each but the last followed by a comma.
 func (j *jsonText) numbers(list ...uint64) {
 	for i, n := range list {
 		j.comma(i)
@@ -189,7 +186,6 @@ func (j *jsonText) expansions(f *File) {
 	}
 }
 
-// expansion appends one expansion.
 func (j *jsonText) expansion(r *CountedRegion, walk *expansionWalk, names, regions []byte) {
 	j.text(`{"branches":[`)
 	i := 0

@@ -108,7 +108,6 @@ func (p *placedBranches) reset() {
 	p.list, p.expanded, p.met, p.paths = p.list[:0], p.expanded[:0], 0, p.paths[:0]
 }
 
-// add adds the branches of a function.
 func (p *placedBranches) add(code *functionCode, name string) {
 	for file := range code.fn.virtualFiles(name) {
 		branches := code.branchesOf(file)
@@ -180,7 +179,6 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 	return dst
 }
 
-// writeTo returns a function that writes texts to w.
 func writeTo(w io.Writer) func(text []byte) error {
 	return func(text []byte) error {
 		_, err := w.Write(text)

@@ -51,7 +51,6 @@ type Position struct{ Line, Column uint32 }
 // key returns a number that orders positions by line and column.
 func (p Position) key() uint64 { return uint64(p.Line)<<32 | uint64(p.Column) }
 
-// before reports whether p lies before q.
 func (p Position) before(q Position) bool { return p.key() < q.key() }
 
 func comparePositions(a, b Position) int { return cmp.Compare(a.key(), b.key()) }
@@ -68,7 +67,6 @@ const (
 	addition
 )
 
-// constant reports whether the counter is the constant zero.
 func (c counter) constant() bool { return c&3 == zeroCounter }
 
 // A region is a range of a source file with the counter that counts it.
@@ -90,7 +88,6 @@ type region struct {
 	Kind Kind
 }
 
-// An expression adds or subtracts two counters.
 type expression struct {
 	Left, Right counter
 	Add         bool // otherwise Right is subtracted

@@ -49,7 +49,6 @@ const (
 	True
 )
 
-// A decision collects the conditions of a boolean expression.
 type decision struct {
 	region
 	conditions []region // the condition with ID 0 comes first
@@ -57,7 +56,6 @@ type decision struct {
 	expanded   map[uint32]bool // virtual files of the expansions in the decision
 }
 
-// dominates reports whether a region lies in the decision.
 func (d *decision) dominates(r *region) bool {
 	return r.File == d.File && !r.Start.before(d.Start) && !d.End.before(r.End) || d.expanded[r.File]
 }
@@ -118,7 +116,6 @@ type conditionGraph struct {
 	vectors  uint64      // number of vectors
 }
 
-// An edge is one value of a condition.
 type edge struct {
 	from  int
 	value int // 0 or 1
@@ -179,7 +176,6 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 	return g, done == n
 }
 
-// A numbered test vector.
 type numbered struct {
 	number uint64
 	TestVector

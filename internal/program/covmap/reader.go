@@ -112,7 +112,6 @@ func (n sectionNames) find(im *object.Image) (*section, error) {
 	return found, nil
 }
 
-// An objectReader reads the mapping of one object.
 type objectReader struct {
 	opt     Options
 	im      *object.Image
@@ -123,7 +122,7 @@ type objectReader struct {
 	last    map[uint64]int32     // index of the last record, by name reference
 }
 
-// readObject returns the mapping in an object, nil if there is none.
+// readObject returns nil if the object has no mapping.
 func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	im, err := object.Parse(name, data, opt.Arch)
 	if err != nil {
@@ -269,7 +268,6 @@ func (o oldRecord) size() int {
 	return 20
 }
 
-// readOldRecords reads the records of one block.
 func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
 	c := cursor.New(at.Section, at.Offset+16, table, r.im.Order)
 	for i := 0; c.Len() > 0; i++ {

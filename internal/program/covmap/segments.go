@@ -49,7 +49,6 @@ func (r *CountedRegion) combine(other *CountedRegion) {
 	}
 }
 
-// divide makes the segments of regions that are sorted and differ.
 func (b *segmentBuilder) divide(regions []CountedRegion) {
 	nearest := Position{math.MaxUint32, math.MaxUint32} // end of an active region
 	for i := range regions {

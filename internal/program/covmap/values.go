@@ -1,6 +1,5 @@
 package covmap
 
-// values evaluates the expressions of a function.
 type values struct {
 	expressions []expression
 	counts      []uint64
@@ -74,7 +73,6 @@ func (v *values) step(i uint32) {
 	}
 }
 
-// at returns the value of a counter and whether it is known.
 func (v *values) at(c counter) (value uint64, state valueState) {
 	switch n := c >> 2; c & 3 {
 	case zeroCounter:

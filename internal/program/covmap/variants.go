@@ -160,7 +160,6 @@ func (t *task) recount(variants []*variant, counted map[string]*irpgo.Record) er
 	return nil
 }
 
-// addCounts adds the counts and the bitmap of a record.
 func addCounts(sum, r *irpgo.Record) {
 	sum.Counts = slices.Grow(sum.Counts, len(r.Counts))
 	for i, n := range r.Counts {

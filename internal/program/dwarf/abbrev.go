@@ -7,7 +7,6 @@ type format struct {
 	offSize  uint8 // 4, or 8 in 64-bit DWARF
 }
 
-// An attrSpec is one attribute of an abbreviation.
 type attrSpec struct {
 	attr, form uint16 // 0 for codes above 16 bits, which no producer uses
 	implicit   int64  // value of DW_FORM_implicit_const
@@ -36,7 +35,6 @@ const (
 	skipUnknown
 )
 
-// An abbrevTable holds the abbreviations of a unit.
 type abbrevTable struct {
 	dense  []abbrev // code i is at i-1: compilers number from 1
 	sparse map[uint64]*abbrev
@@ -94,7 +92,6 @@ func narrow(v uint64) uint16 {
 	return uint16(v)
 }
 
-// parseAbbrevs reads the table that begins at r.
 func parseAbbrevs(r *buf, f format) *abbrevTable {
 	t := new(abbrevTable)
 	// Attributes of many abbreviations share an array: fewer, larger allocations.
@@ -175,7 +172,6 @@ func skipOf(form uint16, f format) int32 {
 	return skipUnknown
 }
 
-// skipAttrs skips the attributes of a DIE.
 func skipAttrs(r *buf, a *abbrev, f format) {
 	for _, step := range a.skip {
 		// A step of fixed size: the most frequent case, which dominates the time.
@@ -223,7 +219,6 @@ type value struct {
 	u    uint64
 }
 
-// readValue reads an attribute.
 func readValue(r *buf, s attrSpec, f format) value {
 	v := value{form: s.form}
 	if v.form == formIndirect {

@@ -7,7 +7,6 @@ import (
 	"sort"
 )
 
-// A unitRange is addresses that a unit describes.
 type unitRange struct {
 	addrRange
 	unit int32
@@ -77,7 +76,6 @@ func (d *Data) readAranges() (all []unitRange, listed []bool) {
 	return all, listed
 }
 
-// unitStarting returns the index of the unit that starts at the offset, or -1.
 func (d *Data) unitStarting(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].off >= off })
 	if i < len(d.units) && d.units[i].off == off {
@@ -179,7 +177,6 @@ type claimSet struct {
 
 func (s *claimSet) has(unit int32) bool { return s.count[unit] > 0 }
 
-// add counts the beginning or the end of a range of the unit.
 func (s *claimSet) add(unit int32, start bool) {
 	if s.count == nil {
 		s.count = make(map[int32]int)
@@ -195,7 +192,6 @@ func (s *claimSet) add(unit int32, start bool) {
 	}
 }
 
-// first returns the unit that is first in the file.
 func (s *claimSet) first() (int32, bool) {
 	for len(s.heap) > 0 {
 		if s.has(s.heap[0]) {

@@ -39,7 +39,6 @@ const (
 	maxDepth = 2000
 )
 
-// A part is a part of a unit's data that is read at once.
 type part uint32
 
 const (
@@ -76,7 +75,6 @@ func (d *Data) maxMemory() int {
 	return freeMemory + perFileByte*d.FileSize
 }
 
-// done records that a part has been read.
 func (c *cu) done(p part) { c.d.read[c.index].Or(uint32(p)) }
 
 // maxText bounds the total bytes of names and paths in a unit's frames: strings may overlap in their sections.

@@ -27,7 +27,6 @@ func at(section []byte, off uint64, big bool) buf {
 // fail moves to the end, so that loops over what is left end, too.
 func (r *buf) fail() { r.bad, r.off = true, len(r.b) }
 
-// more reports whether there is anything left to read.
 func (r *buf) more() bool { return r.off < len(r.b) }
 
 func (r *buf) skip(n uint64) {
@@ -101,7 +100,6 @@ func (r *buf) u64() uint64 {
 	return v
 }
 
-// uint reads an unsigned number of 1, 2, 4 or 8 bytes.
 func (r *buf) uint(size uint8) uint64 {
 	switch size {
 	case 1:
@@ -138,7 +136,6 @@ func (r *buf) uleb() uint64 {
 	}
 }
 
-// sleb reads a signed LEB128 number.
 func (r *buf) sleb() int64 {
 	var v int64
 	for shift := uint(0); ; {
@@ -162,7 +159,6 @@ func (r *buf) skipULEB() {
 	}
 }
 
-// cstring returns the bytes up to the next zero, and skips the zero.
 func (r *buf) cstring() []byte {
 	n := bytes.IndexByte(r.b[r.off:], 0)
 	if n < 0 {
@@ -174,7 +170,6 @@ func (r *buf) cstring() []byte {
 	return s
 }
 
-// part returns a reader of the next n bytes and skips them.
 func (r *buf) part(n uint64) buf {
 	p := *r
 	r.skip(n)

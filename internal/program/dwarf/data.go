@@ -131,7 +131,6 @@ func (d *Data) Unit(addr uint64) int {
 	return int(d.ranges[i].unit)
 }
 
-// at returns the place at an offset in a section.
 func (d *Data) at(section string, off uint64) flaw.Place {
 	return flaw.At(d.sectionName(section), int64(off)).InFile(d.Name)
 }
@@ -143,7 +142,6 @@ func (d *Data) sectionName(name string) string {
 	return ".debug_" + name
 }
 
-// cut returns the error for a structure that the section ends within.
 func (d *Data) cut(section string, off uint64, what string) error {
 	return d.at(section, off).Field(what).Got("cut off by the end of the section").Truncated()
 }

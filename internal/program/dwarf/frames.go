@@ -130,7 +130,6 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	return dst[:start] // no outermost function, or more than maxDepth frames
 }
 
-// path returns the path of a file of the line table, made once.
 func (u *Unit) path(file uint32) string {
 	p, ok := u.paths[file]
 	if !ok {
@@ -148,7 +147,6 @@ func (u *Unit) keep(s string) string {
 	return s
 }
 
-// call decodes the DIE of a function, once.
 func (u *Unit) call(f int32) *call {
 	if c := u.calls[f]; c != nil {
 		return c
@@ -173,7 +171,6 @@ func (u *Unit) call(f int32) *call {
 	return c
 }
 
-// eachAttr calls fn for every attribute of the DIE at an offset.
 func (u *Unit) eachAttr(c *cu, off uint64, fn func(attrSpec, value)) {
 	r := at(c.d.s.Info[:c.end], off, c.d.BigEndian)
 	a := c.abbrevs.get(r.uleb())
@@ -252,7 +249,6 @@ func (u *Unit) name(off uint64) naming {
 	return n
 }
 
-// unitOf returns the unit that contains an offset of .debug_info, or nil.
 func (u *Unit) unitOf(off uint64) *cu {
 	if u.c.first <= off && off < u.c.end {
 		return u.c

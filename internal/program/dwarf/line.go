@@ -30,10 +30,8 @@ type lineTable struct {
 	sequences []sequence // by high
 }
 
-// size returns the memory of the table in bytes.
 func (t *lineTable) size() int { return 24*cap(t.rows) + 32*cap(t.sequences) + 32*cap(t.files) }
 
-// find returns the row of an address, or nil.
 func (t *lineTable) find(addr uint64) *row {
 	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].high > addr })
 	if i == len(t.sequences) || addr < t.sequences[i].low {
@@ -128,7 +126,6 @@ func (m *lineMachine) reset() {
 	m.open = false
 }
 
-// advance moves the address by a number of operations.
 func (m *lineMachine) advance(n uint64) {
 	h := &m.t.lineHeader
 	if h.maxOps <= 1 {
@@ -141,7 +138,6 @@ func (m *lineMachine) advance(n uint64) {
 	m.opIndex = uint8(n % uint64(h.maxOps))
 }
 
-// emit appends a row.
 func (m *lineMachine) emit() {
 	if !m.open {
 		m.open = true

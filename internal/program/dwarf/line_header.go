@@ -73,7 +73,6 @@ func (h *lineHeader) readHeader(c *cu) (r buf, err error) {
 	return r, nil
 }
 
-// readOldTables reads directories and files of DWARF 2 to 4.
 func (h *lineHeader) readOldTables(r *buf) {
 	for {
 		dir := r.cstring()
@@ -129,7 +128,6 @@ func (h *lineHeader) readTables(r *buf, c *cu, f format) {
 	table(func(e lineFile) { h.files = append(h.files, e) })
 }
 
-// lineString interprets a string of the header that is in r.
 func (c *cu) lineString(r *buf, v value) []byte {
 	if v.form == formString {
 		inline := at(r.b, v.u, r.big)
@@ -178,7 +176,6 @@ func (h *lineHeader) relativePath(file uint32) string {
 	return h.path(file, nil)
 }
 
-// appendPath adds a component, with one slash before it.
 func appendPath(b *strings.Builder, component []byte) {
 	if len(component) == 0 {
 		return
@@ -195,7 +192,6 @@ func appendPath(b *strings.Builder, component []byte) {
 	b.Write(component)
 }
 
-// isAbs reports whether a path is absolute on Unix or Windows.
 func isAbs(p []byte) bool {
 	switch {
 	case len(p) == 0:

@@ -41,7 +41,6 @@ func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, e
 	}
 }
 
-// rangeList appends a list of .debug_ranges.
 func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	r := at(c.rangeSec, c.rangeBase+off, c.d.BigEndian)
 	start, first := r.off, len(dst)
@@ -71,7 +70,6 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	}
 }
 
-// rnglist appends a list of .debug_rnglists.
 func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 	r := at(c.d.s.Rnglists, off, c.d.BigEndian)
 	start, first := r.off, len(dst)

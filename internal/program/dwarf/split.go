@@ -6,7 +6,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// splitUnit returns the unit of a skeleton in its .dwo or .dwp file.
 func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 	name := string(skeleton.string(skeleton.dwoName))
 	if d.OpenSplit == nil || name == "" {

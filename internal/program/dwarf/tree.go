@@ -13,13 +13,11 @@ type function struct {
 	inlined bool   // DW_TAG_inlined_subroutine
 }
 
-// A codeRange is a range of addresses of a function.
 type codeRange struct {
 	addrRange
 	function int32
 }
 
-// A tree finds the innermost function at an address.
 type tree struct {
 	functions []function
 	starts    []uint64 // of the ranges, which are disjoint and in order
@@ -31,7 +29,6 @@ type codeEnd struct {
 	function int32
 }
 
-// find returns the innermost function at an address, or -1.
 func (t *tree) find(addr uint64) int32 {
 	i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i] > addr })
 	if i == 0 || addr >= t.ranges[i-1].high {
@@ -40,7 +37,6 @@ func (t *tree) find(addr uint64) int32 {
 	return t.ranges[i-1].function
 }
 
-// size returns the memory of the tree in bytes.
 func (t *tree) size() int { return 12*len(t.functions) + 24*len(t.starts) }
 
 // readTree reads all DIEs of a unit and decodes the DIEs of functions.

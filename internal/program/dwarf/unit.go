@@ -82,7 +82,6 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 // isCompile reports whether the unit may describe code.
 func (u *unit) isCompile() bool { return u.kind != unitType && u.kind != unitSplitType }
 
-// unitAt returns the index of the unit that contains an offset of .debug_info, or -1.
 func (d *Data) unitAt(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > off })
 	if i == len(d.units) || off < d.units[i].first {
@@ -119,7 +118,6 @@ type cu struct {
 	index int // of the unit
 }
 
-// compileUnit reads the root DIE of a unit.
 func (d *Data) compileUnit(index int) (*cu, error) { return d.splitOrCompileUnit(index, nil) }
 
 // splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a split unit.
@@ -214,7 +212,6 @@ func (d *Data) badCode(off, code uint64) error {
 	return d.at("info", off).Field("abbreviation code").Got(code).Want("one of the unit's abbreviations").Corrupt()
 }
 
-// address interprets a value of class address.
 func (c *cu) address(v value) (uint64, bool) {
 	switch v.form {
 	case formAddr:
@@ -225,7 +222,6 @@ func (c *cu) address(v value) (uint64, bool) {
 	return 0, false
 }
 
-// indexedAddress returns an address of .debug_addr.
 func (c *cu) indexedAddress(index uint64) (uint64, bool) {
 	b, ok := element(c.addr, c.addrBase, index, c.addrSize)
 	if !ok {
@@ -235,7 +231,6 @@ func (c *cu) indexedAddress(index uint64) (uint64, bool) {
 	return r.uint(c.addrSize), true
 }
 
-// element returns the index-th element of a table that begins at base.
 func element(section []byte, base, index uint64, size uint8) ([]byte, bool) {
 	n := uint64(len(section))
 	if base > n || index >= (n-base)/uint64(size) {

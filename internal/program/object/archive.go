@@ -118,7 +118,6 @@ func (e *MemberError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the system.
 func (e *MemberError) Unwrap() error { return e.Err }
 
-// readMember reads the file of a member of a thin archive.
 func readMember(archive, member string) ([]byte, error) {
 	path := filepath.FromSlash(member)
 	// ar writes paths relative to the archive.

@@ -116,7 +116,6 @@ func coffStrings(data []byte, at uint64) []byte {
 	return data[at:]
 }
 
-// coffSection reads a section header.
 func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []byte) {
 	s.Name = strings.TrimRight(string(c.Bytes(8, "name")), "\x00")
 	// A name of more than eight bytes is "/" and its offset in the string table.

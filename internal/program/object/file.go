@@ -138,13 +138,11 @@ func Guard(fn func() error, files ...*File) (err error) {
 	return err
 }
 
-// offset returns where in the mapped file the address lies.
 func (f *File) offset(addr uintptr) (off int64, ok bool) {
 	off = int64(addr - uintptr(unsafe.Pointer(unsafe.SliceData(f.bytes))))
 	return off, f.mapped != nil && 0 <= off && off < int64(len(f.bytes))
 }
 
-// faulted explains why the byte at off could not be read.
 func (f *File) faulted(off int64) error {
 	if changed := f.unchanged(); changed != nil {
 		return changed
@@ -153,7 +151,6 @@ func (f *File) faulted(off int64) error {
 	return &fs.PathError{Op: "read", Path: f.name, Err: fmt.Errorf("input/output error at %#x", off)}
 }
 
-// unchanged returns an error if a mapped file was written since it was opened.
 func (f *File) unchanged() error {
 	if f.mapped == nil {
 		return nil

@@ -199,7 +199,6 @@ func machOKind(kind uint32, pie bool) Kind {
 	return 0
 }
 
-// command reads one load command.
 func (im *Image) command(c *cursor.Cursor) error {
 	at := c.Offset()
 	kind, size := c.U32("load command"), c.U32("size of the load command")
@@ -263,7 +262,6 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	im.Segments = append(im.Segments, s)
 }
 
-// fixedName returns a name from its field of 16 bytes, padded with zeros.
 func fixedName(b []byte) string {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]

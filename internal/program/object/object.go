@@ -143,13 +143,11 @@ func (im *Image) Len() int { return len(im.data) }
 // FileOffset returns where in the file the section's bytes begin.
 func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 
-// raw returns the section's bytes in the file, compressed or not.
 func (im *Image) raw(s *Section) ([]byte, error) {
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, s.Name)
 	return b, flaw.InFile(err, im.Name)
 }
 
-// at returns the position in a section at an offset in the image.
 func (im *Image) at(section string, offset int64) flaw.Place {
 	return flaw.At(section, im.base+offset).InFile(im.Name)
 }

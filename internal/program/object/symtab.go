@@ -20,7 +20,6 @@ type Symbol struct {
 	File string
 }
 
-// symtabLocation locates an image's symbol table.
 type symtabLocation struct {
 	ok bool
 
@@ -42,7 +41,6 @@ type SymbolTable struct {
 	strip   bool // remove Mach-O's leading underscore from names
 }
 
-// An entry is a symbol of code or data.
 type entry struct {
 	addr, size uint64
 	name       uint32 // offset in the strings
@@ -198,10 +196,8 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 	return nil
 }
 
-// elfSymbol decodes one symbol.
-//
-//	64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
-//	32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
+// 64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
+// 32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
 func (im *Image) elfSymbol(b []byte) (e entry, info byte, section elf.SectionIndex) {
 	o := im.Order
 	if im.PtrSize == 8 {
@@ -237,7 +233,6 @@ const (
 	nSection = 0x0e // N_SECT: defined in the section n_sect
 )
 
-// A machOPosition is the address of a symbol or of the end of a section.
 type machOPosition struct {
 	section int // from 1 on; 0 for none
 	addr    uint64
