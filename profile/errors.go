@@ -107,13 +107,12 @@ func ClassOf(err error) Class {
 // FormatError says where an input violates its format, what the reader found there, and what the format allows.
 type FormatError struct {
 	Place
-	Field string // the item being read, "number of counters"; "format" for the file as a whole
-	Got   string // the value found; may be empty
-	Want  string // the values allowed; may be empty
-	Hint  string // what the owner of the file may do; may be empty
-	Err   error  // wraps a Class
-	// Program: the input is a program, object, archive or class file and no profile.
-	Program bool
+	Field   string // the item being read, "number of counters"; "format" for the file as a whole
+	Got     string // the value found; may be empty
+	Want    string // the values allowed; may be empty
+	Hint    string // what the owner of the file may do; may be empty
+	Err     error  // wraps a Class
+	Program bool   // the input is a program, object, archive or class file and no profile
 }
 
 // Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want WANT: CLASS" without the

@@ -23,16 +23,14 @@ type Options struct {
 	// Without it frames come from DWARF alone, as in llvm-profdata; [File.Symbol] looks in the symbol table.
 	SymbolTable bool
 
-	// DebugDirs are the folders with separate debug files, by build id; nil means /usr/lib/debug.
-	DebugDirs []string
+	DebugDirs []string // the folders with separate debug files, by build id; nil means /usr/lib/debug
 	// NoDebugFiles looks for debug information only in the file itself and,
 	// for split DWARF, in the files that it names.
 	NoDebugFiles bool
 	// DWP is the package file with the units of split DWARF, instead of the file's name with ".dwp" appended.
 	DWP string
 
-	// Workers is how many compilation units [File.Batch] reads at a time; 0 means one per processor.
-	Workers int
+	Workers int // how many compilation units [File.Batch] reads at a time; 0 means one per processor
 	// CacheSize bounds in bytes the units that [File.Frames] keeps in memory; 0
 	// means 64 MiB. It always keeps the last one.
 	CacheSize int
@@ -40,8 +38,7 @@ type Options struct {
 
 // A File is a program, library or .dSYM bundle. Its methods may be called by several goroutines at once.
 type File struct {
-	// Name is the path or name that the file was opened by; of a .dSYM bundle the path of the file in it.
-	Name string
+	Name string // the path or name that the file was opened by; of a .dSYM bundle the path of the file in it
 	// Arch is the architecture: "x86_64", "aarch64" in ELF and "arm64" in Mach-O, "i386" …
 	Arch        string
 	MachO       bool // the file is Mach-O; otherwise it is ELF
@@ -50,10 +47,9 @@ type File struct {
 	// PositionIndependent: the file may be loaded at another address than it was
 	// linked for, as shared libraries and PIEs are.
 	PositionIndependent bool
-	BuildID             []byte // the GNU build id or the LC_UUID; nil without one
-	// Segments and Sections are in the order of the file; they must not be modified.
-	Segments []Segment
-	Sections []*Section
+	BuildID             []byte    // the GNU build id or the LC_UUID; nil without one
+	Segments            []Segment // in the order of the file, as Sections; do not modify them
+	Sections            []*Section
 
 	path  string // empty if not from the file system
 	opt   Options

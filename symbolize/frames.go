@@ -9,21 +9,15 @@ import (
 
 // A Frame is a function at an address, inlined or not.
 type Frame struct {
-	// Function is the linkage (mangled) name, or the name of a function without one; "" if not known.
-	Function string
+	Function string // the linkage (mangled) name, or the name of a function without one; "" if not known
 	// File is the path of the source file as the compiler was given it, made
 	// absolute with the folder of the compilation; empty if not known.
-	File string
-	// Line is 1-based; 0 if the compiler could not say.
-	Line uint32
-	// Column is 1-based; 0 if the compiler did not say.
-	Column uint32
-	// StartLine is the line where the function is declared; 0 if not known.
-	StartLine uint32
-	// Discriminator distinguishes blocks of one line.
-	Discriminator uint32
-	// IsInlined reports that the function is inlined into the function of the next frame.
-	IsInlined bool
+	File          string
+	Line          uint32 // 1-based; 0 if the compiler could not say
+	Column        uint32 // 1-based; 0 if the compiler did not say
+	StartLine     uint32 // the line where the function is declared; 0 if not known
+	Discriminator uint32 // distinguishes blocks of one line
+	IsInlined     bool   // reports that the function is inlined into the function of the next frame
 }
 
 // Frames returns the functions at a link-time address, innermost first. Without

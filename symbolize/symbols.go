@@ -11,8 +11,7 @@ type Symbol struct {
 	Name string // mangled; in Mach-O without the leading underscore
 	Addr uint64
 	Size uint64 // in bytes; 0 if the table does not say
-	// File is the base name of the source file, for local symbols of ELF files.
-	File string
+	File string // the base name of the source file, for local symbols of ELF files
 }
 
 // Symbol returns the symbol that contains the address. Of several at one address it returns the largest, of

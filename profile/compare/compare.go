@@ -15,8 +15,7 @@ type Options struct {
 	// Table is what is compared: profile.FunctionSet, or the name of a stack set. Empty means the functions if the
 	// base counted them, otherwise its first stack set.
 	Table string
-	// Value is the name of the value of the stacks; empty means the first.
-	Value string
+	Value string // the name of the value of the stacks; empty means the first
 	// Contexts combines the stacks that differ only in the line of the innermost function, so that
 	// functions in calling contexts are compared.
 	Contexts bool
@@ -80,9 +79,8 @@ type Result struct {
 
 	// Overlap is the sum over all items of the lesser of the two shares: 1 for
 	// equal distributions, 0 for nothing in common.
-	Overlap float64
-	// HotTurnover is the share of the base's hot items that are no longer hot.
-	HotTurnover float64
+	Overlap     float64
+	HotTurnover float64 // the share of the base's hot items that are no longer hot
 	// RankCorrelation compares the orders of the items by their greatest block counts (Spearman's coefficient,
 	// ties having mean ranks): 1 for equal orders, 0 for unrelated ones, -1 for opposite ones. It covers the
 	// Ranked items, which are in both profiles and ran in one of them, and is 0 if all items of a profile have one

@@ -72,8 +72,7 @@ type WriteOptions struct {
 	// signature. Functions of one file with the same name are instances of one
 	// source function: tracefiles have one function, with the sum of their calls.
 	Name func(*profile.Symbol) string
-	// Test is the name of the test for tracefiles, of letters, digits and underscores.
-	Test string
+	Test string // the name of the test for tracefiles, of letters, digits and underscores
 	// Source returns the text of a source file, for the digests in files for Coveralls. A file has no
 	// digest if Source is nil or returns an error.
 	Source func(path string) ([]byte, error)

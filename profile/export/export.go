@@ -92,9 +92,8 @@ type Options struct {
 	// a formula begin with an apostrophe.
 	RawCells bool
 	// Function selects the functions of formats of coverage; nil selects all. Other formats are written whole.
-	Function func(*profile.Symbol) bool
-	// SourceDir is put before the file names that are relative, in formats of coverage.
-	SourceDir string
+	Function  func(*profile.Symbol) bool
+	SourceDir string // put before the file names that are relative, in formats of coverage
 }
 
 // A Loss describes data of the profile that the written file lacks or represents with another meaning.

@@ -10,11 +10,10 @@ import (
 
 // symbols numbers the symbols of a file in the order of their first use and caches their display names.
 type symbols struct {
-	opt   Options
-	table numbering.Table[profile.Symbol]
-	names []string
-	// overloads reports that symbols have signatures which their names lack.
-	overloads bool
+	opt       Options
+	table     numbering.Table[profile.Symbol]
+	names     []string
+	overloads bool // reports that symbols have signatures which their names lack
 }
 
 func newSymbols(opt Options) *symbols {

@@ -18,12 +18,9 @@ type callArc struct {
 }
 
 const (
-	// maxCluster bounds the size of a cluster in bytes to one entry of the instruction TLB.
-	maxCluster = 2 << 20
-	// maxThinning is the factor by which a cluster's density may drop when another is appended.
-	maxThinning = 8
-	// unknownSize is the size, in bytes, assumed for functions of unknown size.
-	unknownSize = 64
+	maxCluster  = 2 << 20 // bounds the size of a cluster in bytes to one entry of the instruction TLB
+	maxThinning = 8       // the factor by which a cluster's density may drop when another is appended
+	unknownSize = 64      // the size, in bytes, assumed for functions of unknown size
 )
 
 // clusterOrder returns indexes of nodes in the order of C3. From the hottest function down, it appends

@@ -19,10 +19,8 @@ type Trace struct {
 
 // EvalOptions adjust [Image.Evaluate].
 type EvalOptions struct {
-	// PageSizes are in bytes and powers of two; nil means 4 KiB.
-	PageSizes []uint64
-	// Shares of the first calls, in percent, for [Score].Until.
-	Shares []float64
+	PageSizes []uint64  // in bytes and powers of two; nil means 4 KiB
+	Shares    []float64 // of the first calls, in percent, for [Score].Until
 	// Profiled are the functions, called or not, that the profile of the traces records; nil if unknown.
 	// The parts of these functions count as profiled.
 	Profiled []string
@@ -39,10 +37,9 @@ type Score struct {
 	Unknown         float64
 	Unprofiled      int
 	UnprofiledBytes uint64
-	Touched         float64 // bytes of the pages with code of called functions
-	Executed        float64 // bytes of code of called functions
-	// Until has the page faults up to each of the shares of the first calls.
-	Until []float64
+	Touched         float64   // bytes of the pages with code of called functions
+	Executed        float64   // bytes of code of called functions
+	Until           []float64 // has the page faults up to each of the shares of the first calls
 	// Area is the area under the curve of page faults over first calls, divided by the number of first calls: the
 	// mean number of page faults so far, over all points of a run.
 	Area float64

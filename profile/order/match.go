@@ -17,8 +17,7 @@ type symbolSet struct {
 
 // SymbolOptions adjust [MatchSymbols] and [NewImage]. The zero value is right for ELF.
 type SymbolOptions struct {
-	// Underscore means that all C symbols have a leading underscore, as in Mach-O.
-	Underscore bool
+	Underscore bool // means that all C symbols have a leading underscore, as in Mach-O
 }
 
 // newSymbolSet returns the set of the given names. A name that occurs several times

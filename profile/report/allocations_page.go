@@ -10,10 +10,8 @@ import (
 )
 
 const (
-	// staticContexts is the number of contexts that are listed without scripts.
-	staticContexts = 50
-	// maxHeapDots bounds the dots of the plot.
-	maxHeapDots = 4000
+	staticContexts = 50   // the number of contexts that are listed without scripts
+	maxHeapDots    = 4000 // bounds the dots of the plot
 )
 
 type allocationsText struct {
@@ -51,15 +49,14 @@ type allocationsData struct {
 	Words       []string  `json:"words"`
 	Colors      []string  `json:"colors"`
 
-	Frame   []int32 `json:"frame"`  // of nodes
-	Caller  []int32 `json:"caller"` // node; -1 for none
-	Name    []int   `json:"name"`   // of frames
-	File    []int   `json:"file"`   // name; -1 if not known
-	Line    []int32 `json:"line"`
-	Column  []int32 `json:"column"`
-	Inlined []int   `json:"inlined"`
-	// Offsets: lines count from the function's first.
-	Offsets bool      `json:"offsets"`
+	Frame   []int32   `json:"frame"`  // of nodes
+	Caller  []int32   `json:"caller"` // node; -1 for none
+	Name    []int     `json:"name"`   // of frames
+	File    []int     `json:"file"`   // name; -1 if not known
+	Line    []int32   `json:"line"`
+	Column  []int32   `json:"column"`
+	Inlined []int     `json:"inlined"`
+	Offsets bool      `json:"offsets"` // lines count from the function's first
 	Plot    *plotData `json:"plot,omitempty"`
 }
 

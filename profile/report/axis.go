@@ -16,10 +16,8 @@ const plotSize = 1000
 type axis struct {
 	lo, hi float64
 	log    bool
-	// zero is the length below a logarithmic axis for values of 0.
-	zero float64
-	// binary puts the ticks at multiples of powers of two.
-	binary bool
+	zero   float64 // the length below a logarithmic axis for values of 0
+	binary bool    // puts the ticks at multiples of powers of two
 }
 
 // linearAxis covers the values from lo to hi. An empty range becomes one of length 1.

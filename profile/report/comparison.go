@@ -15,10 +15,8 @@ import (
 const (
 	// maxComparisonRows bounds the rows of the table. It drops the rows whose share changed least.
 	maxComparisonRows = 50_000
-	// maxScatterPoints bounds the points of the drawing to the rows whose share changed most.
-	maxScatterPoints = 4_000
-	// maxComparedFrames bounds how much of a stack is in its name.
-	maxComparedFrames = 8
+	maxScatterPoints  = 4_000 // bounds the points of the drawing to the rows whose share changed most
+	maxComparedFrames = 8     // bounds how much of a stack is in its name
 )
 
 // comparisonData is the data of the page's script. A column has an entry for each function or stack that changed.
@@ -33,14 +31,13 @@ type comparisonData struct {
 	Before    []int     `json:"before"` // index in Temperatures
 	After     []int     `json:"after"`
 	// Lists has for each row the lists that contain it, a bit for each of ListTitles.
-	Lists        []int    `json:"lists"`
-	ListTitles   []string `json:"listTitles"`
-	ListCounts   []int    `json:"listCounts"` // rows of the whole lists, omitted ones included
-	Temperatures []string `json:"temperatures"`
-	Unit         string   `json:"unit"`
-	// Points is the number of rows in the drawing, the first ones.
-	Points int       `json:"points"`
-	Scale  scaleData `json:"scale"`
+	Lists        []int     `json:"lists"`
+	ListTitles   []string  `json:"listTitles"`
+	ListCounts   []int     `json:"listCounts"` // rows of the whole lists, omitted ones included
+	Temperatures []string  `json:"temperatures"`
+	Unit         string    `json:"unit"`
+	Points       int       `json:"points"` // the number of rows in the drawing, the first ones
+	Scale        scaleData `json:"scale"`
 }
 
 // scaleData is the scale of the drawing, in pixels.

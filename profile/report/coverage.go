@@ -16,12 +16,10 @@ var maxCoverage = coverageLimits{files: 20_000, functions: 250_000, lines: 4_000
 // A CoverageChange says what to compare the coverage with. The keys of its maps are paths of files.
 type CoverageChange struct {
 	// Before has the numbers of the files in a baseline, nil without a baseline. Total is their sum.
-	Before map[string]coverage.Summary
-	Total  coverage.Summary
-	// Stopped names functions that ran in the baseline and no longer run.
-	Stopped map[string][]string
-	// Lines are the lines that a patch adds, ascending; nil without a patch.
-	Lines map[string][]uint32
+	Before  map[string]coverage.Summary
+	Total   coverage.Summary
+	Stopped map[string][]string // names functions that ran in the baseline and no longer run
+	Lines   map[string][]uint32 // the lines that a patch adds, ascending; nil without a patch
 }
 
 // coverageData is the data of the page's script. The contents of files are in parts.

@@ -16,8 +16,7 @@ import (
 const (
 	maxSourceBytes = 64 << 20 // bounds the text of all source files of a profile
 	maxSourceFile  = 1 << 20  // bounds the text of one source file
-	// maxPathEnds bounds the ends of a path that are tried.
-	maxPathEnds = 40
+	maxPathEnds    = 40       // bounds the ends of a path that are tried
 )
 
 type coverageSource struct {

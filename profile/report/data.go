@@ -57,9 +57,8 @@ func (t *nameTable) addOrNone(name string) int {
 // without the prefix that it shares with its predecessor.
 type names struct {
 	// Order has the numbers of the sorted names, each as the difference from its predecessor.
-	Order []int32 `json:"order"`
-	// Shared is the length of each name's shared prefix in UTF-16 code units.
-	Shared []int `json:"shared"`
+	Order  []int32 `json:"order"`
+	Shared []int   `json:"shared"` // the length of each name's shared prefix in UTF-16 code units
 	// Rest has the rest of each name. Line feeds, which names do not contain, separate them.
 	Rest string `json:"rest"`
 }

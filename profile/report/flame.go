@@ -21,17 +21,15 @@ type flameSet struct {
 	Values      []flameValue `json:"values"` // values that add up
 	Other       []flameValue `json:"other"`  // values that do not
 	// Classes are the temperatures of the stacks, or one empty class if they have none.
-	Classes []string `json:"classes"`
-	// Functions are the functions that the labels of nodes refer to.
-	Functions flameFunctions `json:"functions"`
+	Classes   []string       `json:"classes"`
+	Functions flameFunctions `json:"functions"` // the functions that the labels of nodes refer to
 	Groups    flameGroups    `json:"groups"`
 	Down      *treeData      `json:"down"` // callers above callees
 	Up        *treeData      `json:"up"`   // callees above callers: the root's children are on top of stacks
 	// All is the sum of each value. Cut is true if nodes are left out.
-	All []uint64 `json:"all"`
-	Cut bool     `json:"cut"`
-	// About explains what a box represents.
-	About string `json:"about"`
+	All   []uint64 `json:"all"`
+	Cut   bool     `json:"cut"`
+	About string   `json:"about"` // explains what a box represents
 
 	labelled bool
 }

@@ -14,27 +14,25 @@ import (
 // functionsData is the data of the page's script. A column has an entry for each
 // function, or none if the profile lacks it. Functions are ordered by rank.
 type functionsData struct {
-	Total    float64   `json:"total"`   // of Count, of all functions
-	Omitted  int       `json:"omitted"` // functions
-	CountOf  string    `json:"countOf"` // "blocks" or "calls"
-	Names    []int32   `json:"names"`   // numbers of names
-	Files    []int32   `json:"files"`   // -1 for none
-	Lines    []int32   `json:"lines"`   // where they begin; 0 for unknown
-	Count    []uint64  `json:"count"`   // what they are ranked by
-	Calls    []uint64  `json:"calls"`   // 1 or 0 if only that is known
-	Max      []uint64  `json:"max"`
-	Blocks   []int32   `json:"blocks"`
-	Covered  []int32   `json:"covered"` // blocks
-	First    []int     `json:"first"`   // mean rank of the first call; 0 for none
-	Sizes    []uint64  `json:"sizes"`
-	Runs     []uint64  `json:"runs"`
-	Hashes   hexColumn `json:"hashes"`
-	Heat     []heat    `json:"heat"`
-	HeatName []string  `json:"heatName"` // of the numbers in Heat
-	// Stacks are values of stacks by function.
-	Stacks []stackColumn `json:"stacks"`
-	// Labels has an entry for each label of each function.
-	Labels functionLabels `json:"labels"`
+	Total    float64        `json:"total"`   // of Count, of all functions
+	Omitted  int            `json:"omitted"` // functions
+	CountOf  string         `json:"countOf"` // "blocks" or "calls"
+	Names    []int32        `json:"names"`   // numbers of names
+	Files    []int32        `json:"files"`   // -1 for none
+	Lines    []int32        `json:"lines"`   // where they begin; 0 for unknown
+	Count    []uint64       `json:"count"`   // what they are ranked by
+	Calls    []uint64       `json:"calls"`   // 1 or 0 if only that is known
+	Max      []uint64       `json:"max"`
+	Blocks   []int32        `json:"blocks"`
+	Covered  []int32        `json:"covered"` // blocks
+	First    []int          `json:"first"`   // mean rank of the first call; 0 for none
+	Sizes    []uint64       `json:"sizes"`
+	Runs     []uint64       `json:"runs"`
+	Hashes   hexColumn      `json:"hashes"`
+	Heat     []heat         `json:"heat"`
+	HeatName []string       `json:"heatName"` // of the numbers in Heat
+	Stacks   []stackColumn  `json:"stacks"`   // values of stacks by function
+	Labels   functionLabels `json:"labels"`   // has an entry for each label of each function
 	// The blocks of the first functions, one after the other.
 	BlocksOf     int      `json:"blocksOf"` // functions
 	BlockCounts  []uint64 `json:"blockCounts"`

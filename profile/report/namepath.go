@@ -233,9 +233,8 @@ func outside(text, sep string) int {
 }
 
 type nameSplitter struct {
-	text string
-	// isReturn: the part, and all before, belong to the type that the function returns.
-	isReturn bool
+	text     string
+	isReturn bool // the part, and all before, belong to the type that the function returns
 	params   bool // parameters came already: there is no return type any more
 }
 

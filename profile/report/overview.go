@@ -12,10 +12,8 @@ import (
 )
 
 const (
-	// topRows is the length of the lists of the hottest functions and stacks.
-	topRows = 20
-	// topFrames bounds the frames of a stack in such a list.
-	topFrames = 12
+	topRows   = 20 // the length of the lists of the hottest functions and stacks
+	topFrames = 12 // bounds the frames of a stack in such a list
 )
 
 // A fact is a line of the overview.
@@ -107,9 +105,8 @@ type surveyed struct {
 type heatClass struct {
 	Name      string
 	Functions uint64
-	// OfCounts is their share of the total.
-	OfCounts float64
-	total    float64
+	OfCounts  float64 // their share of the total
+	total     float64
 }
 
 type setTotal struct {

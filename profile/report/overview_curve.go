@@ -20,9 +20,8 @@ type cutoffChart struct {
 
 // A cutoffPoint is a cutoff of the summary: how many values make up a share of the total, and the least of them.
 type cutoffPoint struct {
-	Share string // of the total, "99.9 %"
-	// None: the share is less than 1, so it needs no values and has no point in the drawing.
-	None       bool
+	Share      string // of the total, "99.9 %"
+	None       bool   // the share is less than 1, so it needs no values and has no point in the drawing
 	Values     uint64
 	OfValues   float64
 	Min        uint64

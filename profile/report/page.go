@@ -51,11 +51,9 @@ type source struct {
 	change   *CoverageChange    // may be nil
 	findings []string
 	checked  bool
-	// names holds the names that the data of pages refers to.
-	names *nameTable
-	// summary has all shares of profile.DefaultCutoffs.
-	summary profile.Summary
-	heat    heatScale
+	names    *nameTable      // holds the names that the data of pages refers to
+	summary  profile.Summary // has all shares of profile.DefaultCutoffs
+	heat     heatScale
 
 	edges    func() *edgeTable
 	readable *readableNames

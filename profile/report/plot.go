@@ -17,21 +17,18 @@ type plot struct {
 
 // A series is the marks of one kind in a plot, with their name in the legend.
 type series struct {
-	Name  string
-	Shape string // "dots", "blobs" (translucent dots), "line" or "area"
-	Color string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
-	Path  string
-	// Width of the pen, in pixels; 0 for the width in the style sheet.
-	Width float64
-	// Unnamed series are not in the legend.
-	Unnamed bool
+	Name    string
+	Shape   string // "dots", "blobs" (translucent dots), "line" or "area"
+	Color   string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
+	Path    string
+	Width   float64 // of the pen, in pixels; 0 for the width in the style sheet
+	Unnamed bool    // not in the legend
 }
 
 type plotLine struct {
-	At   float64 // percent of the axis
-	Text string
-	// Upright lines stand on the x axis.
-	Upright bool
+	At      float64 // percent of the axis
+	Text    string
+	Upright bool // lines stand on the x axis
 }
 
 // FromTop returns the position from above, as SVG counts.
@@ -64,9 +61,8 @@ type plotData struct {
 	X     []float64 `json:"x"`
 	Y     []float64 `json:"y"`
 	Thing []int32   `json:"thing"`
-	Part  []int32   `json:"part"` // the series, or what the page says
-	// Value is the value of a point if the thing does not have it.
-	Value []float64 `json:"value,omitempty"`
+	Part  []int32   `json:"part"`            // the series, or what the page says
+	Value []float64 `json:"value,omitempty"` // the value of a point if the thing does not have it
 }
 
 // newPlotData returns a plotData without points. Its columns are empty, not null, in JSON.

@@ -11,11 +11,9 @@ import (
 
 // A Source is a profile to show.
 type Source struct {
-	View profile.View
-	// Label names the profile on the page; empty for the name of its file without folders.
-	Label string
-	// Findings are what a check of the file found, a sentence each, if it was Checked.
-	Findings []string
+	View     profile.View
+	Label    string   // names the profile on the page; empty for the name of its file without folders
+	Findings []string // what a check of the file found, a sentence each, if it was Checked
 	Checked  bool
 	// Coverage is what the page of coverage shows; nil for the coverage of the view. A source without
 	// a view has only the page of coverage.
@@ -26,10 +24,8 @@ type Source struct {
 
 // Options adjust Write. The zero value is right for most uses.
 type Options struct {
-	// Title of the page; empty for one made of the labels.
-	Title string
-	// Mangled shows names as they are in the profile.
-	Mangled bool
+	Title   string // of the page; empty for one made of the labels
+	Mangled bool   // shows names as they are in the profile
 	// SourceDirs are the folders of the program's source files. The report shows the
 	// files with counts beside their lines.
 	SourceDirs []string

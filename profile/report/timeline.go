@@ -13,10 +13,9 @@ import (
 type timeline struct {
 	functions []starter // the earliest first, by mean rank
 	runs      []run     // in the order of the profile
-	// addresses is true if the addresses of functions are known.
-	addresses bool
-	listed    int // functions of the profile, those that no run called included
-	unlisted  int // functions that runs called and the profile has no record of
+	addresses bool      // true if the addresses of functions are known
+	listed    int       // functions of the profile, those that no run called included
+	unlisted  int       // functions that runs called and the profile has no record of
 }
 
 type starter struct {

@@ -12,14 +12,10 @@ import (
 )
 
 const (
-	// maxPlotPoints limits the dots of one plot.
-	maxPlotPoints = 4000
-	// maxRuns is the number of runs that have different colours.
-	maxRuns = 10
-	// maxStarters limits the table of functions.
-	maxStarters = 100_000
-	// staticStarters is the number of functions that are listed without scripts.
-	staticStarters = 100
+	maxPlotPoints  = 4000    // limits the dots of one plot
+	maxRuns        = 10      // the number of runs that have different colours
+	maxStarters    = 100_000 // limits the table of functions
+	staticStarters = 100     // the number of functions that are listed without scripts
 )
 
 type timelineText struct {

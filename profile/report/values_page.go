@@ -11,14 +11,10 @@ import (
 )
 
 const (
-	// maxSites limits the sites in the script's data to the most frequent ones.
-	maxSites = 40_000
-	// maxTargets limits the targets of one site.
-	maxTargets = 24
-	// staticSites is the number of sites that are listed without scripts.
-	staticSites = 60
-	// staticTargets is the number of targets of each of them.
-	staticTargets = 4
+	maxSites      = 40_000 // limits the sites in the script's data to the most frequent ones
+	maxTargets    = 24     // limits the targets of one site
+	staticSites   = 60     // the number of sites that are listed without scripts
+	staticTargets = 4      // the number of their targets that are listed
 )
 
 var kindTitles = map[profile.EdgeKind]string{
@@ -85,9 +81,8 @@ type valuesData struct {
 	First    []int     `json:"first"`  // of its targets
 	Number   []int     `json:"number"` // of targets, those left out included
 	Fates    []string  `json:"fates,omitempty"`
-	// Target is the number of a name, -1 for unknown targets, and -2-size for sizes.
-	Target []int64   `json:"target"`
-	Count  []float64 `json:"count"`
+	Target   []int64   `json:"target"` // the number of a name, -1 for unknown targets, and -2-size for sizes
+	Count    []float64 `json:"count"`
 }
 
 // valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no edges.

@@ -12,26 +12,20 @@ import (
 const (
 	// promoteOfRest is the least share of the calls not yet promoted, in percent
 	// (-icp-remaining-percent-threshold).
-	promoteOfRest = 30
-	// promoteOfTotal is the least share of all calls (-icp-total-percent-threshold).
-	promoteOfTotal = 5
-	// maxPromoted is the greatest number of targets of a site (-icp-max-prom).
-	maxPromoted = 3
+	promoteOfRest  = 30
+	promoteOfTotal = 5 // the least share of all calls (-icp-total-percent-threshold)
+	maxPromoted    = 3 // the greatest number of targets of a site (-icp-max-prom)
 )
 
 // LLVM 14 to 22 make versions of memory operations for single sizes by these defaults.
 const (
-	// minSizeCount is the least count of a site and of a size (-pgo-memop-count-threshold).
-	minSizeCount = 1000
+	minSizeCount = 1000 // the least count of a site and of a size (-pgo-memop-count-threshold)
 	// versionOfRest is the least share of the operations without a version, in
 	// percent (-pgo-memop-percent-threshold).
-	versionOfRest = 40
-	// maxVersions is the greatest number of sizes (-pgo-memop-max-version).
-	maxVersions = 3
-	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
-	maxVersionSize = 128
-	// annotatedSizes is the number of sizes that the pass sees at all (-memop-max-annotations).
-	annotatedSizes = 4
+	versionOfRest  = 40
+	maxVersions    = 3   // the greatest number of sizes (-pgo-memop-max-version)
+	maxVersionSize = 128 // the greatest size (-memop-value-prof-max-opt-size)
+	annotatedSizes = 4   // the number of sizes that the pass sees at all (-memop-max-annotations)
 )
 
 // A fate is what the compiler does with a site, and why.

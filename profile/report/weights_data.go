@@ -14,8 +14,7 @@ import (
 type treeData struct {
 	Depth []int32 `json:"depth"` // 0 for the root
 	Label []int32 `json:"label"` // -1 for the root
-	// Left is the number of left-out children of the node.
-	Left []int32 `json:"left"`
+	Left  []int32 `json:"left"`  // the number of left-out children of the node
 	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and, within, by
 	// class. The total of a node is the sum of both and of its children's totals. A column of zeros is empty.
 	Self [][]uint64 `json:"self"`

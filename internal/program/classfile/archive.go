@@ -24,10 +24,8 @@ const (
 	manifestName   = "META-INF/MANIFEST.MF"
 	maxManifest    = 1 << 20
 
-	// minBudget is how many bytes any archive may decompress to.
-	minBudget = 64 << 20
-	// methodCost is what a method costs at least, in bytes.
-	methodCost = 64
+	minBudget  = 64 << 20 // how many bytes any archive may decompress to
+	methodCost = 64       // what a method costs at least, in bytes
 )
 
 // nestedFolders are the folders in which Spring Boot and web applications keep archives of the program.

@@ -8,11 +8,10 @@ import (
 
 // A Class is a class or interface of a class file.
 type Class struct {
-	Name  string // as Class.getName returns it, "a.b.C$D"
-	Major uint16 // major version of the class file: the version of Java plus 44, since Java 5
-	Flags uint16 // access_flags
-	// SourceFile is the base name of the source file, "C.java"; "" if the class has no SourceFile attribute.
-	SourceFile string
+	Name       string   // as Class.getName returns it, "a.b.C$D"
+	Major      uint16   // major version of the class file: the version of Java plus 44, since Java 5
+	Flags      uint16   // access_flags
+	SourceFile string   // the base name of the source file, "C.java"; "" if the class has no SourceFile attribute
 	Methods    []Method // in the order of the class file
 
 	byName []uint16 // indexes of Methods by name, then descriptor; made by an Index

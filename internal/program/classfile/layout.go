@@ -36,8 +36,7 @@ package classfile
 const (
 	magic = 0xCAFEBABE
 
-	// newestMajor is the newest major version whose list of constants is known to be complete (Java 25).
-	newestMajor = 69
+	newestMajor = 69 // the newest major version whose list of constants is known to be complete (Java 25)
 	oldestMajor = 45
 
 	memberMinSize    = 8 // a field or method without attributes

@@ -99,10 +99,8 @@ func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 }
 
 const (
-	// mostVectors limits the test vectors of a decision that are kept.
-	mostVectors = 100
-	// mostOperands limits the conditions of decisions for which missing vectors are found.
-	mostOperands = 256
+	mostVectors  = 100 // limits the test vectors of a decision that are kept
+	mostOperands = 256 // limits the conditions of decisions for which missing vectors are found
 )
 
 // addVectors adds the conditions and test vectors of a decision to d, the same decision in other functions.

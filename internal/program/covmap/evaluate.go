@@ -19,8 +19,7 @@ type EvaluateOptions struct {
 	// record there. The counts of differently compiled records are lost. With compilers before LLVM
 	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
-	// RanOnly leaves out source files in which nothing ran, and functions that are only in such files.
-	RanOnly bool
+	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
 	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
 	Info *irpgo.Info
 	// Counted, if not nil, separates the counts of programs that contain different functions with one
@@ -40,9 +39,8 @@ func (o *EvaluateOptions) bitmapsByCondition() bool {
 
 // A Coverage is a profile evaluated on the mappings of programs.
 type Coverage struct {
-	Functions []*Function // in the order of the mappings
-	// Mismatched are functions left out because the profile has other functions with their names.
-	Mismatched []Mismatch
+	Functions  []*Function // in the order of the mappings
+	Mismatched []Mismatch  // functions left out because the profile has other functions with their names
 
 	files    map[string][]*Function // functions by the names of their virtual files
 	spare    sync.Pool              // of summarizers
@@ -61,8 +59,7 @@ type Mismatch struct {
 
 // A Function is a function with its counts.
 type Function struct {
-	// Name is the name without the file name that precedes the name of a static function.
-	Name    string
+	Name    string // the name without the file name that precedes the name of a static function
 	PGOName string
 	Object  string // see Mapping.Name
 	Hash    uint64

@@ -13,8 +13,7 @@ import (
 // JSONOptions modify [WriteJSON].
 type JSONOptions struct {
 	SkipExpansions, SkipFunctions bool
-	// SummaryOnly writes the names and the summaries of files, and the totals.
-	SummaryOnly bool
+	SummaryOnly                   bool // writes the names and the summaries of files, and the totals
 	// Files are the files to write; nil means all. Like llvm-cov, all functions are written.
 	Files []string
 }

@@ -14,12 +14,9 @@ type LCOVOptions struct {
 	// SeparateInstantiations writes the branches of every instantiation of a function separately
 	// (--unify-instantiations=false).
 	SeparateInstantiations bool
-	// SummaryOnly writes only how many functions, lines and branches there are.
-	SummaryOnly bool
-	// SkipBranches leaves out branches and their numbers.
-	SkipBranches bool
-	// Files are the files to write; nil means all.
-	Files []string
+	SummaryOnly            bool     // writes only how many functions, lines and branches there are
+	SkipBranches           bool     // leaves out branches and their numbers
+	Files                  []string // the files to write; nil means all
 }
 
 // WriteLCOV writes the tracefile that llvm-cov 22 writes (export -format=lcov). Like

@@ -5,8 +5,7 @@ import "cmp"
 // A Mapping is the coverage mapping of one program, library or object file: what
 // the counters of its profiles mean in the sources.
 type Mapping struct {
-	// Name is the file as opened; for a member of an archive "lib.a(member.o)".
-	Name    string
+	Name    string // the file as opened; for a member of an archive "lib.a(member.o)"
 	BuildID []byte // GNU build id or LC_UUID; nil without one
 	// Records are the functions in the order of the file. One name may occur several times: a function in a header
 	// is compiled into every object that includes it.

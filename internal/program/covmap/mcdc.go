@@ -11,11 +11,9 @@ import (
 // MCDC is the modified condition/decision coverage of one boolean expression.
 type MCDC struct {
 	Start, End Position
-	File       uint32 // virtual file
-	// Conditions are in the order of the mapping, except that the condition evaluated first comes first.
-	Conditions []Condition
-	// Vectors are the executed test vectors: first all vectors with the result false.
-	Vectors []TestVector
+	File       uint32       // virtual file
+	Conditions []Condition  // in the order of the mapping, except that the condition evaluated first comes first
+	Vectors    []TestVector // the executed test vectors: first all vectors with the result false
 }
 
 // A Condition is one operand of a [MCDC].
@@ -23,19 +21,16 @@ type Condition struct {
 	Start Position
 	// Covered: two executed vectors with different results differ only in this condition, so the
 	// condition decides the result.
-	Covered bool
-	// Pair holds the indexes of the first two such vectors.
-	Pair [2]int
-	// ConstantTrue and ConstantFalse are as in [CountedBranch].
-	ConstantTrue, ConstantFalse bool
+	Covered                     bool
+	Pair                        [2]int // holds the indexes of the first two such vectors
+	ConstantTrue, ConstantFalse bool   // as in [CountedBranch]
 
 	next [2]int // index of the condition after this one is false, true; -1 at the end
 }
 
 // A TestVector is one way to evaluate a [MCDC].
 type TestVector struct {
-	// Conditions has the value of each condition, in the order of [MCDC].Conditions.
-	Conditions []Truth
+	Conditions []Truth // has the value of each condition, in the order of [MCDC].Conditions
 	Result     bool
 }
 

@@ -16,8 +16,7 @@ const VersionMax = 7
 
 // Options modify [Read]. The zero value is right for most uses.
 type Options struct {
-	// Arch selects the architecture of a universal Mach-O file.
-	Arch string
+	Arch string // selects the architecture of a universal Mach-O file
 	// CompilationDir stands in for the folder in which the compiler ran, if not
 	// empty: relative file names of mappings since version 6 are joined to it.
 	CompilationDir string

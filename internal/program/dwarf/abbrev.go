@@ -19,8 +19,7 @@ type abbrev struct {
 	children bool
 	specs    []attrSpec
 	steps    []int32 // for each attribute, as in skip; only of functions
-	// skip lists the steps that skip all attributes: a number of bytes, or a negative skip code.
-	skip []int32
+	skip     []int32 // lists the steps that skip all attributes: a number of bytes, or a negative skip code
 }
 
 // Skip codes: forms whose size is in the data.

@@ -14,8 +14,7 @@ const (
 	// maxRereads is how often a section may be read on average. Some sharing is normal: gcc gives a block and the
 	// function inlined in it one range list, and dwz makes units share abbreviations.
 	maxRereads = 4
-	// freeReads is how many bytes may be read beyond that.
-	freeReads = 1 << 20
+	freeReads  = 1 << 20 // how many bytes may be read beyond that
 
 	// maxAttrs bounds the attributes of a DIE. Attributes without data in the DIE
 	// (DW_FORM_implicit_const) have no other bound than the size of the file.
@@ -31,8 +30,7 @@ const (
 	bytesPerFunction = 32
 	bytesPerRow      = 24
 
-	// maxNesting bounds the entries that an entry is nested in.
-	maxNesting = 1 << 20
+	maxNesting = 1 << 20 // bounds the entries that an entry is nested in
 
 	// maxDepth bounds the functions that an address is nested in. Some programs
 	// inline more than a hundred levels deep.

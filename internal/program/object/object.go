@@ -60,14 +60,13 @@ type Image struct {
 
 // A Section is a named part of an image.
 type Section struct {
-	Name    string // as the file has it: ".text", "__text"
-	Segment string // "__TEXT"; only in Mach-O
-	Addr    uint64 // where it is linked to be; 0 if it is not loaded
-	Size    uint64 // in memory, or when decompressed
-	Offset  int64  // in the image; meaningless if FileSize is 0
-	// FileSize is the size of the section in the file: 0 for .bss, less than Size if compressed.
-	FileSize uint64
-	Loaded   bool // part of the program's memory (SHF_ALLOC)
+	Name     string // as the file has it: ".text", "__text"
+	Segment  string // "__TEXT"; only in Mach-O
+	Addr     uint64 // where it is linked to be; 0 if it is not loaded
+	Size     uint64 // in memory, or when decompressed
+	Offset   int64  // in the image; meaningless if FileSize is 0
+	FileSize uint64 // the size of the section in the file: 0 for .bss, less than Size if compressed
+	Loaded   bool   // part of the program's memory (SHF_ALLOC)
 
 	// In ELF:
 	kind       elf.SectionType
