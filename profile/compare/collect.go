@@ -40,7 +40,8 @@ type collection struct {
 }
 
 func (c *collection) item(key string) (it *item, fresh bool) {
-	if it = c.byKey[key]; it != nil {
+	it = c.byKey[key]
+	if it != nil {
 		return it, false
 	}
 	it = &c.room.Make(1)[0]
@@ -214,7 +215,8 @@ func (c *collection) stacks(set profile.StackSet, at int, contexts bool) {
 func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err error) {
 	var names []string
 	for _, set = range v.Stacks() {
-		if names = append(names, set.Name); set.Name != opt.Table {
+		names = append(names, set.Name)
+		if set.Name != opt.Table {
 			continue
 		}
 		if opt.Value == "" {

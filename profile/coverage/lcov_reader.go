@@ -110,18 +110,21 @@ func (r *lcovReader) record(line int, text string) error {
 			}
 		}
 		var n uint32
-		if n, ok = parseLine(parts[0]); ok {
+		n, ok = parseLine(parts[0])
+		if ok {
 			r.function(parts[1]).StartLine = int32(n)
 		}
 	case "FNL": // INDEX,LINE[,END]
 		first, _, _ := strings.Cut(parts[1], ",")
 		var n uint32
-		if n, ok = parseLine(first); ok {
+		n, ok = parseLine(first)
+		if ok {
 			r.indexes[parts[0]] = int32(n)
 		}
 	case "FNDA", "FNA": // CALLS,NAME or INDEX,CALLS,NAME
 		var n uint64
-		if n, ok = parseCount(parts[wanted-2]); ok {
+		n, ok = parseCount(parts[wanted-2])
+		if ok {
 			f := r.function(parts[wanted-1])
 			f.Calls = saturate.Add(f.Calls, n)
 			if key == "FNA" {
@@ -132,17 +135,20 @@ func (r *lcovReader) record(line int, text string) error {
 		first, _, _ := strings.Cut(parts[1], ",")
 		n, isLine := parseLine(parts[0])
 		var count uint64
-		if count, ok = parseCount(first); ok && isLine {
+		count, ok = parseCount(first)
+		if ok && isLine {
 			r.file.Lines = append(r.file.Lines, Line{n, count})
 		}
 		ok = ok && isLine
 	case "BRDA": // LINE,BLOCK,BRANCH,COUNT or -
 		n, isLine := parseLine(parts[0])
 		count := uint64(0)
-		if ok = parts[3] == "-"; !ok {
+		ok = parts[3] == "-"
+		if !ok {
 			count, ok = parseCount(parts[3])
 		}
-		if ok = ok && isLine; ok {
+		ok = ok && isLine
+		if ok {
 			r.branch(n, parts, count)
 		}
 	}

@@ -21,7 +21,8 @@ func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	if err := e.checkValue(set); err != nil {
 		return set, nil, err
 	}
-	if values = e.additive(set); len(values) == 0 {
+	values = e.additive(set)
+	if len(values) == 0 {
 		return set, nil, errNoValue(set)
 	}
 	return set, values, nil

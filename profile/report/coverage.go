@@ -175,12 +175,14 @@ func (c *pageCoverage) limit(most coverageLimits) {
 	}
 	functions, lines := 0, 0
 	for _, f := range c.files {
-		if functions += len(f.Functions); functions > most.functions {
+		functions += len(f.Functions)
+		if functions > most.functions {
 			c.FunctionsOmitted += len(f.Functions)
 			functions -= len(f.Functions)
 			f.Functions = nil
 		}
-		if lines += len(f.Lines); lines > most.lines {
+		lines += len(f.Lines)
+		if lines > most.lines {
 			c.LinesOmitted += len(f.Lines)
 			lines -= len(f.Lines)
 			f.Lines, f.Regions, f.Branches, f.Decisions, f.Expansions = nil, nil, nil, nil, nil

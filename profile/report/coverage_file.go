@@ -171,7 +171,8 @@ func newPartData(f *coverage.File, number map[string]int) *partData {
 // newBranchData lays out a branch. The common names True and False are left to the script.
 func newBranchData(b *coverage.Branch) branchData {
 	d := branchData{At: [2]uint32{b.Line, b.Column}, Ways: b.Ways}
-	if d.Bool = slices.Equal(b.Names, []string{"True", "False"}); d.Bool {
+	d.Bool = slices.Equal(b.Names, []string{"True", "False"})
+	if d.Bool {
 		return d
 	}
 	for _, name := range b.Names {

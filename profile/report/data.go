@@ -249,7 +249,8 @@ func (w *blockWriter) Write(p []byte) (int, error) {
 		if err == nil {
 			_, err = z.Write(plain)
 		}
-		if w.z = z; err != nil {
+		w.z = z
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -136,7 +136,8 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	}
 	n, has := len(c.rows), src.features
 	for _, s := range c.stacks {
-		if s.Self = make([]uint64, n); !c.partial {
+		s.Self = make([]uint64, n)
+		if !c.partial {
 			s.All = make([]uint64, n)
 		}
 		d.Stacks = append(d.Stacks, s)

@@ -114,7 +114,8 @@ func objectivePath(name string) namePath {
 	if !ok || class == "" {
 		return nil
 	}
-	if selector, ok = strings.CutSuffix(selector, "]"); ok && start == name {
+	selector, ok = strings.CutSuffix(selector, "]")
+	if ok && start == name {
 		return namePath{class, start[:1] + selector}
 	}
 	return namePath{class, name}

@@ -340,7 +340,8 @@ func newOrderCell(s, base *order.Score) orderCell {
 		c.Until = append(c.Until, tenthsText(s.Until[int(u*curveSteps/100)-1]))
 	}
 	if base.Area > 0 && s != base {
-		if c.Change = "0 %"; s.Area != base.Area {
+		c.Change = "0 %"
+		if s.Area != base.Area {
 			c.Change = fmt.Sprintf("%+.1f %%", 100*(s.Area/base.Area-1))
 		}
 	}

@@ -213,7 +213,8 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 			continue
 		}
 		for n > 0 && next[n] == 0 {
-			if n = nodes[n].parent; n > 0 {
+			n = nodes[n].parent
+			if n > 0 {
 				on[nodes[n].label]--
 			}
 		}
@@ -248,7 +249,8 @@ func (g *grownTree) sizes() []int {
 			boxes++ // all its children are left out yet
 		}
 		if p >= 0 {
-			if kept[p]++; kept[p] == g.kids[p] {
+			kept[p]++
+			if kept[p] == g.kids[p] {
 				boxes--
 			}
 		}

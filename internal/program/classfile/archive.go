@@ -166,7 +166,8 @@ func (a *archive) addClass(f *zip.File) error {
 	}
 	methods, err := a.x.addClass(a.member(f), data)
 	// A method counts methodCost bytes beyond its bytes in the file; real methods have more.
-	if *a.budget -= max(0, int64(methods*methodCost-len(data))); err == nil && *a.budget < 0 {
+	*a.budget -= max(0, int64(methods*methodCost-len(data)))
+	if err == nil && *a.budget < 0 {
 		err = a.tooLarge(f)
 	}
 	return err

@@ -101,16 +101,19 @@ func (c *decoder) count(f *Function) (ok bool) {
 	v.evaluate(c.expressions, f.counts, f.absent)
 	for i := range c.regions {
 		r := &c.regions[i]
-		if r.Count, ok = v.of(counter(r.Count)); !ok {
+		r.Count, ok = v.of(counter(r.Count))
+		if !ok {
 			return false
 		}
 	}
 	for i := range c.branches {
 		b := &c.branches[i]
-		if b.True, ok = v.of(counter(b.True)); !ok {
+		b.True, ok = v.of(counter(b.True))
+		if !ok {
 			return false
 		}
-		if b.False, ok = v.of(counter(b.False)); !ok {
+		b.False, ok = v.of(counter(b.False))
+		if !ok {
 			return false
 		}
 	}

@@ -118,7 +118,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 			case d.function != nil && (d.key == "" || seen.add(&d)):
 				f := d.function
 				lines += d.lines
-				if most += linesPerRegion * uint64(d.regions); lines > most {
+				most += linesPerRegion * uint64(d.regions)
+				if lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
 				}

@@ -143,7 +143,8 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 		return slices.CompareFunc(p.rest(a), p.rest(b), comparePositions)
 	}
 	all := append(p.list, p.expanded...)
-	if p.list = all; unify {
+	p.list = all
+	if unify {
 		all = p.sorter.sort(all, compare, func(to, other *placedBranch) {
 			to.true += other.true
 			to.false += other.false
@@ -163,7 +164,8 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 			dst = strconv.AppendUint(dst, uint64(last), 10)
 			dst = strconv.AppendUint(append(dst, ','), pair, 10)
 			dst = strconv.AppendUint(append(dst, ','), number, 10)
-			if dst = append(dst, ','); counts == [2]uint64{} {
+			dst = append(dst, ',')
+			if counts == [2]uint64{} {
 				dst = append(dst, '-')
 			} else {
 				dst = strconv.AppendUint(dst, n, 10)

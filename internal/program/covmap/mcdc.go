@@ -152,10 +152,12 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 			}
 			g.offset[i][value] = g.width[to]
 			g.into[to] = append(g.into[to], edge{i, value})
-			if g.width[to] += g.width[i]; g.width[to] > mostVectors {
+			g.width[to] += g.width[i]
+			if g.width[to] > mostVectors {
 				return nil, false
 			}
-			if missing[to]--; missing[to] == 0 {
+			missing[to]--
+			if missing[to] == 0 {
 				queue = append(queue, to)
 			}
 		}
@@ -164,7 +166,8 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 	slices.SortStableFunc(g.ends, func(a, b edge) int { return cmp.Compare(g.width[b.from], g.width[a.from]) })
 	for _, e := range g.ends {
 		g.offset[e.from][e.value] = g.vectors
-		if g.vectors += g.width[e.from]; g.vectors > mostVectors {
+		g.vectors += g.width[e.from]
+		if g.vectors > mostVectors {
 			return nil, false
 		}
 	}
@@ -226,7 +229,8 @@ func eachBit(bitmap []byte, first, n uint64, fn func(bit uint64)) {
 			bit = (bit/8 + 1) * 8
 			continue
 		}
-		if bit += uint64(bits.TrailingZeros8(rest)); bit < end {
+		bit += uint64(bits.TrailingZeros8(rest))
+		if bit < end {
 			fn(bit - first)
 		}
 		bit++
@@ -284,7 +288,8 @@ func (m *MCDC) findPairs(n int) {
 	work := 0
 	for k, a := range m.Vectors[n:] {
 		for l, b := range m.Vectors[:n] {
-			if work += len(m.Conditions); work > most {
+			work += len(m.Conditions)
+			if work > most {
 				return
 			}
 			differs := -1
@@ -299,7 +304,8 @@ func (m *MCDC) findPairs(n int) {
 			}
 			if differs >= 0 && !m.Conditions[differs].Covered {
 				m.Conditions[differs].Covered, m.Conditions[differs].Pair = true, [2]int{l, n + k}
-				if left--; left == 0 {
+				left--
+				if left == 0 {
 					return
 				}
 			}

@@ -85,7 +85,8 @@ func (n sectionNames) find(im *object.Image) (*section, error) {
 		if s.Name != n.usual && name != n.coff {
 			continue
 		}
-		if inFile += s.FileSize; inFile > uint64(im.Len()) {
+		inFile += s.FileSize
+		if inFile > uint64(im.Len()) {
 			return nil, flaw.At(s.Name, im.FileOffset(s)).Field("size of all sections of this name").Gotf("%d bytes", inFile).
 				Wantf("at most the %d bytes of the file", im.Len()).Corrupt()
 		}
@@ -337,7 +338,8 @@ func (r *objectReader) readFunctions(s *section) error {
 // add adds a record unless the last one of its name is the same.
 func (r *objectReader) add(rec Record, place flaw.Place) error {
 	if rec.Name == "" {
-		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
+		rec.Name = r.symbols.Name(rec.Ref)
+		if rec.Name == "" {
 			return place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt()
 		}
 	}

@@ -54,7 +54,8 @@ func (b *segmentBuilder) divide(regions []CountedRegion) {
 	for i := range regions {
 		r := &regions[i]
 		if !r.Start.before(nearest) {
-			if nearest = b.end(r.Start); len(b.ended) > 0 {
+			nearest = b.end(r.Start)
+			if len(b.ended) > 0 {
 				b.close(&r.Start)
 			}
 		}
@@ -96,7 +97,8 @@ func (b *segmentBuilder) end(at Position) (nearest Position) {
 			b.ended = append(b.ended, a)
 			continue
 		}
-		if active = append(active, a); a.End.before(nearest) {
+		active = append(active, a)
+		if a.End.before(nearest) {
 			nearest = a.End
 		}
 	}

@@ -151,7 +151,8 @@ func (t *task) recount(variants []*variant, counted map[string]*irpgo.Record) er
 		if done.function != nil {
 			code := v.f.code
 			*v.f = *done.function
-			if v.f.code = code; v.f.kept != nil {
+			v.f.code = code
+			if v.f.kept != nil {
 				v.f.kept.fn = v.f
 			}
 		}

@@ -122,7 +122,8 @@ func (rr *rootReader) read(index int) (*cu, error) {
 			rr.table.sparse[a.code] = &a
 		}
 		// In a hostile file, every unit could share one large table and need its last abbreviation.
-		if rr.left -= rr.next.off - before; rr.left < 0 {
+		rr.left -= rr.next.off - before
+		if rr.left < 0 {
 			return nil, d.at("abbrev", u.abbrev).Field("abbreviations of the units").Got("overlap").Corrupt()
 		}
 	}
@@ -182,12 +183,14 @@ func (s *claimSet) add(unit int32, start bool) {
 		s.count = make(map[int32]int)
 	}
 	if !start {
-		if s.count[unit]--; s.count[unit] == 0 {
+		s.count[unit]--
+		if s.count[unit] == 0 {
 			delete(s.count, unit)
 		}
 		return
 	}
-	if s.count[unit]++; s.count[unit] == 1 {
+	s.count[unit]++
+	if s.count[unit] == 1 {
 		heap.Push(&s.heap, unit)
 	}
 }

@@ -67,12 +67,14 @@ func (d *Data) Load(index int) (u *Unit, err error) {
 	var errs [3]error
 	if c.dwoName.form != 0 {
 		var split *cu
-		if split, errs[0] = d.splitUnit(c); split != nil {
+		split, errs[0] = d.splitUnit(c)
+		if split != nil {
 			u.c = split
 			u.text += split.maxText()
 		}
 	}
-	if u.tree, errs[1] = u.c.readTree(); u.tree == nil {
+	u.tree, errs[1] = u.c.readTree()
+	if u.tree == nil {
 		u.tree = new(tree)
 	}
 	u.lines, errs[2] = c.readLineTable()
@@ -98,7 +100,8 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	if u.lines != nil {
 		if r := u.lines.find(addr); r != nil {
 			// Like LLVM, ignore a row without a file.
-			if file = u.path(r.file); file != "" {
+			file = u.path(r.file)
+			if file != "" {
 				at = *r
 			}
 		}
@@ -141,7 +144,8 @@ func (u *Unit) path(file uint32) string {
 
 // keep returns s, or "" once the unit's names and paths exceed maxText.
 func (u *Unit) keep(s string) string {
-	if u.text -= len(s); u.text < 0 {
+	u.text -= len(s)
+	if u.text < 0 {
 		return ""
 	}
 	return s

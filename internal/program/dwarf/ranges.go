@@ -83,7 +83,8 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 		case rleEndOfList:
 		case rleBaseAddressx:
 			index := r.uleb()
-			if base, hasBase = c.indexedAddress(index); !hasBase {
+			base, hasBase = c.indexedAddress(index)
+			if !hasBase {
 				base, hasBase = index, true // as LLVM does
 			}
 			continue

@@ -202,7 +202,8 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		return c, nil
 	}
 	// Indexed addresses need DW_AT_addr_base, which may follow them.
-	if c.low, c.hasPC = c.address(c.lowValue); !c.hasPC {
+	c.low, c.hasPC = c.address(c.lowValue)
+	if !c.hasPC {
 		c.low, c.hasPC = c.address(entry)
 	}
 	return c, nil

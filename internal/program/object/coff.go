@@ -75,7 +75,8 @@ func parseCOFF(data []byte) (*Image, error) {
 		symbolSize = bigSymbolSize
 	} else {
 		machine := c.U16("machine")
-		if im.Arch = coffArchs[machine]; im.Arch == "" {
+		im.Arch = coffArchs[machine]
+		if im.Arch == "" {
 			im.Arch = "machine" + strconv.FormatUint(uint64(machine), 16)
 		}
 		sections = uint64(c.U16("number of sections"))

@@ -86,7 +86,8 @@ const maxShared = 8
 func (im *Image) limitNames(t *SymbolTable) error {
 	left := maxShared*len(t.strings) + 1<<20
 	for i := range t.order {
-		if left -= len(cstring(t.strings, uint64(t.order[i].name))); left < 0 {
+		left -= len(cstring(t.strings, uint64(t.order[i].name)))
+		if left < 0 {
 			return im.at("symbol table", 0).Field("names of all symbols").Gotf("more than %d times the %d bytes of the string table", maxShared, len(t.strings)).
 				Want("names that do not overlap").Corrupt()
 		}

@@ -149,7 +149,8 @@ func (w *walk) probe(guid uint64) bool {
 	part := bits&sentinel != 0
 	switch {
 	case bits&addressDelta == 0:
-		if w.addr = c.U64("address"); part {
+		w.addr = c.U64("address")
+		if part {
 			w.addr = w.start(w.addr)
 		} else {
 			w.absolute = true
