@@ -24,11 +24,6 @@ type Options struct {
 	Hot, Cold uint64
 }
 
-const (
-	defaultHot  = 990_000
-	defaultCold = 999_999
-)
-
 // A Temperature rates how often an item ran relative to the rest of its profile, in a word for people.
 type Temperature string
 
@@ -101,12 +96,7 @@ type Result struct {
 // Views compares two profiles. It fails if one of them does not have opt.Table or
 // opt.Value, or if they measure the value in different units.
 func Views(base, other profile.View, opt Options) (*Result, error) {
-	if opt.Hot == 0 {
-		opt.Hot = defaultHot
-	}
-	if opt.Cold == 0 {
-		opt.Cold = defaultCold
-	}
+	opt.Hot, opt.Cold = cmp.Or(opt.Hot, 990_000), cmp.Or(opt.Cold, 999_999)
 	if opt.Table == "" {
 		opt.Table = profile.FunctionSet
 		if sets := base.Stacks(); len(sets) > 0 && !base.Features().Calls && !base.Features().Blocks {

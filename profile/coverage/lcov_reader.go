@@ -87,8 +87,8 @@ func (r *lcovReader) record(line int, text string) error {
 	case strings.TrimSpace(text) == "end_of_record":
 		return r.endSection()
 	}
-	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
-	if wanted == 0 {
+	record, known := lcovRecords[key]
+	if !known {
 		return nil
 	}
 	problem := func(want string) error {
@@ -97,65 +97,83 @@ func (r *lcovReader) record(line int, text string) error {
 	if r.file == nil {
 		return flaw.File(r.name).OnLine(line).Field("record").Got(key).Want("SF, the source file, before it").Corrupt()
 	}
-	parts := strings.SplitN(value, ",", wanted)
-	if len(parts) < wanted {
-		return problem(strconv.Itoa(wanted) + " values with commas between them")
+	parts := strings.SplitN(value, ",", record.values)
+	if len(parts) < record.values {
+		return problem(strconv.Itoa(record.values) + " values with commas between them")
 	}
-	ok := false
-	switch key {
-	case "FN": // LINE,[END,]NAME
-		if end, name, more := strings.Cut(parts[1], ","); more {
-			if _, isLine := parseLine(end); isLine {
-				parts[1] = name
-			}
-		}
-		var n uint32
-		n, ok = parseLine(parts[0])
-		if ok {
-			r.function(parts[1]).StartLine = int32(n)
-		}
-	case "FNL": // INDEX,LINE[,END]
-		first, _, _ := strings.Cut(parts[1], ",")
-		var n uint32
-		n, ok = parseLine(first)
-		if ok {
-			r.indexes[parts[0]] = int32(n)
-		}
-	case "FNDA", "FNA": // CALLS,NAME or INDEX,CALLS,NAME
-		var n uint64
-		n, ok = parseCount(parts[wanted-2])
-		if ok {
-			f := r.function(parts[wanted-1])
-			f.Calls = saturate.Add(f.Calls, n)
-			if key == "FNA" {
-				f.StartLine = r.indexes[parts[0]]
-			}
-		}
-	case "DA": // LINE,COUNT[,CHECKSUM]
-		first, _, _ := strings.Cut(parts[1], ",")
-		n, isLine := parseLine(parts[0])
-		var count uint64
-		count, ok = parseCount(first)
-		if ok && isLine {
-			r.file.Lines = append(r.file.Lines, Line{n, count})
-		}
-		ok = ok && isLine
-	case "BRDA": // LINE,BLOCK,BRANCH,COUNT or -
-		n, isLine := parseLine(parts[0])
-		count := uint64(0)
-		ok = parts[3] == "-"
-		if !ok {
-			count, ok = parseCount(parts[3])
-		}
-		ok = ok && isLine
-		if ok {
-			r.branch(n, parts, count)
-		}
-	}
-	if !ok {
+	if !record.read(r, parts) {
 		return problem("lines from 1 to 2147483647 and whole numbers")
 	}
 	return nil
+}
+
+// lcovRecords are the records of a section. read reports false for malformed values.
+var lcovRecords = map[string]struct {
+	values int // separated by commas; the last may contain more
+	read   func(r *lcovReader, values []string) bool
+}{
+	"FN":   {2, (*lcovReader).start},
+	"FNL":  {2, (*lcovReader).indexedStart},
+	"FNDA": {2, (*lcovReader).calls},
+	"FNA":  {3, (*lcovReader).indexedCalls},
+	"DA":   {2, (*lcovReader).line},
+	"BRDA": {4, (*lcovReader).way},
+}
+
+// start reads LINE,[END,]NAME.
+func (r *lcovReader) start(values []string) bool {
+	name := values[1]
+	if end, rest, more := strings.Cut(name, ","); more {
+		if _, isLine := parseLine(end); isLine {
+			name = rest
+		}
+	}
+	n, ok := parseLine(values[0])
+	if ok {
+		r.function(name).StartLine = int32(n)
+	}
+	return ok
+}
+
+// indexedStart reads INDEX,LINE[,END].
+func (r *lcovReader) indexedStart(values []string) bool {
+	first, _, _ := strings.Cut(values[1], ",")
+	n, ok := parseLine(first)
+	if ok {
+		r.indexes[values[0]] = int32(n)
+	}
+	return ok
+}
+
+// calls reads CALLS,NAME.
+func (r *lcovReader) calls(values []string) bool {
+	n, ok := parseCount(values[0])
+	if ok {
+		f := r.function(values[1])
+		f.Calls = saturate.Add(f.Calls, n)
+	}
+	return ok
+}
+
+// indexedCalls reads INDEX,CALLS,NAME.
+func (r *lcovReader) indexedCalls(values []string) bool {
+	ok := r.calls(values[1:])
+	if ok {
+		r.function(values[2]).StartLine = r.indexes[values[0]]
+	}
+	return ok
+}
+
+// line reads LINE,COUNT[,CHECKSUM].
+func (r *lcovReader) line(values []string) bool {
+	first, _, _ := strings.Cut(values[1], ",")
+	n, isLine := parseLine(values[0])
+	count, isCount := parseCount(first)
+	if !isLine || !isCount {
+		return false
+	}
+	r.file.Lines = append(r.file.Lines, Line{n, count})
+	return true
 }
 
 func (r *lcovReader) beginSection(path string) {
@@ -186,8 +204,17 @@ func (r *lcovReader) function(name string) *Function {
 	return &r.file.Functions[i]
 }
 
-func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
-	block := [2]string{parts[0], parts[1]}
+// way reads LINE,BLOCK,BRANCH,COUNT or LINE,BLOCK,BRANCH,-.
+func (r *lcovReader) way(values []string) bool {
+	line, isLine := parseLine(values[0])
+	count, isCount := uint64(0), values[3] == "-"
+	if !isCount {
+		count, isCount = parseCount(values[3])
+	}
+	if !isLine || !isCount {
+		return false
+	}
+	block := [2]string{values[0], values[1]}
 	at, ok := r.branches[block]
 	if !ok {
 		at = len(r.file.Branches)
@@ -195,14 +222,15 @@ func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
 		r.file.Branches = append(r.file.Branches, Branch{Line: line})
 	}
 	b := &r.file.Branches[at]
-	key := [3]string{parts[0], parts[1], parts[2]}
+	key := [3]string{values[0], values[1], values[2]}
 	way, ok := r.ways[key]
 	if !ok {
 		r.ways[key] = len(b.Ways)
 		b.Ways = append(b.Ways, count)
-		return
+		return true
 	}
 	b.Ways[way] = saturate.Add(b.Ways[way], count)
+	return true
 }
 
 func parseLine(s string) (uint32, bool) {

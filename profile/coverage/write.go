@@ -26,20 +26,16 @@ import (
 //	llvm-json  JSON of llvm-cov export, see [Coverage].LLVMJSON
 type Format string
 
-type formatEntry struct {
-	format      Format
-	suffix      string // of file names
-	description string
-	write       func(io.Writer, *Coverage, WriteOptions) error
-}
-
-var formats = []formatEntry{
-	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
-	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
-	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
-	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
-	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
-	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
+var formats = []struct {
+	format Format
+	write  func(io.Writer, *Coverage, WriteOptions) error
+}{
+	{"lcov", writeLCOV},
+	{"cobertura", writeCobertura},
+	{"sonar", writeSonar},
+	{"codecov", writeCodecov},
+	{"coveralls", writeCoveralls},
+	{"llvm-json", writeLLVMJSON},
 }
 
 // Formats returns all formats.
@@ -50,21 +46,6 @@ func Formats() []Format {
 	}
 	return all
 }
-
-func (f Format) entry() *formatEntry {
-	for i := range formats {
-		if formats[i].format == f {
-			return &formats[i]
-		}
-	}
-	return &formatEntry{}
-}
-
-// Suffix returns the usual suffix of file names, with the dot; "" for an unknown format.
-func (f Format) Suffix() string { return f.entry().suffix }
-
-// Description returns a phrase about the use of the format.
-func (f Format) Description() string { return f.entry().description }
 
 // WriteOptions configures [Write]. The zero value suits most uses.
 type WriteOptions struct {
@@ -99,11 +80,12 @@ type WriteOptions struct {
 // A file without branches or lines lacks their records. Tracefiles cannot hold line
 // breaks in names; they are escaped as "\n" and "\r".
 func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
-	write := f.entry().write
-	if write == nil {
-		return fmt.Errorf("unknown format %q of coverage", f)
+	for _, known := range formats {
+		if known.format == f {
+			return known.write(w, c, opt)
+		}
 	}
-	return write(w, c, opt)
+	return fmt.Errorf("unknown format %q of coverage", f)
 }
 
 func writeLLVMJSON(w io.Writer, c *Coverage, _ WriteOptions) error {

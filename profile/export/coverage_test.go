@@ -61,7 +61,7 @@ func TestNoSourceLines(t *testing.T) {
 	}{
 		{javaView(), "", "the source lines of the functions are not known"},
 		{javaView(), profile.FunctionSet, "the source lines of the functions are not known"},
-		{sourceView(), profile.EdgeSet, `table "edges" has no source lines, which lcov is made of`},
+		{sourceView(), edgeSet, `table "edges" has no source lines, which lcov is made of`},
 		{sourceView(), "branches", `table "branches" has no source lines, which lcov is made of`},
 	} {
 		var out bytes.Buffer

@@ -30,7 +30,7 @@ func (e *exporter) csv() error {
 	switch table {
 	case profile.FunctionSet:
 		c.functions()
-	case profile.EdgeSet:
+	case edgeSet:
 		c.edges()
 	case traceSet:
 		c.traces()

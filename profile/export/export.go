@@ -31,7 +31,7 @@ func (f Format) entry() *formatEntry {
 	return &formatEntry{}
 }
 
-var formats = withCoverage([]formatEntry{
+var formats = []formatEntry{
 	{"pprof", ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
 	{"folded", ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
 	{"speedscope", ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
@@ -39,13 +39,12 @@ var formats = withCoverage([]formatEntry{
 	{"ndjson", ".ndjson", "everything, a record per line", (*exporter).ndjson},
 	{"csv", ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
 	{"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
-})
-
-func withCoverage(list []formatEntry) []formatEntry {
-	for _, f := range coverage.Formats() {
-		list = append(list, formatEntry{Format(f), f.Suffix(), f.Description(), (*exporter).coverage})
-	}
-	return list
+	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", (*exporter).coverage},
+	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", (*exporter).coverage},
+	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", (*exporter).coverage},
+	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", (*exporter).coverage},
+	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", (*exporter).coverage},
+	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", (*exporter).coverage},
 }
 
 func (f Format) ofCoverage() bool { return slices.Contains(coverage.Formats(), coverage.Format(f)) }
@@ -65,13 +64,10 @@ func (f Format) Suffix() string { return f.entry().suffix }
 // Description returns a phrase about the use of the format.
 func (f Format) Description() string { return f.entry().description }
 
-// traceSet is the name of the table of traces, a table that is no stack set.
-const traceSet = "traces"
-
 // Options adjust [Write]. The zero value is right for most uses.
 type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
-	// [profile.FunctionSet], [profile.EdgeSet] or, in formats without stacks, "traces".
+	// [profile.FunctionSet], "edges" or, in formats without stacks, "traces".
 	//
 	// Empty means the first stack set, or the functions if the profile has no stacks, for pprof, folded and
 	// callgrind; all stack sets, or the functions, for speedscope; all data for JSON and NDJSON; and for CSV the
@@ -125,7 +121,7 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	e := &exporter{
 		Writer: bufio.NewWriterSize(w, 1<<16),
 		format: f, v: v, opt: opt, features: v.Features(),
-		symbols: newSymbols(opt),
+		symbols: &symbols{opt: opt},
 	}
 	if opt.Table != "" && !slices.Contains(tables(v), opt.Table) {
 		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(tables(v)))
@@ -148,7 +144,7 @@ func tables(v profile.View) []string {
 	}
 	names = append(names, profile.FunctionSet)
 	if v.Features().Edges {
-		names = append(names, profile.EdgeSet)
+		names = append(names, edgeSet)
 	}
 	if v.Features().Traces {
 		names = append(names, traceSet)

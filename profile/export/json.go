@@ -34,7 +34,7 @@ func (e *exporter) records(lines bool) error {
 		}
 	}
 	r.endArray()
-	if r.wants(profile.EdgeSet) {
+	if r.wants(edgeSet) {
 		r.array("edges")
 		for edge := range profile.ReusedEdges(e.v) {
 			r.introduce(&edge.Caller)
@@ -323,6 +323,8 @@ func (r *recordWriter) stackSet(set profile.StackSet) {
 	}
 }
 
+var combineNames = map[profile.Combine]string{profile.Sum: "sum", profile.Min: "min", profile.Max: "max"}
+
 func (r *recordWriter) describe(set profile.StackSet) {
 	j := &r.j
 	r.text("name", set.Name)
@@ -333,7 +335,7 @@ func (r *recordWriter) describe(set profile.StackSet) {
 		j.open('{')
 		r.text("name", v.Name)
 		r.text("unit", string(v.Unit))
-		r.text("combine", v.Combine.String())
+		r.text("combine", combineNames[v.Combine])
 		j.close('}')
 	}
 	j.close(']')

@@ -160,12 +160,12 @@ func TestJSONContents(t *testing.T) {
 // TestCSV: every table is rectangular and as long as it should be.
 func TestCSV(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
-		want := map[string]int{profile.FunctionSet: 1, profile.EdgeSet: 1, traceSet: 1}
+		want := map[string]int{profile.FunctionSet: 1, edgeSet: 1, traceSet: 1}
 		for range nv.v.Functions() {
 			want[profile.FunctionSet]++
 		}
 		for range nv.v.Edges() {
-			want[profile.EdgeSet]++
+			want[edgeSet]++
 		}
 		for tr := range nv.v.Traces() {
 			want[traceSet] += len(tr.Functions)
@@ -235,7 +235,7 @@ func TestGoToolPprof(t *testing.T) {
 			if code != 0 || !strings.Contains(raw, "Samples:\n") {
 				t.Fatalf("exit %d: %s%s", code, stderr, raw)
 			}
-			set := profile.FunctionStacks(nv.v)
+			set := functionStacks(nv.v)
 			if sets := nv.v.Stacks(); len(sets) > 0 {
 				set = sets[0]
 			}
@@ -243,7 +243,7 @@ func TestGoToolPprof(t *testing.T) {
 			names := make(map[string]bool)
 			for s := range set.ReusedStacks {
 				want += min(s.Values[0], math.MaxInt64)
-				names[newSymbols(Options{Demangle: true}).name(&s.Frames[0].Symbol)] = true
+				names[(&symbols{opt: Options{Demangle: true}}).name(&s.Frames[0].Symbol)] = true
 			}
 			m := total.FindStringSubmatch(top)
 			if m == nil {
@@ -268,7 +268,7 @@ func TestCallgrindAnnotate(t *testing.T) {
 	for _, nv := range oracleViews(t) {
 		t.Run(nv.name, func(t *testing.T) {
 			path := exported(t, "callgrind", nv.v, Options{Demangle: true})
-			set := profile.FunctionStacks(nv.v)
+			set := functionStacks(nv.v)
 			if sets := nv.v.Stacks(); len(sets) > 0 {
 				set = sets[0]
 			}

@@ -50,9 +50,9 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	switch name {
 	case "", profile.FunctionSet:
-		return profile.FunctionStacks(e.v), nil
-	case profile.EdgeSet:
-		return profile.EdgeStacks(e.v), nil
+		return functionStacks(e.v), nil
+	case edgeSet:
+		return edgeStacks(e.v), nil
 	}
 	for _, set := range e.v.Stacks() {
 		if set.Name == name {
@@ -116,7 +116,7 @@ func (e *exporter) loseTables(written ...string) {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
 	// Callgrind files of functions have the edges as calls.
-	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
+	withEdges := slices.Contains(written, edgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
 	if f.Edges && !withEdges {
 		e.lose(0, "edges", "another table is written")
 	}

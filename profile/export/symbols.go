@@ -16,10 +16,6 @@ type symbols struct {
 	overloads bool // reports that symbols have signatures which their names lack
 }
 
-func newSymbols(opt Options) *symbols {
-	return &symbols{opt: opt}
-}
-
 func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
 	number, fresh := t.table.Add(*s)
 	return int(number), fresh

@@ -51,13 +51,11 @@ type Score struct {
 // without a function of the image.
 var errEval = errors.New("cannot evaluate the layout")
 
-const defaultPage = 4096
-
 // Evaluate scores the image against traces, for each page size.
 func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	sizes := opt.PageSizes
 	if len(sizes) == 0 {
-		sizes = []uint64{defaultPage}
+		sizes = []uint64{4 << 10}
 	}
 	for _, size := range sizes {
 		if size == 0 || size&(size-1) != 0 {

@@ -194,8 +194,8 @@ func (d *document) finish() error {
 		}
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
-	d.Style = joinAssets("\n", []string{"report", "plot"}, d.ids, ".css", "", "")
-	d.Script = joinAssets("\n'use strict';\nconst profuse = {};\n", coreScripts, d.ids, ".js", "{\n", "}\n")
+	d.Style = "\n" + d.joinAssets([]string{"report", "plot"}, ".css", "", "")
+	d.Script = "\n'use strict';\nconst profuse = {};\n" + d.joinAssets(coreScripts, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"
@@ -203,22 +203,22 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between before and
-// after, which give a script a scope of its own; scripts share only the properties of the object profuse.
-func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
-	var names []string
-	for _, name := range core {
-		names = append(names, name+suffix)
-	}
-	for _, id := range pages {
-		names = append(names, pageAssets(id, suffix)...)
-	}
+// joinAssets joins the files of the core and of the pages. It puts each file between before and after, which give
+// a script a scope of its own; scripts share only the properties of the object profuse.
+func (d *document) joinAssets(core []string, suffix, before, after string) string {
 	var b strings.Builder
-	b.WriteString(beginning)
-	for _, name := range names {
+	write := func(name string) {
 		b.WriteString(before)
 		b.Write(asset(name))
 		b.WriteString(after)
+	}
+	for _, name := range core {
+		write(name + suffix)
+	}
+	for _, id := range d.ids {
+		for _, name := range pageAssets(id, suffix) {
+			write(name)
+		}
 	}
 	return b.String()
 }

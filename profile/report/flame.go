@@ -68,9 +68,7 @@ func flamePage(src *source) (*page, error) {
 	title := "Flame graph"
 	sets := src.view.Stacks()
 	if len(sets) == 0 && src.features.Edges {
-		edges := profile.EdgeStacks(edgeView{src.view, src.edges()})
-		edges.Description, edges.Partial = "calls seen at one place of a function", true
-		sets = []profile.StackSet{edges}
+		sets = []profile.StackSet{src.edgeStacks()}
 		if !src.features.Bytecodes && src.features.Blocks {
 			title = "Indirect calls" // the only ones that counters of blocks come with
 		}

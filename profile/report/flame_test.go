@@ -109,7 +109,14 @@ func TestFlameOfFixtures(t *testing.T) {
 // checkFlameSet returns how many boxes a set makes.
 func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 	t.Helper()
-	stacks := profile.EdgeStacks(src.view)
+	stacks := profile.StackSet{Values: []profile.ValueType{{Name: "calls"}}, ReusedStacks: func(yield func(*profile.Stack) bool) {
+		for e := range src.view.Edges() {
+			call := (e.Kind == profile.Call || e.Kind == profile.IndirectCall) && (e.Target.Name != "" || e.Target.ID != 0)
+			if call && !yield(&profile.Stack{Frames: []profile.Frame{{Symbol: e.Target}, {Symbol: e.Caller}}, Values: []uint64{e.Count}}) {
+				return
+			}
+		}
+	}}
 	for _, s := range src.view.Stacks() {
 		if s.Name == set.Name {
 			stacks = s

@@ -74,10 +74,10 @@ func TestBadParts(t *testing.T) {
 		change func(c *tiny)
 		text   string
 	}{
-		{"class beyond the pool", func(c *tiny) { c.class = 9 }, "index of the class is 9, want that of a constant with tag 7, below 9"},
-		{"class that is a string", func(c *tiny) { c.class = 3 }, "index of the class is 3, want that of a constant with tag 7, below 9"},
+		{"class beyond the pool", func(c *tiny) { c.class = 9 }, "index of the class is 9, want the index of a constant with tag 7, below 9"},
+		{"class that is a string", func(c *tiny) { c.class = 3 }, "index of the class is 3, want the index of a constant with tag 7, below 9"},
 		{"no class", func(c *tiny) { c.class = 0 }, "index of the class is 0"},
-		{"name that is a class", func(c *tiny) { c.name = 2 }, "index of the method name is 2, want that of a constant with tag 1, below 9"},
+		{"name that is a class", func(c *tiny) { c.name = 2 }, "index of the method name is 2, want the index of a constant with tag 1, below 9"},
 		{"descriptor beyond the pool", func(c *tiny) { c.descriptor = 0xffff }, "index of the method descriptor is 65535"},
 		{"source file of no characters", func(c *tiny) { c.text = "\xff" }, `source file is "\xff", want modified UTF-8`},
 		{"code twice", func(c *tiny) { c.codes = 2 }, "attribute Code is given twice, want at most one"},

@@ -135,7 +135,7 @@ func (p *parser) constant(at int64, index uint16, tag byte, field string) (offse
 	}
 	if int(index) >= len(p.pool) || p.pool[index].tag != tag {
 		p.c.Fail(p.c.At(at).Field("index of the "+field).Got(index).
-			Wantf("that of a constant with tag %d, below %d", tag, len(p.pool)).Corrupt())
+			Wantf("the index of a constant with tag %d, below %d", tag, len(p.pool)).Corrupt())
 		return 0, false
 	}
 	return p.pool[index].offset, true

@@ -3,6 +3,7 @@ package covmap
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -211,7 +212,7 @@ func (r *objectReader) readFiles(s *section) (version int, err error) {
 		}
 		if own >= 4 {
 			r.addList(blob, list)
-		} else if err := r.readOldRecords(c.At(at), old, table, list, mappings, mappingsAt); err != nil {
+		} else if err := r.readOldRecords(oldBlock{old, s.name, at + 16, table, list, mappingsAt, mappings}); err != nil {
 			return 0, err
 		}
 		if c.Len() > 0 {
@@ -240,17 +241,7 @@ func (r *objectReader) addList(blob []byte, l *fileList) {
 	r.lists[ref] = l
 }
 
-func equalLists(a, b *fileList) bool {
-	if a.version != b.version || len(a.names) != len(b.names) {
-		return false
-	}
-	for i := range a.names {
-		if a.names[i] != b.names[i] {
-			return false
-		}
-	}
-	return true
-}
+func equalLists(a, b *fileList) bool { return a.version == b.version && slices.Equal(a.names, b.names) }
 
 // oldRecord is the layout of a function record in versions 1 to 3:
 //
@@ -268,14 +259,25 @@ func (o oldRecord) size() int {
 	return 20
 }
 
-func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
-	c := cursor.New(at.Section, at.Offset+16, table, r.im.Order)
+// An oldBlock is a block of versions 1 to 3: its records, their files, and their mappings.
+type oldBlock struct {
+	oldRecord
+	section    string
+	tableAt    int64
+	table      []byte
+	list       *fileList
+	mappingsAt int64
+	mappings   []byte
+}
+
+func (r *objectReader) readOldRecords(b oldBlock) error {
+	c := cursor.New(b.section, b.tableAt, b.table, r.im.Order)
 	for i := 0; c.Len() > 0; i++ {
 		c.Record = i
-		rec := Record{list: list, at: mappingsAt}
+		rec := Record{list: b.list, at: b.mappingsAt}
 		place := c.At(c.Offset())
-		if o.version == 1 {
-			addr, size := c.Ptr(o.ptr, "name address"), c.U32("name size")
+		if b.version == 1 {
+			addr, size := c.Ptr(b.ptr, "name address"), c.U32("name size")
 			start := addr - r.names.addr
 			if addr < r.names.addr || start > uint64(len(r.names.data)) || uint64(size) > uint64(len(r.names.data))-start {
 				return place.Field("name address").Gotf("%#x, %d bytes", addr, size).Wantf("a place in %s", r.names.name).Corrupt()
@@ -287,10 +289,10 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 		}
 		size := uint64(c.U32("mapping size"))
 		rec.Hash = c.U64("hash")
-		if size > uint64(len(mappings)) {
-			return place.Field("mapping size").Got(size).Wantf("at most the %d bytes left", len(mappings)).Truncated()
+		if size > uint64(len(b.mappings)) {
+			return place.Field("mapping size").Got(size).Wantf("at most the %d bytes left", len(b.mappings)).Truncated()
 		}
-		rec.mapping, mappings, mappingsAt = mappings[:size:size], mappings[size:], mappingsAt+int64(size)
+		rec.mapping, b.mappings, b.mappingsAt = b.mappings[:size:size], b.mappings[size:], b.mappingsAt+int64(size)
 		if err := r.add(rec, place); err != nil {
 			return err
 		}

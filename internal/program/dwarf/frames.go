@@ -201,9 +201,7 @@ func (u *Unit) name(off uint64) naming {
 	if n, ok := u.names[off]; ok {
 		return n
 	}
-	var name, linkage []byte
-	var line uint32
-	file := uint32(noFile)
+	found := nameSearch{file: noFile}
 	todo, seen := []uint64{off}, []uint64{off}
 	for len(todo) > 0 {
 		next := todo[len(todo)-1]
@@ -212,32 +210,9 @@ func (u *Unit) name(off uint64) naming {
 		if c == nil {
 			continue
 		}
-		var origin, specification value
-		u.eachAttr(c, next, func(s attrSpec, v value) {
-			switch s.attr {
-			case attrName:
-				if name == nil {
-					name = c.string(v)
-				}
-			case attrLinkageName, attrMIPSLinkageName:
-				if linkage == nil {
-					linkage = c.string(v)
-				}
-			case attrDeclLine:
-				if n, ok := v.constant(); ok && line == 0 {
-					line = uint32(n)
-				}
-			case attrDeclFile:
-				if n, ok := v.constant(); ok && file == noFile && c == u.c {
-					file = uint32(n)
-				}
-			case attrAbstractOrigin:
-				origin = v
-			case attrSpecification:
-				specification = v
-			}
-		})
-		for _, v := range [...]value{origin, specification} {
+		found.origin, found.specification = value{}, value{}
+		u.eachAttr(c, next, func(s attrSpec, v value) { found.addAttr(c, c == u.c, s.attr, v) })
+		for _, v := range [...]value{found.origin, found.specification} {
 			ref, ok := c.reference(v)
 			if ok && len(seen) < maxOrigins && !slices.Contains(seen, ref) {
 				todo = append(todo, ref)
@@ -245,12 +220,46 @@ func (u *Unit) name(off uint64) naming {
 			}
 		}
 	}
-	if linkage != nil {
-		name = linkage
+	name := found.name
+	if found.linkage != nil {
+		name = found.linkage
 	}
-	n := naming{u.keep(string(name)), line, file}
+	n := naming{u.keep(string(name)), found.line, found.file}
 	u.names[off] = n
 	return n
+}
+
+// A nameSearch is what the DIEs of a function have said of it so far. The first DIE that says something counts.
+type nameSearch struct {
+	name, linkage         []byte
+	line, file            uint32
+	origin, specification value // of the last DIE
+}
+
+// addAttr takes an attribute. own: the DIE is in the unit whose line table has the files.
+func (n *nameSearch) addAttr(c *cu, own bool, attr uint16, v value) {
+	switch attr {
+	case attrName:
+		if n.name == nil {
+			n.name = c.string(v)
+		}
+	case attrLinkageName, attrMIPSLinkageName:
+		if n.linkage == nil {
+			n.linkage = c.string(v)
+		}
+	case attrDeclLine:
+		if line, ok := v.constant(); ok && n.line == 0 {
+			n.line = uint32(line)
+		}
+	case attrDeclFile:
+		if file, ok := v.constant(); ok && n.file == noFile && own {
+			n.file = uint32(file)
+		}
+	case attrAbstractOrigin:
+		n.origin = v
+	case attrSpecification:
+		n.specification = v
+	}
 }
 
 func (u *Unit) unitOf(off uint64) *cu {

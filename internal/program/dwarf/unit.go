@@ -101,6 +101,7 @@ type cu struct {
 	low   uint64
 
 	lowValue, high, ranges value
+	entry                  value // DW_AT_entry_pc
 	line                   value // DW_AT_stmt_list
 
 	compDir, dwoName value
@@ -156,40 +157,13 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		}
 	}
 	r := at(d.s.Info[:u.end], u.first, d.BigEndian)
-	var entry value
 	if code := r.uleb(); code != 0 {
 		a := abbrevs.get(code)
 		if a == nil {
 			return nil, d.badCode(u.first, code)
 		}
 		for _, s := range a.specs {
-			v := readValue(&r, s, u.format)
-			switch s.attr {
-			case attrLowPC:
-				c.lowValue = v
-			case attrEntryPC:
-				entry = v
-			case attrHighPC:
-				c.high = v
-			case attrRanges:
-				c.ranges = v
-			case attrStmtList:
-				c.line = v
-			case attrCompDir:
-				c.compDir = v
-			case attrDWOName, attrGNUDWOName:
-				c.dwoName = v
-			case attrGNUDWOID:
-				c.gnuDWOID = v.u
-			case attrStrOffsetsBase:
-				c.strBase = v.u
-			case attrAddrBase, attrGNUAddrBase:
-				c.addrBase = v.u
-			case attrRnglistsBase:
-				c.rngBase = v.u
-			case attrGNURangesBase:
-				c.splitRangeBase = v.u
-			}
+			c.setAttr(s.attr, readValue(&r, s, u.format))
 		}
 		if r.bad {
 			return nil, d.cut("info", u.first, "first entry of the unit")
@@ -204,9 +178,39 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 	// Indexed addresses need DW_AT_addr_base, which may follow them.
 	c.low, c.hasPC = c.address(c.lowValue)
 	if !c.hasPC {
-		c.low, c.hasPC = c.address(entry)
+		c.low, c.hasPC = c.address(c.entry)
 	}
 	return c, nil
+}
+
+// setAttr takes an attribute of the root DIE.
+func (c *cu) setAttr(attr uint16, v value) {
+	switch attr {
+	case attrLowPC:
+		c.lowValue = v
+	case attrEntryPC:
+		c.entry = v
+	case attrHighPC:
+		c.high = v
+	case attrRanges:
+		c.ranges = v
+	case attrStmtList:
+		c.line = v
+	case attrCompDir:
+		c.compDir = v
+	case attrDWOName, attrGNUDWOName:
+		c.dwoName = v
+	case attrGNUDWOID:
+		c.gnuDWOID = v.u
+	case attrStrOffsetsBase:
+		c.strBase = v.u
+	case attrAddrBase, attrGNUAddrBase:
+		c.addrBase = v.u
+	case attrRnglistsBase:
+		c.rngBase = v.u
+	case attrGNURangesBase:
+		c.splitRangeBase = v.u
+	}
 }
 
 func (d *Data) badCode(off, code uint64) error {

@@ -141,7 +141,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 	}
 	c = cursor.New(archs[chosen], int64(off), b, binary.BigEndian)
 	if magic := c.U32("magic"); !isMachO(b) {
-		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("that of a Mach-O file").Unsupported())
+		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("the magic of a Mach-O file").Unsupported())
 		return nil, c.Err()
 	}
 	return parseMachO(b, int64(off))

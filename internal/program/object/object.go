@@ -114,7 +114,7 @@ func Parse(name string, data []byte, arch string) (im *Image, err error) {
 		im, err = parseCOFF(data)
 	default:
 		err = flaw.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
-			Want("those of ELF, Mach-O or COFF").Unrecognized()
+			Want("the first bytes of ELF, Mach-O or COFF").Unrecognized()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
