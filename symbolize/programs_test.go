@@ -66,12 +66,10 @@ func TestFindPrograms(t *testing.T) {
 			t.Errorf("of build id %x there are %q, %v", none, got, err)
 		}
 	}
-	for name, f := range programs.Named() {
-		if name != file || f.Name != file {
-			t.Errorf("%s is named %s", f.Name, name)
-		}
+	if names := programs.Names; !slices.Equal(names, []string{file}) || len(programs.Files) != 1 || programs.Files[0].Name != file {
+		t.Errorf("%d files of the names %q", len(programs.Files), names)
 	}
-	if got := programs.Folders; !slices.Equal(got, []string{dir}) || programs.Empty() {
+	if got := programs.Folders; !slices.Equal(got, []string{dir}) {
 		t.Errorf("the folders are %q", got)
 	}
 
@@ -128,14 +126,7 @@ func TestOpenProgramsFails(t *testing.T) {
 			t.Errorf("%s is taken for a program", path)
 		}
 	}
-	var none *Programs
-	for range none.Find([]byte{1}) {
+	for range (&Programs{}).Find([]byte{1}) {
 		t.Error("no programs have one")
-	}
-	for name := range none.Named() {
-		t.Errorf("no programs have %s", name)
-	}
-	if !none.Empty() {
-		t.Error("no programs are some")
 	}
 }

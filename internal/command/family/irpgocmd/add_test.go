@@ -19,6 +19,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -83,7 +84,7 @@ func testJob(ins []inputs.Input, workers int) *job {
 
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
-	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
+	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(&symbolize.Programs{}, nil)
 	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err
