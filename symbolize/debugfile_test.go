@@ -78,9 +78,7 @@ func TestSplit(t *testing.T) {
 			}
 
 			// A .dwo file of another compilation.
-			if err := os.WriteFile(missing, oracle.ReadFile(t, filepath.Join(dir, "main.dwo")), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, missing, oracle.ReadFile(t, filepath.Join(dir, "main.dwo")))
 			f = open(t, file, Options{})
 			if err := f.Batch(addrs, func(int, []Frame) {}); !errors.Is(err, profile.ErrMismatch) {
 				t.Errorf("with another .dwo file: error %v", err)
@@ -155,13 +153,9 @@ cp out.debug elsewhere$PWD
 
 	// Files that are there, but of another program.
 	other := append(oracle.ReadFile(t, byID), 0)
-	if err := os.WriteFile(at("out.debug"), other, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, at("out.debug"), other)
 	check("link with another checksum", at("linked"), Options{}, none, "")
-	if err := os.WriteFile(byID, oracle.ReadFile(t, build(t, program("clang++-22", "-g", "-static"))), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, byID, oracle.ReadFile(t, build(t, program("clang++-22", "-g", "-static"))))
 	check("file of another build id", at("stripped"), Options{DebugDirs: []string{at("dirs")}}, none, "")
 }
 

@@ -23,9 +23,7 @@ func fixtureFile(t testing.TB, name string) string {
 func copied(t testing.TB, file string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...))
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
 	if err := os.Chtimes(to, old, old); err != nil {
 		t.Fatal(err)

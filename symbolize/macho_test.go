@@ -205,9 +205,7 @@ func TestBundles(t *testing.T) {
 				t.Errorf("a bundle with %d files: %v", n, err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(bundle, object.BundleFolder, fmt.Sprint(n)), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(bundle, object.BundleFolder, fmt.Sprint(n)), nil)
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "missing.dSYM"), Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing bundle: %v", err)

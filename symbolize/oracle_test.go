@@ -58,9 +58,7 @@ func llvmFrames(t testing.TB, file string, addrs []uint64, args ...string) [][]F
 		fmt.Fprintf(&list, "%#x\n", a)
 	}
 	response := filepath.Join(t.TempDir(), "addresses")
-	if err := os.WriteFile(response, []byte(list.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, response, []byte(list.String()))
 	args = append(args, "--output-style=JSON", "--functions=linkage", "--inlines", "--no-demangle", "--obj="+file, "@"+response)
 	stdout, stderr, code := oracle.Run(t, oracle.Tool(t, symbolizer), args...)
 	if code != 0 {
@@ -168,9 +166,7 @@ func withoutSymbols(t testing.TB, file string) string {
 	// The package file of split DWARF is found by name.
 	os.Remove(bare + ".dwp")
 	if dwp, err := os.ReadFile(file + ".dwp"); err == nil {
-		if err := os.WriteFile(bare+".dwp", dwp, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, bare+".dwp", dwp)
 	}
 	return bare
 }

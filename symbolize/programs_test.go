@@ -22,12 +22,7 @@ func TestFindPrograms(t *testing.T) {
 		"b/program.class": []byte("\xca\xfe\xba\xbe\x00\x00\x00\x34"), "b/empty": nil,
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 	}
 	id := open(t, file, Options{}).BuildID
 	programs, err := OpenPrograms([]string{dir, file}, Options{})
@@ -76,12 +71,7 @@ func TestFindPrograms(t *testing.T) {
 	// A name by the build id comes first, and a file counts once.
 	digits := hex.EncodeToString(id)
 	place := filepath.Join(dir, ".build-id", digits[:2], digits[2:]+".debug")
-	if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(place, program, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, place, program)
 	if programs, err = OpenPrograms([]string{dir}, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +107,7 @@ func TestOpenProgramsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("text"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, text, []byte("text"))
 	program := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
 	for _, path := range []string{bundle, text, filepath.Join(dir, "missing")} {
 		if p, err := OpenPrograms([]string{program, path}, Options{}); err == nil || p != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -169,9 +168,7 @@ func writeValues(ir *strings.Builder, id, kind int, s *valueSite, most int, valu
 func optimized(t *testing.T, opt, pass, ir string, n int, options ...string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "in.ll")
-	if err := os.WriteFile(file, []byte(ir), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, file, []byte(ir))
 	out, stderr, code := oracle.Run(t, opt, append(options, "-S", "-passes="+pass, "-o", "-", file)...)
 	if code != 0 {
 		t.Fatalf("%s: %s", opt, stderr)

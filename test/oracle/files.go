@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -15,10 +16,14 @@ func ReadFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// WriteFile writes a file.
+// WriteFile writes a file, and makes the folders above it.
 func WriteFile(t testing.TB, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
+	err := os.MkdirAll(filepath.Dir(name), 0o777)
+	if err == nil {
+		err = os.WriteFile(name, data, 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestIndexWarns: what cannot be read in a folder is told and left out, what was named is an error.
@@ -20,12 +21,7 @@ func TestIndexWarns(t *testing.T) {
 		"a/Plain.class": plain, "b/Plain.class": plain, "c/cut.class": plain[:100], "c/empty.jar": nil, "c/text.txt": []byte("text"),
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "d.jar"), 0o777); err != nil { // a folder
 		t.Fatal(err)

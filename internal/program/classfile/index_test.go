@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // entry is a file of an archive.
@@ -42,9 +43,7 @@ func zipped(t testing.TB, entries ...entry) []byte {
 func written(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, data)
 	return path
 }
 
@@ -164,12 +163,7 @@ func TestFolder(t *testing.T) {
 		"lib/x.JAR":        zipped(t, entry{"y.class", fixture(t, "java25/sample/Shapes.class")}, entry{"z.class", nil}),
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, data)
 	}
 	var warnings []string
 	x := NewIndex(Options{Warn: func(w profile.Warning) {

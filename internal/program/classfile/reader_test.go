@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -237,10 +236,7 @@ func TestJavac(t *testing.T) {
 // TestCut cuts the fixtures at every byte: nothing of a class file is optional.
 func TestCut(t *testing.T) {
 	for _, f := range fixtures(t) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, f)
 		for n, cut := range hostile.Cuts(data, 1) {
 			_, err := parse("cut.class", cut)
 			if fe := hostile.Check(t, "cut.class", cut, err); fe == nil || fe.Offset < 0 {

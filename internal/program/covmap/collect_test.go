@@ -168,9 +168,7 @@ inline int same(int a) {
 // hides the functions around it, functions compiled alike count once.
 func TestTwoPrograms(t *testing.T) {
 	b := compiled{t, t.TempDir()}
-	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(b.dir, "shared.h"), []byte(sharedHeader))
 	first, firstRaw := b.make("first", "#include \"shared.h\"\nint first() { return pick(1) + twice(1) + same(1); }\nint main() { return first() * 0; }\n")
 	second, secondRaw := b.make("second", "#define EXTRA\n#include \"shared.h\"\nint second() { return pick(201) + pick(2) + twice(51) + twice(1.5) + same(2); }\nint main() { return second() * 0; }\n")
 	var want []string
@@ -203,9 +201,7 @@ func TestTwoPrograms(t *testing.T) {
 // TestMismatchCauses: each function that does not fit has its probable cause.
 func TestMismatchCauses(t *testing.T) {
 	b := compiled{t, t.TempDir()}
-	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(b.dir, "shared.h"), []byte(sharedHeader))
 	const source = "#include \"shared.h\"\nint main() { return pick(1) * 0; }\n"
 	first, firstRaw := b.make("first", source)
 	second, secondRaw := b.make("second", source, "-DEXTRA")
