@@ -2,11 +2,11 @@ package profile
 
 import (
 	"iter"
-	"math/big"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
 // testView is a view of functions and edges.
@@ -33,58 +33,22 @@ func pointers[T any](s []T) iter.Seq[*T] {
 	}
 }
 
-// TestDistribute compares with the definition, in big integers.
+// TestDistribute compares with package tally, whose tests compare with the definition. Totals and shares have a limit.
 func TestDistribute(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		values := make([]uint64, rng.IntN(60))
-		for i := range values {
-			values[i] = rng.Uint64() >> rng.IntN(64)
-			if rng.IntN(4) == 0 {
-				values[i] = 0
-			}
-		}
-		shares := []uint64{whole, 0, 500_000, 990_000, uint64(rng.IntN(whole)), 999_999}
-		got := Distribute(slices.Values(values), shares)
-		want := plainDistribution(values, shares)
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("values %d\ngot  %+v\nwant %+v", values, got, want)
-		}
-	}
-}
-
-func plainDistribution(values []uint64, shares []uint64) Distribution {
-	d := Distribution{Values: uint64(len(values))}
-	values = slices.Clone(values)
-	slices.Sort(values)
-	slices.Reverse(values)
-	total := new(big.Int)
+	values, shares := []uint64{7, 1<<64 - 1, 0, 7, 1}, []uint64{whole + 1, 0, 500_000, 999_999}
+	got := Distribute(slices.Values(values), shares)
+	var all tally.Tally
 	for _, v := range values {
-		d.Max = max(d.Max, v)
-		total.Add(total, new(big.Int).SetUint64(v))
+		all.Add(v)
 	}
-	d.Total = 1<<64 - 1
-	if total.IsUint64() {
-		d.Total = total.Uint64()
+	spread := all.Distribution([]uint64{whole, 0, 500_000, 999_999}, false)
+	want := Distribution{Values: 5, Max: 1<<64 - 1, Total: 1<<64 - 1}
+	for _, c := range spread.Cutoffs {
+		want.Cutoffs = append(want.Cutoffs, Cutoff(c))
 	}
-	shares = slices.Clone(shares)
-	slices.Sort(shares)
-	for _, share := range shares {
-		want := new(big.Int).Mul(total, big.NewInt(int64(share)))
-		want.Div(want, big.NewInt(whole))
-		c := Cutoff{Share: share}
-		sum := new(big.Int)
-		// Values that are alike pass together.
-		for i := 0; i < len(values) && sum.Cmp(want) < 0; {
-			c.Min = values[i]
-			for ; i < len(values) && values[i] == c.Min; i++ {
-				sum.Add(sum, new(big.Int).SetUint64(values[i]))
-				c.Values++
-			}
-		}
-		d.Cutoffs = append(d.Cutoffs, c)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	return d
 }
 
 func TestSummarize(t *testing.T) {
@@ -166,7 +130,7 @@ func TestCutoffs(t *testing.T) {
 		want Cutoff
 	}{{"hot", d.Cutoffs.Hot, d.Cutoffs[11]}, {"cold", d.Cutoffs.Cold, d.Cutoffs[15]}} {
 		if got, ok := tt.f(); !ok || got != tt.want.Min || got == 0 {
-			t.Errorf("%s from %d, %v; want that of %+v", tt.name, got, ok, tt.want)
+			t.Errorf("%s from %d, %v; want the least of %+v", tt.name, got, ok, tt.want)
 		}
 	}
 	if got, ok := d.Cutoffs[:11].Hot(); ok {

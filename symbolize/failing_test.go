@@ -63,8 +63,8 @@ func TestSplitMissing(t *testing.T) {
 			known++
 		}
 	})
-	var split *splitError
-	if !errors.As(err, &split) || split.File != file || !strings.HasSuffix(split.Path, ".dwo") || !errors.Is(err, fs.ErrNotExist) {
+	split, ok := errors.AsType[*splitError](err)
+	if !ok || split.File != file || !strings.HasSuffix(split.Path, ".dwo") || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%#v", err)
 	}
 	want := file + ": debug information is split off into " + split.Path + ": no such file or directory (keep it, or make c-split.dwp with llvm-dwp)"
@@ -109,8 +109,8 @@ func TestDWPUnreadable(t *testing.T) {
 // isCut demands the error of a mapped file that became shorter.
 func isCut(t *testing.T, what, file string, err error) {
 	t.Helper()
-	var fe *profile.FormatError
-	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Got != "100 bytes" {
+	fe, ok := errors.AsType[*profile.FormatError](err)
+	if !ok || profile.ClassOf(fe) != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Got != "100 bytes" {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -130,6 +130,8 @@ func TestCutWhileRead(t *testing.T) {
 	isCut(t, "Symbol", file, err)
 	_, err = f.Symbols()
 	isCut(t, "Symbols", file, err)
+	_, err = f.Section(".text").Data()
+	isCut(t, "Data", file, err)
 	isCut(t, "Batch", file, f.Batch([]uint64{0}, func(int, []Frame) { t.Error("yielded") }))
 
 	// Debug information and symbols have been found before.

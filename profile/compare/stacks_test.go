@@ -12,11 +12,12 @@ import (
 // memoryView is a view of what its fields hold.
 type memoryView struct {
 	profile.View
+	file      string
 	sets      []profile.StackSet
 	functions []profile.Function
 }
 
-func (v *memoryView) Identity() profile.Identity { return profile.Identity{File: "file"} }
+func (v *memoryView) Identity() profile.Identity { return profile.Identity{File: v.file} }
 
 func (v *memoryView) Features() profile.Features { return profile.Features{} }
 
@@ -38,7 +39,7 @@ type sample struct {
 }
 
 func samplesView(samples ...sample) *memoryView {
-	return &memoryView{sets: []profile.StackSet{{
+	return &memoryView{file: "file", sets: []profile.StackSet{{
 		Name: "samples",
 		Values: []profile.ValueType{
 			{Name: "time", Unit: profile.Milliseconds}, {Name: "least", Unit: profile.Milliseconds, Combine: profile.Min}, {Name: "most", Unit: profile.Milliseconds, Combine: profile.Max},
@@ -85,7 +86,7 @@ func TestCovered(t *testing.T) {
 	if got := names(r.Started); got != "idle:never ran-hot" {
 		t.Errorf("started %s", got)
 	}
-	if _, err := compare.Views(samplesView(), base, compare.Options{}); err == nil || err.Error() != `file: there are no stacks "samples", but no stacks` {
+	if _, err := compare.Views(samplesView(), &memoryView{file: "file"}, compare.Options{}); err == nil || err.Error() != `file: there are no stacks "samples", but no stacks` {
 		t.Error(err)
 	}
 	// Pages and tables show these words.

@@ -17,6 +17,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -253,6 +254,11 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: suffix %q, description %q", f, f.Suffix(), f.Description())
 		}
 		seen[f.Suffix()] = true
+	}
+	for _, f := range coverage.Formats() {
+		if !seen[Format(f).Suffix()] {
+			t.Errorf("%s is in no row", f)
+		}
 	}
 	if f := Format("x"); f.Suffix() != "" || f.Description() != "" {
 		t.Error("an unknown format is known")

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -197,15 +196,6 @@ func TestTitles(t *testing.T) {
 		if !bytes.Contains(w.Bytes(), []byte("<title>"+tc.want+"</title>")) {
 			t.Errorf("%d profiles: no title %q", len(tc.sources), tc.want)
 		}
-	}
-}
-
-func TestProgressEnds(t *testing.T) {
-	stop := errors.New("stop")
-	var w bytes.Buffer
-	err := Write(&w, []Source{{View: &madeView{}}}, Options{Progress: func(label, page string) error { return stop }})
-	if !errors.Is(err, stop) || w.Len() > 0 {
-		t.Errorf("%v, %d bytes", err, w.Len())
 	}
 }
 

@@ -89,8 +89,8 @@ func TestBadParts(t *testing.T) {
 		tc.change(&bad)
 		data := bad.bytes()
 		c, err := parse("x", data)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
+		fe, ok := errors.AsType[*profile.FormatError](err)
+		if !ok || profile.ClassOf(fe) != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %+v, %v\nwant %s", tc.name, c, err, tc.text)
 		} else if fe.File != "x" || fe.Offset <= 0 || fe.Offset >= int64(len(data)) {
 			t.Errorf("%s: %+v", tc.name, fe)
@@ -112,15 +112,7 @@ func TestEveryByte(t *testing.T) {
 				}
 				continue
 			}
-			for i := range c.Methods {
-				m := &c.Methods[i]
-				if !slices.IsSortedFunc(m.Lines, func(a, b Line) int { return int(a.BCI) - int(b.BCI) }) {
-					t.Fatalf("byte %d is %#x: lines %v", at, v, m.Lines)
-				}
-				if n := len(m.Lines); n > 0 && int(m.Lines[n-1].BCI) >= m.CodeLength {
-					t.Fatalf("byte %d is %#x: lines %v in %d bytes of code", at, v, m.Lines, m.CodeLength)
-				}
-			}
+			checkLines(t, c)
 		}
 		data[at] = was
 	}

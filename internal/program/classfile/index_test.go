@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,22 +89,6 @@ func TestIndexLookup(t *testing.T) {
 			t.Errorf("%+v: line %d of %s", tc, line, m.Class.Name)
 		}
 	}
-	// Every method of every class is found, and outside of an index, too.
-	for c := range x.Classes() {
-		for i := range c.Methods {
-			want := &c.Methods[i]
-			if m, ok := c.method(want.Name, want.Descriptor); !ok || m != want {
-				t.Errorf("%s.%s%s is not found", c.Name, want.Name, want.Descriptor)
-			}
-		}
-	}
-	c := parseFixture(t, "java25/sample/Plain.class")
-	if m, ok := c.method("<clinit>", "()V"); !ok || m != &c.Methods[4] {
-		t.Errorf("%+v, %v", m, ok)
-	}
-	if _, ok := c.method("none", "()V"); ok {
-		t.Error("found")
-	}
 }
 
 // TestArchives reads the forms that archives come in.
@@ -150,41 +133,6 @@ func TestArchives(t *testing.T) {
 		if strings.Join(got, ", ") != tc.want {
 			t.Errorf("%s, release %d: %q, want %q", tc.name, tc.release, got, tc.want)
 		}
-	}
-}
-
-// TestFolder: class files and archives below a folder, what is damaged left out with a warning.
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	for name, data := range map[string][]byte{
-		"a/Plain.class":    fixture(t, "java25/sample/Plain.class"),
-		"a/b/broken.class": []byte("\xca\xfe\xba\xbe\x00"),
-		"a/b/notes.txt":    []byte("\xca\xfe\xba\xbe\x00"),
-		"lib/x.JAR":        zipped(t, entry{"y.class", fixture(t, "java25/sample/Shapes.class")}, entry{"z.class", nil}),
-	} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		oracle.WriteFile(t, path, data)
-	}
-	var warnings []string
-	x := NewIndex(Options{Warn: func(w profile.Warning) {
-		warnings = append(warnings, filepath.ToSlash(strings.TrimPrefix(w.String(), dir+string(filepath.Separator))))
-	}})
-	if err := x.Add(dir); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		"a/b/broken.class: header at 0x4: minor version is cut off after 1 bytes, want 2 bytes: truncated program",
-		"lib/x.JAR!z.class: header at 0x0: size is 0 bytes, want a class file: empty program file",
-	}
-	if x.Len() != 2 || !slices.Equal(warnings, want) {
-		t.Errorf("%d classes, warnings %q", x.Len(), warnings)
-	}
-	// Given by its name, a damaged file is an error.
-	if err := x.Add(filepath.Join(dir, "a", "b", "broken.class")); !errors.Is(err, profile.ErrTruncated) {
-		t.Errorf("%v", err)
-	}
-	if err := x.Add(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -40,8 +40,7 @@ func fixtures(t testing.TB) []string {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
-	return data
+	return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
 }
 
 func parseFixture(t testing.TB, name string) *Class {
@@ -367,30 +366,34 @@ func TestDescriptor(t *testing.T) {
 // FuzzParse: whatever the bytes, a class or an error that says where; lines lie in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
-		data := oracle.ReadFile(f, name)
-		f.Add(data)
+		f.Add(oracle.ReadFile(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := parse("fuzz", data)
 		if err != nil {
-			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Offset < 0 || fe.Offset > int64(len(data)) || profile.ClassOf(err) == profile.Unreadable {
+			if fe := hostile.Check(t, "fuzz", data, err); fe.Offset < 0 {
 				t.Fatalf("%#v", err)
 			}
 			return
 		}
-		for i := range c.Methods {
-			m := &c.Methods[i]
-			for k, l := range m.Lines {
-				if int(l.BCI) >= m.CodeLength || k > 0 && l.BCI < m.Lines[k-1].BCI {
-					t.Fatalf("lines %v in %d bytes", m.Lines, m.CodeLength)
-				}
-				if _, ok := m.Line(int(l.BCI)); !ok {
-					t.Fatalf("no line of %d in %v", l.BCI, m.Lines)
-				}
+		checkLines(t, c)
+	})
+}
+
+// checkLines checks that lines lie in the code, ascend, and are found.
+func checkLines(t *testing.T, c *Class) {
+	t.Helper()
+	for i := range c.Methods {
+		m := &c.Methods[i]
+		for k, l := range m.Lines {
+			if int(l.BCI) >= m.CodeLength || k > 0 && l.BCI < m.Lines[k-1].BCI {
+				t.Fatalf("lines %v in %d bytes", m.Lines, m.CodeLength)
+			}
+			if _, ok := m.Line(int(l.BCI)); !ok {
+				t.Fatalf("no line of %d in %v", l.BCI, m.Lines)
 			}
 		}
-	})
+	}
 }
 
 // parse reads one class file. name is used in errors. The class keeps nothing of data.

@@ -29,11 +29,7 @@ func evaluate(t testing.TB, p *irpgo.Profile, objects ...string) *Coverage {
 	t.Helper()
 	var maps []*Mapping
 	for _, o := range objects {
-		m, err := Read(o, oracle.ReadFile(t, o), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps = append(maps, m...)
+		maps = append(maps, readMappings(t, o)...)
 	}
 	c, err := Evaluate(maps, p, EvaluateOptions{FirstWins: true})
 	if err != nil {
