@@ -26,7 +26,11 @@ func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 		return err
 	}
 	b := &batch{file: f, debug: d.data, symbols: symbols}
-	b.sortAddresses(addrs)
+	b.order = make([]indexedAddr, len(addrs))
+	for i, a := range addrs {
+		b.order[i] = indexedAddr{a, i}
+	}
+	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
 	if err := f.guard(func() error { b.divide(); return nil }); err != nil {
 		return err
 	}
@@ -69,14 +73,6 @@ type answer struct {
 type run struct {
 	start, end int
 	frames     int // end of their frames in the answer's
-}
-
-func (b *batch) sortAddresses(addrs []uint64) {
-	b.order = make([]indexedAddr, len(addrs))
-	for i, a := range addrs {
-		b.order[i] = indexedAddr{a, i}
-	}
-	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
 }
 
 func (b *batch) divide() {

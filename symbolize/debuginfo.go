@@ -28,8 +28,7 @@ type splitError struct {
 // Error names both files and the remedy.
 func (e *splitError) Error() string {
 	why := e.Err
-	var path *fs.PathError
-	if errors.As(why, &path) {
+	if path, ok := errors.AsType[*fs.PathError](why); ok {
 		why = path.Err
 	}
 	return fmt.Sprintf("%s: debug information is split off into %s: %v (keep it, or make %s.dwp with llvm-dwp)",
@@ -61,7 +60,7 @@ func (f *File) openDebugInfo() (*debugInfo, error) {
 	}
 	d := &debugInfo{file: f, path: f.Name}
 	image := f.image
-	if !hasDWARF(image) && !f.opt.NoDebugFiles {
+	if s := dwarfSection(image, "info", false); (s == nil || s.FileSize == 0) && !f.opt.NoDebugFiles {
 		separate, err := f.separateImage()
 		if err != nil {
 			return nil, err
@@ -85,11 +84,6 @@ func (f *File) openDebugInfo() (*debugInfo, error) {
 		return err
 	})
 	return d, err
-}
-
-func hasDWARF(image *object.Image) bool {
-	s := dwarfSection(image, "info", false)
-	return s != nil && s.FileSize > 0
 }
 
 func dwarfSection(image *object.Image, name string, split bool) *object.Section {
@@ -153,7 +147,10 @@ func (f *File) openImage(path string) (*object.Image, error) {
 // skips files with another build id or checksum.
 func (f *File) separateImage() (*object.Image, error) {
 	if f.image.Format == object.MachO {
-		return f.dsym(), nil
+		if f.path == "" {
+			return nil, nil
+		}
+		return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path))), nil
 	}
 	if id := hex.EncodeToString(f.image.BuildID); len(id) > 2 {
 		for _, dir := range f.debugDirs() {
@@ -198,13 +195,6 @@ func (f *File) debugDirs() []string {
 		return []string{systemDir}
 	}
 	return f.opt.DebugDirs
-}
-
-func (f *File) dsym() *object.Image {
-	if f.path == "" {
-		return nil
-	}
-	return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path)))
 }
 
 func (f *File) matching(path string) *object.Image {

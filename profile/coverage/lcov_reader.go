@@ -82,7 +82,9 @@ func (r *lcovReader) record(line int, text string) error {
 		return nil
 	case key == "SF":
 		err := r.endSection()
-		r.beginSection(value)
+		r.file = &File{Path: value}
+		r.functions, r.indexes = make(map[string]int), make(map[string]int32)
+		r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 		return err
 	case strings.TrimSpace(text) == "end_of_record":
 		return r.endSection()
@@ -174,12 +176,6 @@ func (r *lcovReader) line(values []string) bool {
 	}
 	r.file.Lines = append(r.file.Lines, Line{n, count})
 	return true
-}
-
-func (r *lcovReader) beginSection(path string) {
-	r.file = &File{Path: path}
-	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
-	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 }
 
 func (r *lcovReader) endSection() error {

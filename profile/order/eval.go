@@ -85,7 +85,11 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		total += weight
 		for i := range scores {
 			touched := scores[i].addTrace(im, called, len(m.Missing), opt.Shares, weight)
-			scores[i].addUnknown(unknown, touched, weight)
+			before := len(touched)
+			for _, f := range unknown {
+				scores[i].touchPages(touched, f.Addr, f.Size)
+			}
+			scores[i].Unknown += weight * float64(len(touched)-before)
 		}
 	}
 	if total == 0 {
@@ -127,14 +131,6 @@ func (s *Score) touchPages(touched map[uint64]bool, addr, size uint64) {
 	for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
 		touched[page] = true
 	}
-}
-
-func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
-	before := len(touched)
-	for _, f := range functions {
-		s.touchPages(touched, f.Addr, f.Size)
-	}
-	s.Unknown += weight * float64(len(touched)-before)
 }
 
 func (s *Score) addTrace(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {

@@ -45,7 +45,7 @@ func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, er
 var lines = map[Linker]func(symbol string) string{
 	"lld":    symbolLine,
 	"ld64":   symbolLine,
-	"gold":   goldLines,
+	"gold":   func(symbol string) string { return strings.Join(sectionPatterns(symbol), "\n") },
 	"gnu-ld": gnuldLine,
 }
 
@@ -56,10 +56,6 @@ func symbolLine(symbol string) string {
 		return ""
 	}
 	return symbol
-}
-
-func goldLines(symbol string) string {
-	return strings.Join(sectionPatterns(symbol), "\n")
 }
 
 // gnuldLine returns a statement for each section: with one statement *(a b), the

@@ -115,7 +115,7 @@ func (c *comparison) headline(a, b *source) []string {
 	out := []string{fmt.Sprintf("%s and %s have %s of their weight in common: %s.", a.label, b.label, percentText(c.Overlap), likeness(c.Overlap))}
 	out = append(out, c.turnover())
 	if n := len(c.HashChanged); n > 0 {
-		out = append(out, countNoun(n, "function has", "functions have")+" another control flow: what the base says of "+pronoun(n)+" is of no use to a compiler of the new.")
+		out = append(out, countNoun(n, "function has", "functions have")+" another control flow: what the base says of "+singularOr(n, "it", "them")+" is of no use to a compiler of the new.")
 	}
 	if len(c.Movers) > 0 {
 		m := &c.Movers[0]
@@ -140,7 +140,7 @@ func (c *comparison) turnover() string {
 	if len(c.LeftHot) == 0 {
 		return "Of " + hot + " all are still hot; " + became
 	}
-	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), verb(len(c.LeftHot)), percentText(c.HotTurnover), became)
+	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), singularOr(len(c.LeftHot), "is", "are"), percentText(c.HotTurnover), became)
 }
 
 // The limits are profuse's own: no compiler has them.
@@ -156,25 +156,15 @@ func likeness(overlap float64) string {
 	return "they are of different work"
 }
 
-func verb(n int) string {
+func singularOr(n int, one, many string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
-}
-
-func pronoun(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
+	return many
 }
 
 func countNoun(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return countText(uint64(n)) + " " + many
+	return countText(uint64(n)) + " " + singularOr(n, one, many)
 }
 
 func (c *comparison) facts(a, b *source) []fact {

@@ -77,8 +77,10 @@ func newCutoffChart(src *source) *cutoffChart {
 		level := math.Log10(float64(max(count, 1))) / decades
 		return curveBottom - int(math.Round(level*(curveBottom-curveTop)))
 	}
+	units := []string{"", " K", " M", " G", " T", " P", " E"}
 	for step := 0; step <= int(decades); step += 1 + int(decades)/5 {
-		c.Ticks = append(c.Ticks, cutoffTick{curveBottom - int(math.Round(float64(step)/decades*(curveBottom-curveTop))), powerText(step)})
+		power := [...]string{"1", "10", "100"}[step%3] + units[min(step/3, len(units)-1)]
+		c.Ticks = append(c.Ticks, cutoffTick{curveBottom - int(math.Round(float64(step)/decades*(curveBottom-curveTop))), power})
 	}
 	for i, k := range d.Cutoffs {
 		at := curveLeft + (curveRight-curveLeft)*float64(i)/float64(len(d.Cutoffs)-1)
@@ -112,11 +114,6 @@ func newCutoffChart(src *source) *cutoffChart {
 	typical := c.Points[half]
 	c.Text = fmt.Sprintf("Counts over shares of the total: %s %s with counts of %s or more make up %s", countText(typical.Values), c.Of, countText(typical.Min), typical.Share)
 	return c
-}
-
-func powerText(n int) string {
-	units := []string{"", " K", " M", " G", " T", " P", " E"}
-	return [...]string{"1", "10", "100"}[n%3] + units[min(n/3, len(units)-1)]
 }
 
 func percentAttr(name string, share float64) template.HTMLAttr {

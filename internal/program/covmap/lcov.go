@@ -27,7 +27,8 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		s := c.summarizer()
 		defer c.spare.Put(s)
-		s.placed.reset()
+		b := &s.placed
+		b.list, b.expanded, b.met, b.paths = b.list[:0], b.expanded[:0], 0, b.paths[:0]
 		f := c.file(names[i], s, func(fn *Function) { s.placed.add(s.code, names[i]) })
 		return f.appendLCOV(dst, p, opt, &s.placed)
 	}, writeTo(w))
@@ -100,10 +101,6 @@ type placedBranches struct {
 }
 
 func (p *placedBranches) rest(b *placedBranch) []Position { return p.paths[b.rest:b.end] }
-
-func (p *placedBranches) reset() {
-	p.list, p.expanded, p.met, p.paths = p.list[:0], p.expanded[:0], 0, p.paths[:0]
-}
 
 func (p *placedBranches) add(code *functionCode, name string) {
 	for file := range code.fn.virtualFiles(name) {

@@ -132,14 +132,11 @@ func (d *Data) Unit(addr uint64) int {
 }
 
 func (d *Data) at(section string, off uint64) flaw.Place {
-	return flaw.At(d.sectionName(section), int64(off)).InFile(d.Name)
-}
-
-func (d *Data) sectionName(name string) string {
+	name := ".debug_" + section
 	if d.Split {
-		return ".debug_" + name + ".dwo"
+		name += ".dwo"
 	}
-	return ".debug_" + name
+	return flaw.At(name, int64(off)).InFile(d.Name)
 }
 
 func (d *Data) cut(section string, off uint64, what string) error {

@@ -102,19 +102,14 @@ func parseCOFF(data []byte) (*Image, error) {
 	const headerSize = 40
 	n := c.Count(sections, headerSize, "number of sections")
 	im.Sections = make([]Section, n)
-	strings := coffStrings(data, symbols+numSymbols*symbolSize)
+	var strings []byte // the long names, which follow the symbols
+	if at := symbols + numSymbols*symbolSize; at > 0 && at < uint64(len(data)) {
+		strings = data[at:]
+	}
 	for i := range im.Sections {
 		im.coffSection(c, &im.Sections[i], base, strings)
 	}
 	return im, c.Err()
-}
-
-// coffStrings returns the table of long names, which follows the symbols.
-func coffStrings(data []byte, at uint64) []byte {
-	if at == 0 || at >= uint64(len(data)) {
-		return nil
-	}
-	return data[at:]
 }
 
 func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []byte) {

@@ -50,14 +50,10 @@ func (im *Image) Data(s *Section) (b []byte, err error) {
 			return nil, err
 		}
 		return im.inflate(s, h, b)
-	case len(b) >= zdebugHeader && string(b[:4]) == "ZLIB" && isZdebug(s.Name):
+	case len(b) >= zdebugHeader && string(b[:4]) == "ZLIB" && (strings.HasPrefix(s.Name, ".zdebug_") || strings.HasPrefix(s.Name, "__zdebug_")):
 		return im.inflate(s, compression{chZlib, binary.BigEndian.Uint64(b[4:]), zdebugHeader}, b)
 	}
 	return b, nil
-}
-
-func isZdebug(name string) bool {
-	return strings.HasPrefix(name, ".zdebug_") || strings.HasPrefix(name, "__zdebug_")
 }
 
 // A compression is the header of a compressed section.
