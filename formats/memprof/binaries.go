@@ -19,11 +19,14 @@ type Binaries struct {
 }
 
 // NewBinaries returns binaries that search the given programs, which must stay open as long
-// as profiles are symbolized.
+// as profiles are symbolized. nil means none.
 func NewBinaries(programs *symbolize.Programs) *Binaries {
+	if programs == nil {
+		programs = &symbolize.Programs{}
+	}
 	b := &Binaries{programs: programs, byID: make(map[string]*program)}
-	for path, file := range programs.Named() {
-		f := newProgram(path, file)
+	for i, file := range programs.Files {
+		f := newProgram(programs.Names[i], file)
 		b.files = append(b.files, f)
 		// Of several programs with one build id, the first with debug information counts.
 		if id := string(file.BuildID); id != "" {
@@ -76,10 +79,8 @@ func (b *Binaries) describe() string {
 	for _, f := range b.files {
 		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID), f.path))
 	}
-	if b.programs != nil {
-		for _, dir := range b.programs.Folders {
-			out = append(out, "those in "+dir)
-		}
+	for _, dir := range b.programs.Folders {
+		out = append(out, "those in "+dir)
 	}
 	switch {
 	case len(out) == 0:

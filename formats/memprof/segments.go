@@ -90,7 +90,7 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 
 // noProgram returns the error if no program matches a segment of the process.
 func (p *RawProfile) noProgram(b *Binaries) error {
-	if b.programs.Empty() {
+	if len(b.files)+len(b.programs.Folders) == 0 {
 		return p.missingProgram()
 	}
 	text := "No matching executable segments found in binary"
@@ -135,7 +135,7 @@ func (p *RawProfile) collectBuildIDs() {
 // placeByOffset places programs in the segments of raw versions 1 and 2.
 func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	if len(b.files) == 0 {
-		if b.programs.Empty() {
+		if len(b.programs.Folders) == 0 {
 			return nil, p.missingProgram()
 		}
 		return nil, flaw.In("segments").InFile(p.Name).Field("program").

@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -16,10 +17,14 @@ func ReadFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// WriteFile writes a file.
+// WriteFile writes a file, and makes the folders above it.
 func WriteFile(t testing.TB, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
+	err := os.MkdirAll(filepath.Dir(name), 0o777)
+	if err == nil {
+		err = os.WriteFile(name, data, 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/dropin/ere"
 	"github.com/profuse-pgo/profuse/internal/llvm/remapping"
 	"github.com/profuse-pgo/profuse/profile"

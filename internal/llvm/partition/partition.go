@@ -163,21 +163,28 @@ type gain struct {
 	node *node
 }
 
+// A halving is a part of the nodes on two sides, which exchange nodes.
+type halving struct {
+	nodes       []*node
+	left, right int // buckets
+	signatures  []signature
+	gains       []gain // of nodes
+}
+
 // split exchanges nodes between the two sides while that has a gain.
 func (p *partitioner) split(nodes []*node, left, right int, rng *mt19937.Generator) {
-	signatures := compactUtilities(nodes)
+	h := halving{nodes, left, right, compactUtilities(nodes), make([]gain, len(nodes))}
 	for _, n := range nodes {
 		for _, u := range n.utilities {
 			if n.bucket == left {
-				signatures[u].left++
+				h.signatures[u].left++
 			} else {
-				signatures[u].right++
+				h.signatures[u].right++
 			}
 		}
 	}
-	gains := make([]gain, len(nodes))
 	for range splitIterations {
-		if p.iterate(nodes, gains, signatures, left, right, rng) == 0 {
+		if p.iterate(&h, rng) == 0 {
 			return
 		}
 	}
@@ -209,8 +216,10 @@ func compactUtilities(nodes []*node) []signature {
 	return make([]signature, len(number))
 }
 
-// iterate moves pairs of nodes in descending order of gain, and returns how many nodes it moved.
-func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signature, left, right int, rng *mt19937.Generator) (moved int) {
+// iterate moves pairs of nodes in descending order of gain, and returns how many
+// nodes it moved.
+func (p *partitioner) iterate(h *halving, rng *mt19937.Generator) (moved int) {
+	nodes, gains, signatures := h.nodes, h.gains, h.signatures
 	for i := range signatures {
 		if s := &signatures[i]; !s.valid {
 			cost := p.cost(s.left, s.right)
@@ -227,7 +236,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 	for i, n := range nodes {
 		g := gain{node: n}
 		for _, u := range n.utilities {
-			if n.bucket == left {
+			if n.bucket == h.left {
 				g.gain += signatures[u].toRight
 			} else {
 				g.gain += signatures[u].toLeft
@@ -235,7 +244,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 		}
 		gains[i] = g
 	}
-	middle := partition(gains, func(g gain) bool { return g.node.bucket == left })
+	middle := partition(gains, func(g gain) bool { return g.node.bucket == h.left })
 	l, r := gains[:middle], gains[middle:]
 	most := func(a, b gain) int { return cmp.Compare(b.gain, a.gain) }
 	slices.SortStableFunc(l, most)
@@ -246,7 +255,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 		}
 		for _, n := range [2]*node{l[i].node, r[i].node} {
 			if rng.Float32() > skipProbability {
-				move(n, signatures, left, right)
+				move(n, signatures, h.left, h.right)
 				moved++
 			}
 		}

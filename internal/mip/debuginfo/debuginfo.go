@@ -56,7 +56,7 @@ func New(f *symbolize.File) (*Program, error) {
 // If there is none, the error matches [profile.ErrMismatch].
 func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, error) {
 	others := 0 // programs of another build
-	for _, file := range programs.Named() {
+	for _, file := range programs.Files {
 		program, err := New(file)
 		if err != nil {
 			continue // it is not instrumented
@@ -79,7 +79,7 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 	switch {
 	case others > 0:
 		lack = lack.Got("not among those given, which are of other builds").Wantf("build id %x", buildID)
-	case programs != nil && len(programs.Folders) > 0 && buildID == nil:
+	case len(programs.Folders) > 0 && buildID == nil:
 		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", buildid.Suffix).
 			Want(wantProfiled)
 	default:

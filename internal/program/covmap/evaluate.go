@@ -19,8 +19,7 @@ type EvaluateOptions struct {
 	// record there. The counts of differently compiled records are lost. With compilers before LLVM
 	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
-	// RanOnly leaves out source files in which nothing ran, and functions that are only in such files.
-	RanOnly bool
+	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
 	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
 	Info *irpgo.Info
 	// Counted, if not nil, separates the counts of programs that contain different functions with one
@@ -40,9 +39,8 @@ func (o *EvaluateOptions) bitmapsByCondition() bool {
 
 // A Coverage is a profile evaluated on the mappings of programs.
 type Coverage struct {
-	Functions []*Function // in the order of the mappings
-	// Mismatched are functions left out because the profile has other functions with their names.
-	Mismatched []Mismatch
+	Functions  []*Function // in the order of the mappings
+	Mismatched []Mismatch  // functions left out because the profile has other functions with their names
 
 	files    map[string][]*Function // functions by the names of their virtual files
 	spare    sync.Pool              // of summarizers
@@ -61,8 +59,7 @@ type Mismatch struct {
 
 // A Function is a function with its counts.
 type Function struct {
-	// Name is the name without the file name that precedes the name of a static function.
-	Name    string
+	Name    string // the name without the file name that precedes the name of a static function
 	PGOName string
 	Object  string // see Mapping.Name
 	Hash    uint64
@@ -121,7 +118,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 			case d.function != nil && (d.key == "" || seen.add(&d)):
 				f := d.function
 				lines += d.lines
-				if most += linesPerRegion * uint64(d.regions); lines > most {
+				most += linesPerRegion * uint64(d.regions)
+				if lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
 				}
@@ -158,7 +156,6 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 	}
 }
 
-// A task holds what all evaluators share.
 type task struct {
 	opt         EvaluateOptions
 	functions   map[uint64]*irpgo.Function // of the profile, by name reference
@@ -169,20 +166,17 @@ type task struct {
 	spare       sync.Pool             // of evaluators
 }
 
-// An objectRecord is a record and its object.
 type objectRecord struct {
 	m *Mapping
 	*Record
 }
 
-// A lastRecord locates the last record of a name.
 type lastRecord struct {
 	m        *Mapping
 	record   int  // in task.records
 	repeated bool // the name has another record, in this object or an earlier one
 }
 
-// repeated reports whether the name of a record has several records.
 func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.last[r.Ref].repeated }
 
 // An outcome is the result of evaluating a record: a function, a mismatch, an error, or none.
@@ -196,7 +190,6 @@ type outcome struct {
 	err      error
 }
 
-// An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
 	code    decoder
@@ -257,7 +250,6 @@ func (t *task) chooseRan() map[string]bool {
 	return ran
 }
 
-// anyRan reports whether a function has a count.
 func anyRan(f *irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
@@ -282,7 +274,6 @@ var codeSeed = maphash.MakeSeed()
 // record of another kind of profile.
 const contextBit = 1 << 60
 
-// add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := e.code.decode(r.Record); err != nil {
 		return outcome{err: flaw.InFile(err, r.m.Name)}
@@ -346,7 +337,6 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	return done
 }
 
-// decide sets the MC/DC of a function.
 func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	e.pending = e.pending[:0]
 	for i := range e.code.decisions {
@@ -364,7 +354,6 @@ func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	return nil
 }
 
-// describe sets what there is to know of a function without its regions.
 func (e *evaluator) describe(f *Function) {
 	if len(e.code.regions) > 0 {
 		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line

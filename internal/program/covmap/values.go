@@ -1,6 +1,5 @@
 package covmap
 
-// values evaluates the expressions of a function.
 type values struct {
 	expressions []expression
 	counts      []uint64
@@ -47,8 +46,7 @@ func (v *values) evaluate(expressions []expression, counts []uint64, absent bool
 	}
 }
 
-// step evaluates the expression on top of the stack, or pushes its operands whose values are not
-// known yet.
+// step evaluates the expression on top of the stack, or pushes its operands whose values are not known yet.
 func (v *values) step(i uint32) {
 	e := &v.expressions[i]
 	left, l := v.at(e.Left)
@@ -75,7 +73,6 @@ func (v *values) step(i uint32) {
 	}
 }
 
-// at returns the value of a counter and whether it is known.
 func (v *values) at(c counter) (value uint64, state valueState) {
 	switch n := c >> 2; c & 3 {
 	case zeroCounter:
@@ -93,8 +90,7 @@ func (v *values) at(c counter) (value uint64, state valueState) {
 	}
 }
 
-// of returns the value of a counter. ok is false if the value needs a counter that the
-// profile lacks.
+// of returns the value of a counter. ok is false if the value needs a counter that the profile lacks.
 func (v *values) of(c counter) (value uint64, ok bool) {
 	value, state := v.at(c)
 	return value, state == evaluated

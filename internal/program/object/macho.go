@@ -53,9 +53,8 @@ const (
 	gbZeroFill  = 0xc  // S_GB_ZEROFILL
 	tlsZeroFill = 0x12 // S_THREAD_LOCAL_ZEROFILL
 
-	// maxFatArchs bounds the slices of a fat file. Java's class files have the
-	// same magic, with the version of the class format, 45 or more, where the
-	// number of slices would be.
+	// maxFatArchs bounds the slices of a fat file. Java's class files have the same magic, with the version of the
+	// class format, 45 or more, where the number of slices would be.
 	maxFatArchs = 43
 )
 
@@ -142,14 +141,13 @@ func parseFat(data []byte, arch string) (*Image, error) {
 	}
 	c = cursor.New(archs[chosen], int64(off), b, binary.BigEndian)
 	if magic := c.U32("magic"); !isMachO(b) {
-		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("that of a Mach-O file").Unsupported())
+		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("the magic of a Mach-O file").Unsupported())
 		return nil, c.Err()
 	}
 	return parseMachO(b, int64(off))
 }
 
-// parseMachO parses a file or slice for one architecture, which begins at offset
-// base of the file.
+// parseMachO parses a file or slice for one architecture, which begins at offset base of the file.
 func parseMachO(data []byte, base int64) (*Image, error) {
 	im := &Image{Format: MachO, Order: binary.LittleEndian, PtrSize: 4, data: data, base: base}
 	if m := binary.BigEndian.Uint32(data); m == magic32 || m == magic64 {
@@ -201,7 +199,6 @@ func machOKind(kind uint32, pie bool) Kind {
 	return 0
 }
 
-// command reads one load command.
 func (im *Image) command(c *cursor.Cursor) error {
 	at := c.Offset()
 	kind, size := c.U32("load command"), c.U32("size of the load command")
@@ -265,7 +262,6 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	im.Segments = append(im.Segments, s)
 }
 
-// fixedName returns a name from its field of 16 bytes, padded with zeros.
 func fixedName(b []byte) string {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]

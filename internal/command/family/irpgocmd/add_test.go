@@ -19,6 +19,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -82,7 +83,7 @@ func testJob(ins []inputs.Input, workers int) *job {
 
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
-	c.heapReader, c.correlations = memprofcmd.NewReader(nil), new(correlations)
+	c.heapReader, c.correlations = memprofcmd.NewReader(&symbolize.Programs{}), &correlations{programs: &symbolize.Programs{}}
 	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err

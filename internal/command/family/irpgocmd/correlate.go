@@ -46,9 +46,6 @@ func (a *correlations) ofProgram(f *symbolize.File) (*irpgo.Correlation, error) 
 // forProfile returns the correlation data for a profile that names these binary ids, from the
 // first of their programs that has any. For a profile without ids only one program may be given.
 func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
-	if a.programs.Empty() {
-		return nil, nil
-	}
 	var failed error
 	for _, id := range ids {
 		for f, err := range a.programs.Find(id) {
@@ -67,11 +64,14 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	}
 	var known []string
 	var last *symbolize.File
-	for name, f := range a.programs.Named() {
-		known, last = append(known, fmt.Sprintf("%s (%s)", name, cmp.Or(hex.EncodeToString(f.BuildID), "no id"))), f
+	for i, f := range a.programs.Files {
+		known, last = append(known, fmt.Sprintf("%s (%s)", a.programs.Names[i], cmp.Or(hex.EncodeToString(f.BuildID), "no id"))), f
 	}
 	for _, dir := range a.programs.Folders {
 		known = append(known, "one in "+dir)
+	}
+	if len(known) == 0 {
+		return nil, nil
 	}
 	// Without ids to compare, a single named program is assumed to be the right one.
 	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
