@@ -12,8 +12,7 @@ import (
 // benchFunctions is the size of a large program.
 const benchFunctions = 100_000
 
-// BenchmarkAddRaw merges raw files one at a time, next to what reading their
-// bytes from memory costs.
+// BenchmarkAddRaw merges raw files one at a time, next to what reading their bytes from memory costs.
 func BenchmarkAddRaw(b *testing.B) {
 	for _, typ := range profileTypes {
 		rng := rand.New(rand.NewPCG(1, 1))

@@ -95,8 +95,7 @@ func (w workshop) checkMap(file, arch string, dumped []byte, symbols string) Bin
 	return info
 }
 
-// TestFindMapELF links a program in several ways and compares with objcopy, nm
-// and package debug/elf.
+// TestFindMapELF links a program in several ways and compares with objcopy, nm and package debug/elf.
 func TestFindMapELF(t *testing.T) {
 	w := newWorkshop(t)
 	for _, tt := range []struct {

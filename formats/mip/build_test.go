@@ -42,8 +42,7 @@ func mapA(p *Profile) []byte {
 	return b
 }
 
-// rawA is a raw profile of generation A: the records begin 8 bytes lower, but
-// are where the map says.
+// rawA is a raw profile of generation A: the records begin 8 bytes lower, but are where the map says.
 func rawA(t testing.TB, p *Profile) []byte {
 	return append(appendHeaderA(nil, fileTypeARaw, p), rawOf(t, p)[headerSizeA:]...)
 }

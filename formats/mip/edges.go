@@ -13,13 +13,11 @@ import (
 
 // A CallEdge counts the calls of a function from one call site.
 //
-// The counts are estimates: the runtime samples the calls of a function, and each sample
-// stands for the calls around it. A tail call has the call site of the last ordinary call
-// before it.
+// The counts are estimates: the runtime samples the calls of a function, and each sample stands for the
+// calls around it. A tail call has the call site of the last ordinary call before it.
 type CallEdge struct {
-	// Source is the return address minus the start of the raw section, usually
-	// negative (SectionRelativeSourceAddress); 0 for calls from outside of the
-	// program or library.
+	// Source is the return address minus the start of the raw section, usually negative
+	// (SectionRelativeSourceAddress); 0 for calls from outside of the program or library.
 	Source int32
 	// Weight is the number of calls in all runs together.
 	Weight uint64
@@ -30,9 +28,8 @@ type Call struct {
 	// Caller and Callee are indexes of functions of the profile. Caller is -1 for
 	// code that is not instrumented or outside of the program.
 	Caller, Callee int
-	// Offset is the offset of the return address from the start of the caller, in
-	// bytes; 0 without a caller. It equals the size of the caller if the call is
-	// the last instruction.
+	// Offset is the offset of the return address from the start of the caller, in bytes; 0 without a
+	// caller. It equals the size of the caller if the call is the last instruction.
 	Offset uint32
 	CallEdge
 }
@@ -103,9 +100,8 @@ func newCodeRanges(functions []Function) *codeRanges {
 	return r
 }
 
-// caller returns the function that contains the call before a return address, -1 for
-// none. The call may be the last instruction, so the address may be the end of the
-// function.
+// caller returns the function that contains the call before a return address, -1 for none. The call may
+// be the last instruction, so the address may be the end of the function.
 func (r *codeRanges) caller(source int32) int {
 	if source == 0 {
 		return -1
@@ -206,8 +202,7 @@ func newMover(from, to []Function, target []int) *mover {
 	return m
 }
 
-// move returns the new call site; 0 if the caller has changed or is not one of the
-// functions.
+// move returns the new call site; 0 if the caller has changed or is not one of the functions.
 func (m *mover) move(source int32) int32 {
 	if m.ranges == nil || source == 0 {
 		return source

@@ -51,8 +51,7 @@ func edgesRun(t testing.TB) *Profile {
 	return m.Profile()
 }
 
-// TestReturnAddresses: a return address belongs to the function that the call
-// before it is in.
+// TestReturnAddresses: a return address belongs to the function that the call before it is in.
 func TestReturnAddresses(t *testing.T) {
 	p := edgesRun(t)
 	want := edgesMap()
@@ -170,8 +169,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestMovedEdges: edges of a profile of another build go where the calls are
-// now, or lose their place.
+// TestMovedEdges: edges of a profile of another build go where the calls are now, or lose their place.
 func TestMovedEdges(t *testing.T) {
 	old := edgesRun(t)
 	base := edgesMap()

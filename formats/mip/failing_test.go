@@ -119,8 +119,7 @@ func TestYAMLEdges(t *testing.T) {
 	}
 }
 
-// TestRetOfAnotherKind: behind raw records only samples of return addresses may
-// stand.
+// TestRetOfAnotherKind: behind raw records only samples of return addresses may stand.
 func TestRetOfAnotherKind(t *testing.T) {
 	base := edgesMap()
 	data := rawOf(t, base)

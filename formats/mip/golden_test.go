@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The bytes of the reference's own tool test, unless said otherwise: foo with
-// one block beside the entry and main, of which a run covered foo. goldenRawA is
-// goldenRaw with the other header.
+// The bytes of the reference's own tool test, unless said otherwise: foo with one block beside the entry
+// and main, of which a run covered foo. goldenRawA is goldenRaw with the other header.
 const (
 	goldenRaw = `
 		fb4d4950 0800 1100 01000000 efbeadde

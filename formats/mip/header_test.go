@@ -19,8 +19,7 @@ func patched(t testing.TB, digits string, at int, with ...byte) []byte {
 	return b
 }
 
-// TestRejected: what the reference rejects, in its words, and what is rejected
-// beyond that.
+// TestRejected: what the reference rejects, in its words, and what is rejected beyond that.
 func TestRejected(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -131,8 +130,7 @@ func mergeIntoNamed(name string, base *Profile, raw []byte) (*Profile, error) {
 	return p, err
 }
 
-// TestLongRaw: a file longer than the records is merged with a warning, for it
-// may be of another build.
+// TestLongRaw: a file longer than the records is merged with a warning, for it may be of another build.
 func TestLongRaw(t *testing.T) {
 	base := read(t, unhex(t, goldenMap))
 	for more, want := range map[int]int{0: 0, 15: 0, 16: 1, 500: 1} {
@@ -221,8 +219,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWriters: what is written to a stream is what is appended, and failures
-// of the stream are reported.
+// TestWriters: what is written to a stream is what is appended, and failures of the stream are reported.
 func TestWriters(t *testing.T) {
 	p := merged(t, read(t, unhex(t, goldenMap)), unhex(t, goldenRaw))
 	for name, w := range map[string]struct {

@@ -253,9 +253,8 @@ func FuzzYAML(f *testing.F) {
 	f.Fuzz(checkRewritten)
 }
 
-// FuzzRaw merges the same raw file, in two pieces of the input, into a map and
-// demands that what was merged can be written as a raw file that merges to the
-// same.
+// FuzzRaw merges the same raw file, in two pieces of the input, into a map and demands that what was
+// merged can be written as a raw file that merges to the same.
 func FuzzRaw(f *testing.F) {
 	for _, s := range hostileSeeds(f) {
 		if kind, _ := Detect(s.data); kind == FormatRaw {

@@ -10,16 +10,14 @@ import (
 
 // mapOptions adjust [appendMap]. The zero value is right for most uses.
 type mapOptions struct {
-	// PointerSize is the width of the target's addresses in bytes, 4 or 8;
-	// 0 means 8.
+	// PointerSize is the width of the target's addresses in bytes, 4 or 8; 0 means 8.
 	PointerSize int
 	// RawSectionOffset is the address of the raw section less that of the
 	// map. Any value describes the same functions.
 	RawSectionOffset int64
 }
 
-// writeMap writes the functions of p as a .mipmap of generation B. Counts are
-// not part of a map.
+// writeMap writes the functions of p as a .mipmap of generation B. Counts are not part of a map.
 func writeMap(w io.Writer, p *Profile, opt mapOptions) error {
 	return writeAppended(w, p, opt, appendMap)
 }

@@ -14,9 +14,8 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
-	// Warn, if not nil, is called for every function that cannot be merged and for
-	// raw files that seem to be of another build. The goroutine that calls Add
-	// calls it.
+	// Warn, if not nil, is called for every function that cannot be merged and for raw files that seem to
+	// be of another build. The goroutine that calls Add calls it.
 	Warn func(profile.Warning)
 }
 
@@ -115,9 +114,8 @@ func newShape(base *Profile) *shape {
 	return s
 }
 
-// reportOverlaps warns of every function whose raw record begins inside the raw record of
-// another function. The reference writes such records for functions of one name that are
-// local to their files.
+// reportOverlaps warns of every function whose raw record begins inside the raw record of another
+// function. The reference writes such records for functions of one name that are local to their files.
 func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	if warn == nil {
 		return
@@ -144,16 +142,14 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	}
 }
 
-// Fork returns an empty Merger for another worker, with the functions and
-// options of m.
+// Fork returns an empty Merger for another worker, with the functions and options of m.
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
 // Add merges a raw or merged profile of the same module and type. A weight w, at least 1,
 // counts the input w times. If Add fails, the input does not count.
 //
-// Add matches the functions of a merged profile by name, control flow signature and number
-// of blocks, and functions that agree in these by their order. It warns of functions
-// without a match and skips them.
+// Add matches the functions of a merged profile by name, control flow signature and number of blocks, and
+// functions that agree in these by their order. It warns of functions without a match and skips them.
 func (m *Merger) Add(r *Reader, weight uint64) error {
 	switch r.Info.Format {
 	case FormatRaw:
@@ -181,8 +177,7 @@ func checkWeight(weight uint64) error {
 	return nil
 }
 
-// AddProfile is [Merger.Add] for a merged profile in memory. name is used in
-// errors and warnings.
+// AddProfile is [Merger.Add] for a merged profile in memory. name is used in errors and warnings.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) error {
 	if err := checkWeight(weight); err != nil {
 		return flaw.InFile(err, name)
@@ -210,9 +205,8 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	return nil
 }
 
-// addNoise counts the files of private coverage, unless the profile is empty. It fails if
-// the noise differs from the noise of the other inputs: only sums of equal probability have
-// an estimate.
+// addNoise counts the files of private coverage, unless the profile is empty. It fails if the noise
+// differs from the noise of the other inputs: only sums of equal probability have an estimate.
 func (m *Merger) addNoise(p *Profile, weight uint64) error {
 	n := p.noise()
 	if n.flip == 0 && !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.MergeCount > 0 }) {
@@ -264,8 +258,7 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 	return target
 }
 
-// addFunctions adds the weighted counts of functions to the targets; nil means the same
-// indexes.
+// addFunctions adds the weighted counts of functions to the targets; nil means the same indexes.
 func (m *Merger) addFunctions(name string, functions []Function, target []int, weight uint64) {
 	mover := newMover(functions, m.shape.base.Functions, target)
 	for i := range functions {

@@ -127,9 +127,8 @@ func mergePlain(base *Profile, runs ...*Profile) *Profile {
 	return p
 }
 
-// TestMergeRaw: merging raw files gives what the rules say, for every type, in
-// every order and grouping, raw or as profiles, and past the capacity of the
-// sums.
+// TestMergeRaw: merging raw files gives what the rules say, for every type, in every order and grouping,
+// raw or as profiles, and past the capacity of the sums.
 func TestMergeRaw(t *testing.T) {
 	for _, typ := range profileTypes {
 		t.Run(typ.String(), func(t *testing.T) {
@@ -155,9 +154,8 @@ func TestMergeRaw(t *testing.T) {
 	}
 }
 
-// mergeRandomly merges the runs in a random order: each raw or as a profile,
-// by one of three forks, which are then merged in a random order, or by a
-// Merger of its own.
+// mergeRandomly merges the runs in a random order: each raw or as a profile, by one of three forks, which
+// are then merged in a random order, or by a Merger of its own.
 func mergeRandomly(t *testing.T, rng *rand.Rand, base *Profile, runs []*Profile, raws [][]byte) *Profile {
 	t.Helper()
 	first, err := NewMerger(base, MergeOptions{})
@@ -219,8 +217,7 @@ func TestMergeSaturates(t *testing.T) {
 	}
 }
 
-// TestMergeOtherBuild merges the profile of a build in which functions came,
-// went, moved and changed.
+// TestMergeOtherBuild merges the profile of a build in which functions came, went, moved and changed.
 func TestMergeOtherBuild(t *testing.T) {
 	fn := func(name string, cfg uint32, at uint64, calls uint64) Function {
 		return Function{Name: name, CFG: cfg, RawOffset: at, MergeCount: 1, CallCount: calls, TimestampSum: calls}
@@ -254,8 +251,7 @@ func TestMergeOtherBuild(t *testing.T) {
 	}
 }
 
-// TestMergeLeavesNoTrace: a raw file that turns out to be damaged in its last
-// record counts for nothing.
+// TestMergeLeavesNoTrace: a raw file that turns out to be damaged in its last record counts for nothing.
 func TestMergeLeavesNoTrace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, typ := range profileTypes[2:] {

@@ -125,8 +125,7 @@ func nameError(i int, name, want string) error {
 	return flaw.In("names").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(name)).Want(want).Corrupt()
 }
 
-// readNames reads the names, from their number or length at offset start up to
-// the end of the file.
+// readNames reads the names, from their number or length at offset start up to the end of the file.
 func (r *mipReader) readNames(start int) ([]string, error) {
 	c := cursor.New("names", int64(start), r.data[start:], le)
 	if r.layout.namesByLength {
@@ -175,8 +174,7 @@ func (r *mipReader) records(yield func(*Function, error) bool) {
 	}
 }
 
-// record decodes the next record into r.buf, without the name, and returns its
-// signature.
+// record decodes the next record into r.buf, without the name, and returns its signature.
 func (r *mipReader) record(c *cursor.Cursor) uint64 {
 	f := &r.buf
 	sig := c.U64("FunctionSignature")

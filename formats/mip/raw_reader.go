@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A partReader is the decoder of files without functions, which must be merged into a
-// profile: raw profiles, whose records only a map locates, and samples of return
-// addresses.
+// A partReader is the decoder of files without functions, which must be merged into a profile: raw
+// profiles, whose records only a map locates, and samples of return addresses.
 type partReader struct {
 	Info
 	typeWord uint16

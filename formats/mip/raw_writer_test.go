@@ -135,8 +135,7 @@ func checkRaw(p *Profile) error {
 	return nil
 }
 
-// rawSize returns the size in bytes of the smallest raw file that holds the
-// records of all functions.
+// rawSize returns the size in bytes of the smallest raw file that holds the records of all functions.
 func (p *Profile) rawSize() uint64 {
 	end := uint64(headerSizeB)
 	for i := range p.Functions {

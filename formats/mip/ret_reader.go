@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// retPart returns the .mipret at the end of a raw profile, and where it
-// begins; nil if there is none.
+// retPart returns the .mipret at the end of a raw profile, and where it begins; nil if there is none.
 func (s *shape) retPart(raw []byte) (part []byte, at int) {
 	for off := (s.rawSize + retAlign - 1) / retAlign * retAlign; off < s.rawSize+rawSlack+retAlign && off < uint64(len(raw)); off += retAlign {
 		if t, ok := Detect(raw[off:]); ok && t == FormatRet {
@@ -70,8 +69,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 	return dropped, c.Err()
 }
 
-// addRet is [Merger.Add] for samples of return addresses, which begin at
-// offset base of their file.
+// addRet is [Merger.Add] for samples of return addresses, which begin at offset base of their file.
 func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) error {
 	if _, err := m.shape.readRet(data, base, nil, 0); err != nil {
 		return err

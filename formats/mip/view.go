@@ -8,13 +8,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ViewOptions adjust [Profile.View]. The zero value is right for a profile without a
-// file.
+// ViewOptions adjust [Profile.View]. The zero value is right for a profile without a file.
 type ViewOptions struct {
 	// Info is the header of the file, see [Reader.Info].
 	Info *Info
-	// BuildID is the build id of the program, from the file beside a .mip; nil if
-	// it is not known.
+	// BuildID is the build id of the program, from the file beside a .mip; nil if it is not known.
 	BuildID []byte
 	// Sources are the source lines of the profile's functions, by index; nil if they are
 	// not known. With Sources, a view of block coverage is a [profile.LineView].

@@ -9,9 +9,8 @@ import (
 // A lineView is a view with lines.
 type lineView struct{ *view }
 
-// Lines iterates over the lines on which a function or a block with a probe begins. The
-// count of a function's first line is the number of calls; the count of a block is 1 if the
-// block ran, else 0.
+// Lines iterates over the lines on which a function or a block with a probe begins. The count of a
+// function's first line is the number of calls; the count of a block is 1 if the block ran, else 0.
 func (v *lineView) Lines() iter.Seq[profile.Line] {
 	return func(yield func(profile.Line) bool) {
 		for i := range v.p.Functions {

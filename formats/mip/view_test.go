@@ -106,8 +106,7 @@ func TestViewBlocks(t *testing.T) {
 		}
 	}
 
-	// The fixtures agree with what their own test counts, and each function has
-	// an entry.
+	// The fixtures agree with what their own test counts, and each function has an entry.
 	all := read(t, fixture(t, "all.mip"))
 	s := profile.Summarize(all.View("", ViewOptions{}), nil)
 	blocks, covered := countBlocks(all)
@@ -172,8 +171,7 @@ func TestViewLines(t *testing.T) {
 	}
 }
 
-// TestInvalid: a profile in memory that no file can hold is refused, with the
-// function's index.
+// TestInvalid: a profile in memory that no file can hold is refused, with the function's index.
 func TestInvalid(t *testing.T) {
 	good := Function{Name: "f", RawOffset: headerSizeB}
 	bad := func(change func(*Function)) Function {

@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// argKind says which steps of a compilation (compiling, assembling, linking)
-// get an argument.
+// argKind says which steps of a compilation (compiling, assembling, linking) get an argument.
 type argKind byte
 
 const (
@@ -204,8 +203,7 @@ func inputKindOf(file, language string) inputKind {
 	return inputLinker
 }
 
-// compilesNothing reports whether the option makes a compiler produce neither
-// objects nor programs.
+// compilesNothing reports whether the option makes a compiler produce neither objects nor programs.
 func compilesNothing(arg string) bool {
 	switch arg {
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",

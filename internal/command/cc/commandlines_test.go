@@ -19,8 +19,7 @@ const (
 	hH = "int f(int);\n"
 )
 
-// tree lists the files of a folder, and what is in those that say what was
-// built.
+// tree lists the files of a folder, and what is in those that say what was built.
 func (b *bench) tree() map[string]string {
 	b.t.Helper()
 	m := map[string]string{}
@@ -43,8 +42,7 @@ func (b *bench) tree() map[string]string {
 	return m
 }
 
-// TestCommandLines: files, dependencies, messages and exit codes are those of
-// the compiler alone.
+// TestCommandLines: files, dependencies, messages and exit codes are those of the compiler alone.
 func TestCommandLines(t *testing.T) {
 	lines := []string{
 		"-c a.c", "-c a.c b.c", "-c a.c -o o/x.o", "a.c b.c -o prog", "a.c b.c", "-S a.c", "-S b.c -o o/b.s", "-o prog -x c a.c b.c -lm",

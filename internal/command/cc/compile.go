@@ -71,8 +71,7 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	return j.link(ctx, objects, rustAssembly)
 }
 
-// compile compiles a source and returns the object, or "" if the command stops
-// before assembling.
+// compile compiles a source and returns the object, or "" if the command stops before assembling.
 func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	dir, err := j.tempDir()
 	if err != nil {
@@ -306,8 +305,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	return words
 }
 
-// compilerFlags returns the options with which the compiler has to print
-// assembly.
+// compilerFlags returns the options with which the compiler has to print assembly.
 func (d *driver) compilerFlags(family instrument.Compiler, target asm.Target) []string {
 	if d.evidence != nil {
 		return instrument.UseFlags(family, target)
@@ -414,9 +412,8 @@ func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	return nil
 }
 
-// moveAuxiliary copies the files that the compiler wrote beside the assembly, such
-// as time traces and statistics, to the folder where it would have written them
-// without the driver.
+// moveAuxiliary copies the files that the compiler wrote beside the assembly, such as time traces and
+// statistics, to the folder where it would have written them without the driver.
 func (j *gnuJob) moveAuxiliary(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -63,8 +63,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 			return nil, err
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
-			// The name stays part of the identity: clang and clang++ are one
-			// file.
+			// The name stays part of the identity: clang and clang++ are one file.
 			info, err := os.Stat(real)
 			if err != nil {
 				return nil, err

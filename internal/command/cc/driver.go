@@ -17,27 +17,23 @@ import (
 
 // commandLine is a compiler's command line with the driver's own options.
 type commandLine struct {
-	// flags are -fmachine-profile flags; they precede those among the compiler's
-	// arguments.
+	// flags are -fmachine-profile flags; they precede those among the compiler's arguments.
 	flags []string
-	// report is the file that lists the functions not instrumented, "" for
-	// none.
+	// report is the file that lists the functions not instrumented, "" for none.
 	report string
 	// compiler is the compiler and its arguments.
 	compiler []string
 	// rustAssembly is the assembly of the crate that is linked, when rustc
 	// calls the driver as its linker.
 	rustAssembly string
-	// assembles says how to rewrite the assembly, when gcc calls the driver as its
-	// assembler.
+	// assembles says how to rewrite the assembly, when gcc calls the driver as its assembler.
 	assembles string
 }
 
 // ErrUsage is returned for command lines that the driver does not understand.
 var ErrUsage = errors.New("invalid command line")
 
-// parseCommandLine parses the driver's own options, an optional "--", the
-// compiler and its arguments.
+// parseCommandLine parses the driver's own options, an optional "--", the compiler and its arguments.
 func parseCommandLine(args []string) (commandLine, error) {
 	var job commandLine
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--" {
@@ -69,8 +65,7 @@ func parseCommandLine(args []string) (commandLine, error) {
 	return job, nil
 }
 
-// rustAssemblyOption passes a crate's assembly from the driver to itself as
-// rustc's linker.
+// rustAssemblyOption passes a crate's assembly from the driver to itself as rustc's linker.
 const rustAssemblyOption = "--rust-assembly"
 
 type driver struct {
@@ -83,10 +78,9 @@ type driver struct {
 	evidence *instrument.Evidence
 }
 
-// Run carries out a command line: the driver's own options, an optional "--",
-// the compiler and its arguments. The error is [ErrUsage] for options that the
-// driver does not know, an [*ExitError] if the compiler fails, and the cause of
-// the context if the context ends.
+// Run carries out a command line: the driver's own options, an optional "--", the compiler and its
+// arguments. The error is [ErrUsage] for options that the driver does not know, an [*ExitError] if the
+// compiler fails, and the cause of the context if the context ends.
 func Run(ctx context.Context, env Env, args []string) error {
 	job, err := parseCommandLine(args)
 	if err != nil {
@@ -149,8 +143,7 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 	return d.compileAndLink(ctx, argv, rest, plain, job.rustAssembly)
 }
 
-// discardTemp removes the temporary files before another program replaces the
-// process.
+// discardTemp removes the temporary files before another program replaces the process.
 func (d *driver) discardTemp() {
 	os.RemoveAll(d.temp)
 	d.temp = ""
@@ -240,8 +233,7 @@ func (j *gnuJob) has(options ...string) bool {
 	return slices.ContainsFunc(j.args, func(a argument) bool { return slices.Contains(options, a.words[0]) })
 }
 
-// alignsBlocks reports whether the arguments ask for the alignment of blocks. The
-// blocks then keep it.
+// alignsBlocks reports whether the arguments ask for the alignment of blocks. The blocks then keep it.
 func alignsBlocks(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool {
 		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {

@@ -170,8 +170,7 @@ func wantEdges(t *testing.T, want, got edges) {
 
 const buffer = "-fmachine-profile-runtime-buffer=60000"
 
-// TestEdges compares the call graph with that which programs record
-// themselves, place by place.
+// TestEdges compares the call graph with that which programs record themselves, place by place.
 func TestEdges(t *testing.T) {
 	type build struct {
 		name string
@@ -265,8 +264,7 @@ func TestEdgesRepeat(t *testing.T) {
 	}
 }
 
-// TestEdgesOverflow: a buffer that is too small keeps what came first, and says
-// how much is missing.
+// TestEdgesOverflow: a buffer that is too small keeps what came first, and says how much is missing.
 func TestEdgesOverflow(t *testing.T) {
 	b := newBench(t, "m.c", edgesProgram)
 	b.build(oracle.Tool(t, "gcc"), "-O2", generate, "-fmachine-profile-runtime-buffer=36", "-pthread", "m.c", "-o", "prog")

@@ -49,8 +49,7 @@ func words(list string) []string {
 	return strings.Split(strings.Join(strings.Fields(list), " "), " / ")
 }
 
-// flagProgram has tables of jumps, indirect calls, thread-local variables
-// and a block that never runs.
+// flagProgram has tables of jumps, indirect calls, thread-local variables and a block that never runs.
 const flagProgram = `#include <stdio.h>
 static __thread int last;
 extern int work(int), twice(int);

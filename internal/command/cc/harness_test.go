@@ -63,8 +63,7 @@ type bench struct {
 	env  []string
 }
 
-// newBench makes a folder of files, given as name and text in turn. The cache
-// is shared by all.
+// newBench makes a folder of files, given as name and text in turn. The cache is shared by all.
 func newBench(t testing.TB, files ...string) *bench {
 	t.Helper()
 	self, err := os.Executable()

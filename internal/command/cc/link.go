@@ -19,8 +19,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 )
 
-// link links the objects in place of the sources, and adds the runtime or the
-// order of the functions.
+// link links the objects in place of the sources, and adds the runtime or the order of the functions.
 func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
 	runtimeFile := ""
 	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
@@ -195,14 +194,12 @@ func (j *gnuJob) recordsCoverage() bool {
 	return image.Section(asm.HeaderSection) != nil
 }
 
-// linksImage reports whether the result is a program or library, not a
-// relocatable object.
+// linksImage reports whether the result is a program or library, not a relocatable object.
 func (j *gnuJob) linksImage() bool {
 	return j.target.Format == asm.MachO || !j.has("-r", "-Wl,-r", "-Wl,--relocatable")
 }
 
-// collectsGarbage reports whether the arguments ask for --gc-sections and the
-// linker knows start-stop-gc.
+// collectsGarbage reports whether the arguments ask for --gc-sections and the linker knows start-stop-gc.
 func (j *gnuJob) collectsGarbage() bool {
 	on := false
 	for w := range j.linkerWords() {
@@ -252,16 +249,14 @@ func (j *gnuJob) missingPart(line []byte) string {
 	return ""
 }
 
-// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map,
-// about a relocation relative to a section that is not loaded. lld computes the
-// value that the format requires.
+// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map, about a relocation
+// relative to a section that is not loaded. lld computes the value that the format requires.
 func isHarmlessLinkerWarning(line []byte) bool {
 	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
 		(bytes.Contains(line, []byte("("+asm.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
 }
 
-// finishImage checks the linked ELF file and writes the link unit's hash into
-// its headers.
+// finishImage checks the linked ELF file and writes the link unit's hash into its headers.
 func (j *gnuJob) finishImage() error {
 	name := j.imageName()
 	info, err := os.Stat(name)

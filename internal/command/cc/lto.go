@@ -19,11 +19,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// Under link-time optimization with LLVM the objects are bitcode, and the linker
-// generates the code. The driver then links twice. The first link resolves symbols,
-// optimizes, and prints the assembly of each partition instead of a program. The
-// driver rewrites and assembles it. The second link takes these objects in place of
-// the bitcode; all else stays as it is on the linker's command line.
+// Under link-time optimization with LLVM the objects are bitcode, and the linker generates the code. The
+// driver then links twice. The first link resolves symbols, optimizes, and prints the assembly of each
+// partition instead of a program. The driver rewrites and assembles it. The second link takes these
+// objects in place of the bitcode; all else stays as it is on the linker's command line.
 
 // An ltoLink is such a link.
 type ltoLink struct {
@@ -230,8 +229,7 @@ func (l *ltoLink) runLTO(ctx context.Context, words []string) error {
 	})
 }
 
-// bfdMember matches what GNU ld prints of a member of an archive. The others print
-// ARCHIVE(MEMBER).
+// bfdMember matches what GNU ld prints of a member of an archive. The others print ARCHIVE(MEMBER).
 var bfdMember = regexp.MustCompile(`^\((.*)\)(.*)$`)
 
 // assembleParts rewrites and assembles what the first link has printed, and returns

@@ -16,8 +16,7 @@ import (
 // An ltoInput is a file that the linker's command line names.
 type ltoInput struct {
 	path string
-	// redirected is what the first link gets in place of a file with bitcode; ""
-	// for the file itself.
+	// redirected is what the first link gets in place of a file with bitcode; "" for the file itself.
 	redirected string
 	bitcode    bool            // an object of bitcode
 	members    map[string]bool // of an archive: those of bitcode
@@ -162,8 +161,7 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 	return in, os.Symlink(target, in.redirected)
 }
 
-// archiveLike writes an archive with the base name of path, which --exclude-libs
-// takes.
+// archiveLike writes an archive with the base name of path, which --exclude-libs takes.
 func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
 	dir, err := l.tempDir()
 	if err != nil {
@@ -226,9 +224,8 @@ func (l *ltoLink) wordOf(path string, at int) int {
 	return word
 }
 
-// divide writes an archive of each group that is of the input, and one of the members that
-// are neither bitcode nor pinned; rest is "" if there are none. An object has one member, of the
-// name "".
+// divide writes an archive of each group that is of the input, and one of the members that are neither
+// bitcode nor pinned; rest is "" if there are none. An object has one member, of the name "".
 func (l *ltoLink) divide(in *ltoInput, groups []*pinGroup) (rest string, err error) {
 	data, members, err := readArchive(in.path)
 	if err != nil {

@@ -112,8 +112,7 @@ func (b *bench) llvm(tool string, args ...string) string {
 	return r.stdout
 }
 
-// checkMachO compares the map of an image, which has these functions, with what LLVM's
-// tools print.
+// checkMachO compares the map of an image, which has these functions, with what LLVM's tools print.
 func (b *bench) checkMachO(image string, functions ...string) *mip.Profile {
 	b.t.Helper()
 	p, symbols := b.profile(image), b.machOSymbols(image)

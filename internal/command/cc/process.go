@@ -51,8 +51,7 @@ func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a compiler to its end. Its output goes where it would have gone
-// without the driver.
+// run runs a compiler to its end. Its output goes where it would have gone without the driver.
 func (d *driver) run(ctx context.Context, argv []string) error {
 	argv, err := d.shorten(argv)
 	if err != nil {

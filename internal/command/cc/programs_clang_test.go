@@ -15,9 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestBenchProgramsEqualClang: on the C and the C++ program of bench/programs,
-// the functions that ran and how often they were called are those of
-// -fprofile-instr-generate.
+// TestBenchProgramsEqualClang: on the C and the C++ program of bench/programs, the functions that ran and
+// how often they were called are those of -fprofile-instr-generate.
 func TestBenchProgramsEqualClang(t *testing.T) {
 	oracle.Slow(t)
 	for _, c := range []struct {
@@ -123,9 +122,8 @@ func entryCounts(t *testing.T, text string) map[string][]uint64 {
 }
 
 var (
-	// notInSource matches functions that clang makes and does not count:
-	// initializers, thunks, lambdas as function pointers, assignments that
-	// nobody wrote.
+	// notInSource matches functions that clang makes and does not count: initializers, thunks, lambdas as
+	// function pointers, assignments that nobody wrote.
 	notInSource = regexp.MustCompile(`^_GLOBAL_|^__cxx_global|^__clang_call_terminate$|^_ZT[hvc]|8__invokeE|aSE(OS|RKS)[0-9]*_$`)
 	// isVariant matches constructors and destructors: what clang counts of one
 	// are all its variants, and it counts none that nobody wrote.

@@ -34,8 +34,7 @@ logic(full) -9
 
 const matrixCode = 3
 
-// matrixCalls are functions that no compiler inlines or copies, and how often
-// they are called.
+// matrixCalls are functions that no compiler inlines or copies, and how often they are called.
 var matrixCalls = map[string]uint64{
 	"control": 1, "landing": 2, "variadic": 2, "returns": 1, "on_signal": 3, "faults": 2, "tail_odd": 5, "tail_even": 6,
 	"helper": 2, "_Z6nestedi": 4, "_Z5riskyi": 4,
@@ -46,9 +45,8 @@ type mipMode struct {
 	flags []string
 }
 
-// mipModes are the modes of instrumentation. richModes are those that have probes
-// in blocks besides entry probes, of either kind, and all sections: what is not
-// about a mode is tested in these.
+// mipModes are the modes of instrumentation. richModes are those that have probes in blocks besides entry
+// probes, of either kind, and all sections: what is not about a mode is tested in these.
 var (
 	mipModes = append([]mipMode{
 		{"function", []string{generate, covers}},
@@ -61,10 +59,9 @@ var (
 	}
 )
 
-// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp,
-// varargs, ifunc, signals, threads – at every level. At -O0 and -O2 it is built
-// in every mode and linked in every way: as a PIE with both linkers and
-// --gc-sections, as a program and a library, and not as a PIE.
+// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp, varargs, ifunc, signals,
+// threads – at every level. At -O0 and -O2 it is built in every mode and linked in every way: as a PIE
+// with both linkers and --gc-sections, as a program and a library, and not as a PIE.
 func TestMatrix(t *testing.T) {
 	releases(t, func(t *testing.T, cc, cxx string) {
 		tools := t.TempDir() // gcc knows lld by its plain name only
@@ -93,8 +90,7 @@ func TestMatrix(t *testing.T) {
 					}
 					m := build(t, "-fPIC")
 					m.program("lld", "-pie", "-fuse-ld=lld", "-Wl,--gc-sections")
-					// What is peculiar to a way of linking shows at the two
-					// main levels.
+					// What is peculiar to a way of linking shows at the two main levels.
 					if main {
 						m.program("bfd", "-pie", "-fuse-ld=bfd", "-Wl,--gc-sections")
 						m.library()

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A C++ program in two files: exceptions through frames with destructors,
-// inline functions that both files have, statics of one name in both, threads,
-// and virtual calls.
+// A C++ program in two files: exceptions through frames with destructors, inline functions that both
+// files have, statics of one name in both, threads, and virtual calls.
 const (
 	sharedH = `#pragma once
 #include <cstdio>

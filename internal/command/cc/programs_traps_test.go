@@ -70,8 +70,7 @@ func (b *bench) elfSection(image, name string) []byte {
 	return data
 }
 
-// TestRawRecordsStartUntouched: what no probe has written to is 0xff, in the
-// program and in its profile.
+// TestRawRecordsStartUntouched: what no probe has written to is 0xff, in the program and in its profile.
 func TestRawRecordsStartUntouched(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		for _, mode := range mipModes {
@@ -120,9 +119,8 @@ func landingPads(text string) (labels []string) {
 	return labels
 }
 
-// TestLandingPads: with a probe in each block, the first instruction at a
-// landing pad is one: exceptions enter by the label that the tables name, which
-// need not be the first.
+// TestLandingPads: with a probe in each block, the first instruction at a landing pad is one: exceptions
+// enter by the label that the tables name, which need not be the first.
 func TestLandingPads(t *testing.T) {
 	releases(t, func(t *testing.T, _, cxx string) {
 		source, _ := filepath.Abs("testdata/matrix/lib.cc")
@@ -148,8 +146,7 @@ func TestLandingPads(t *testing.T) {
 	})
 }
 
-// firstInstruction returns the first line that is one. Text starts behind a
-// label.
+// firstInstruction returns the first line that is one. Text starts behind a label.
 func firstInstruction(text string) string {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
@@ -198,9 +195,8 @@ func TestDebugLabelsAreNoBlocks(t *testing.T) {
 	})
 }
 
-// TestColdParts: the part of a function that gcc puts elsewhere has a record of
-// its own where that tells more than the function's, and functions are complete
-// with it.
+// TestColdParts: the part of a function that gcc puts elsewhere has a record of its own where that tells
+// more than the function's, and functions are complete with it.
 func TestColdParts(t *testing.T) {
 	gcc := oracle.Tool(t, "gcc")
 	b := newBench(t, "m.c", `
@@ -321,8 +317,7 @@ int second(int);
 	})
 }
 
-// TestFolding: the linker's folding of identical functions keeps them apart,
-// and their records.
+// TestFolding: the linker's folding of identical functions keeps them apart, and their records.
 func TestFolding(t *testing.T) {
 	cc := oracle.Tool(t, "clang-22")
 	oracle.Tool(t, "ld.lld-22")
@@ -339,8 +334,7 @@ int main(int argc, char **argv) { int x = argc; return argc > 9 ? never(&x) : on
 	}
 }
 
-// TestSortedSections: options of linkers that move sections of a name leave the
-// header where it is.
+// TestSortedSections: options of linkers that move sections of a name leave the header where it is.
 func TestSortedSections(t *testing.T) {
 	releases(t, func(t *testing.T, cc, _ string) {
 		tools := t.TempDir()
@@ -465,8 +459,7 @@ func TestMatrixAArch64(t *testing.T) {
 	}
 }
 
-// TestAlignment: block probes do away with the alignment of loops, unless the
-// command line asks for it.
+// TestAlignment: block probes do away with the alignment of loops, unless the command line asks for it.
 func TestAlignment(t *testing.T) {
 	releases(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "a.c", "int f(const int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = s * 31 ^ p[s & 7]; return s; }\n")

@@ -15,11 +15,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
 
-// rustc can print the assembly of a crate beside its objects. The driver asks
-// for it, with one code generation unit so that the crate has one assembly file
-// and one object; under -C lto=thin there is a pair for each crate. It rewrites and
-// assembles the text and replaces rustc's objects by the results: in libraries after
-// rustc has ended, and in linked images by acting as rustc's linker. With -C
+// rustc can print the assembly of a crate beside its objects. The driver asks for it, with one code
+// generation unit so that the crate has one assembly file and one object; under -C lto=thin there is a
+// pair for each crate. It rewrites and assembles the text and replaces rustc's objects by the results: in
+// libraries after rustc has ended, and in linked images by acting as rustc's linker. With -C
 // linker-plugin-lto rustc makes bitcode, and only the linker matters.
 
 // isRustc reports whether the command runs rustc, also one with a release in its name.
@@ -132,8 +131,7 @@ func parseRustCommand(args []string) (r rustCommand) {
 	return r
 }
 
-// helper reports whether the crate runs only during the build: build scripts and
-// procedural macros.
+// helper reports whether the crate runs only during the build: build scripts and procedural macros.
 func (r *rustCommand) helper() bool {
 	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
 }
@@ -246,8 +244,7 @@ func (d *driver) again(option, value string) ([]string, error) {
 	return append(append(words, d.flags.Given...), "--"), nil
 }
 
-// writeScript writes a program that runs the command followed by the program's
-// own arguments.
+// writeScript writes a program that runs the command followed by the program's own arguments.
 func writeScript(file string, command []string) (string, error) {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")
@@ -261,8 +258,7 @@ func writeScript(file string, command []string) (string, error) {
 // rustAssembler is a program beside the assembly of a crate that assembles.
 const rustAssembler = "as"
 
-// assemblerScript writes a program that compiles sources of rustAssemble with the
-// crate's compiler.
+// assemblerScript writes a program that compiles sources of rustAssemble with the crate's compiler.
 func (d *driver) assemblerScript(rustc string, machine []string) error {
 	command := append([]string{rustc}, machine...)
 	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",

@@ -92,8 +92,7 @@ func TestRustc(t *testing.T) {
 	}
 }
 
-// TestRustcLTO: the code that rustc or the linker makes of several crates is
-// instrumented and laid out.
+// TestRustcLTO: the code that rustc or the linker makes of several crates is instrumented and laid out.
 func TestRustcLTO(t *testing.T) {
 	oracle.Slow(t)
 	rustc := oracle.Tool(t, "rustc")

@@ -37,9 +37,8 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 	return instrument.NewEvidence(profiles...), nil
 }
 
-// orderArguments returns the arguments that tell the linker the order of the
-// functions that ran. Linkers without such an option place functions by the
-// names of their sections.
+// orderArguments returns the arguments that tell the linker the order of the functions that ran. Linkers
+// without such an option place functions by the names of their sections.
 func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	if j.evidence == nil || !j.linksImage() {
 		return nil, nil

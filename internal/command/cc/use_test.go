@@ -189,8 +189,7 @@ func textOf(t *testing.T, image []byte) []byte {
 	return code
 }
 
-// TestUseStaleProfile: functions that ran are placed although they have been renamed or
-// changed since.
+// TestUseStaleProfile: functions that ran are placed although they have been renamed or changed since.
 func TestUseStaleProfile(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "u.c", useProgram)

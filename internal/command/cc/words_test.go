@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// TestRustCommands: what is taken from a command line of rustc, however its
-// options are spelled.
+// TestRustCommands: what is taken from a command line of rustc, however its options are spelled.
 func TestRustCommands(t *testing.T) {
 	for _, c := range []struct {
 		line  string
@@ -75,8 +74,7 @@ func TestRustCommands(t *testing.T) {
 	}
 }
 
-// TestArguments: the inputs and the output of a command line, and what language
-// each input is of.
+// TestArguments: the inputs and the output of a command line, and what language each input is of.
 func TestArguments(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"-c a.c -o a.o", "a.c:;-o=a.o;"},

@@ -32,8 +32,7 @@ func (d *debugInfo) close() {
 	}
 }
 
-// openDebug opens the file of option --debug; nil without the option. A folder must be a
-// .dSYM bundle.
+// openDebug opens the file of option --debug; nil without the option. A folder must be a .dSYM bundle.
 func (t *tool) openDebug() (*debugInfo, error) {
 	path := t.opt.debug
 	if path == "" {
@@ -125,8 +124,7 @@ func functionOf(f symbolize.Frame) string {
 	return symbols.Demangle(f.Function)
 }
 
-// isUniversal reports whether a file begins like a Mach-O file for several
-// architectures.
+// isUniversal reports whether a file begins like a Mach-O file for several architectures.
 func isUniversal(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -111,8 +111,7 @@ lmap2:
 	.ascii "_unused"
 `
 
-// TestDebugMachO reads debug info from .dSYM bundles: of one architecture, and
-// of several.
+// TestDebugMachO reads debug info from .dSYM bundles: of one architecture, and of several.
 func TestDebugMachO(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22", "clang")
 	linker := oracle.Tool(t, "ld64.lld-22", "ld64.lld")

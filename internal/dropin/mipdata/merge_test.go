@@ -23,8 +23,7 @@ func fixture(t testing.TB, name string) string {
 	return filepath.Join(oracle.Root(t), "testdata", "mip", name)
 }
 
-// run runs Main and fails the test unless it ends well. It returns what it
-// printed.
+// run runs Main and fails the test unless it ends well. It returns what it printed.
 func run(t testing.TB, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -45,8 +44,7 @@ func readMIP(t testing.TB, path string) *mip.Profile {
 	return p
 }
 
-// TestMergeConcurrently merges into one profile from several sides at once: no
-// merge may be lost.
+// TestMergeConcurrently merges into one profile from several sides at once: no merge may be lost.
 func TestMergeConcurrently(t *testing.T) {
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "all.mip")
@@ -72,8 +70,7 @@ func TestMergeConcurrently(t *testing.T) {
 	}
 }
 
-// TestMergeMany: the result and the messages do not depend on how inputs are
-// shared out among workers.
+// TestMergeMany: the result and the messages do not depend on how inputs are shared out among workers.
 func TestMergeMany(t *testing.T) {
 	dir := t.TempDir()
 	var raw []string

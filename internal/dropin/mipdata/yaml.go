@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mip2yaml runs the mip2yaml command.
-// With --debug the YAML says where each function begins.
+// mip2yaml runs the mip2yaml command. With --debug the YAML says where each function begins.
 func (t *tool) mip2yaml() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		var opt mip.WriteOptions

@@ -14,14 +14,12 @@ type EntryPoint struct {
 	ProbeOnly bool
 }
 
-// Block is a basic block: control enters it only at its start, and only its last
-// instructions branch.
+// Block is a basic block: control enters it only at its start, and only its last instructions branch.
 type Block struct {
 	Stmt  int32   // it begins before this statement
 	Succs []int32 // branch targets first, then the block after it
-	// mayLeave is set if control that enters the block may never get to a
-	// successor: the block returns, or calls a function that may throw, exit or
-	// jump far away.
+	// mayLeave is set if control that enters the block may never get to a successor: the block returns,
+	// or calls a function that may throw, exit or jump far away.
 	mayLeave bool
 	// onlyReturns is set if control can leave the function from the block only by
 	// a return or in one of calls, the functions of the file that it calls.

@@ -2,10 +2,9 @@ package asm
 
 import "slices"
 
-// dominators numbers the dominator tree and measures loops. A block that
-// control may enter from outside is a child of the entry block, which is
-// covered whenever any block of the function is. A fragment has no such entry:
-// there the parent is a root that is no block.
+// dominators numbers the dominator tree and measures loops. A block that control may enter from outside
+// is a child of the entry block, which is covered whenever any block of the function is. A fragment has
+// no such entry: there the parent is a root that is no block.
 //
 // Algorithm: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 func (in *inference) dominators() {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Function is a function of the file, or the cold part of one that the
-// compiler put into another section.
+// Function is a function of the file, or the cold part of one that the compiler put into another section.
 type Function struct {
 	Name    string // linkage name, without quotes
 	Label   int32  // the statement that defines it
@@ -75,8 +74,7 @@ func (t Target) private(name []byte) bool {
 	return bytes.HasPrefix(name, []byte(".L"))
 }
 
-// recover finds the functions and labels of the file and assigns statements to
-// functions.
+// recover finds the functions and labels of the file and assigns statements to functions.
 func (f *File) recover() {
 	r := recovery{File: f, text: string(f.Src), open: map[string]int32{}}
 	r.collectTypes()

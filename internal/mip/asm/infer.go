@@ -16,11 +16,10 @@ import (
 //   - it implies one of them: either every path to the block passes a source, or
 //     a source is inevitable once the block is reached.
 //
-// "Inevitable" excludes three things between the two starts: a block that control
-// may leave, because a call in it may throw, exit or jump elsewhere; a cycle of
-// the graph, which may run until the process ends; and a branch to another place.
-// Where a jump cannot be resolved the graph has extra edges; they only make both
-// conditions harder to meet.
+// "Inevitable" excludes three things between the two starts: a block that control may leave, because a
+// call in it may throw, exit or jump elsewhere; a cycle of the graph, which may run until the process
+// ends; and a branch to another place. Where a jump cannot be resolved the graph has extra edges; they
+// only make both conditions harder to meet.
 //
 // Sources may be inferred themselves, as long as no block depends on itself.
 
@@ -41,8 +40,7 @@ type inference struct {
 	formula   [][]int32
 	users     [][]int32 // blocks that have it as a source
 
-	// Marks of the search for the block being decided; an entry is set if it
-	// equals stamp.
+	// Marks of the search for the block being decided; an entry is set if it equals stamp.
 	stamp                                      int32
 	inevitable, depends, seenBack, seenForward []int32
 	onPath                                     []int32
@@ -159,9 +157,8 @@ func (in *inference) markInevitable(b int32) {
 	}
 }
 
-// source reports whether s implies b and may be a source of b. The entry of a
-// fragment may not, because its byte is cleared wherever control enters the
-// fragment.
+// source reports whether s implies b and may be a source of b. The entry of a fragment may not, because
+// its byte is cleared wherever control enters the fragment.
 func (in *inference) source(s, b int32) bool {
 	if in.fragment && s == 0 {
 		return false
@@ -214,8 +211,7 @@ func (in *inference) sourcesAfter(b int32) (sources []int32, ok bool) {
 	return slices.Compact(sources), true
 }
 
-// forward reports whether every path from x, which is not a source, leads
-// inevitably to a source.
+// forward reports whether every path from x, which is not a source, leads inevitably to a source.
 func (in *inference) forward(x, b int32, sources *[]int32) bool {
 	if in.blocks[x].mayLeave || len(in.blocks[x].Succs) == 0 {
 		return false

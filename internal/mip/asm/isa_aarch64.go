@@ -56,8 +56,7 @@ func (aarch64) staysFirst(ins []byte) bool {
 	return false
 }
 
-// HasWord reports whether the text has the word, other than as part of a longer
-// symbol.
+// HasWord reports whether the text has the word, other than as part of a longer symbol.
 func HasWord(text []byte, word string) bool {
 	for i := 0; ; {
 		n := bytes.Index(text[i:], []byte(word))

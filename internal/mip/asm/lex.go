@@ -53,8 +53,7 @@ type File struct {
 	Target Target
 	isa    isa
 	Stmts  []Stmt
-	// Tail is the position where text can be appended: the end of Src, or the
-	// position of .end.
+	// Tail is the position where text can be appended: the end of Src, or the position of .end.
 	Tail int
 
 	Sections  []Section
@@ -146,8 +145,7 @@ func (l *lexer) next(i int) int {
 	return next
 }
 
-// scanStatement returns the end of the statement's text and the place where the
-// next one may begin.
+// scanStatement returns the end of the statement's text and the place where the next one may begin.
 func (l *lexer) scanStatement(i int) (end, next int) {
 	src := l.Src
 	end = i
@@ -289,8 +287,7 @@ func SkipBlanks(src []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i; the end of
-// the line also ends a string.
+// skipString returns the index after the string that starts at i; the end of the line also ends a string.
 func skipString(src []byte, i int) int {
 	for i++; i < len(src) && src[i] != '\n'; i++ {
 		switch src[i] {

@@ -31,9 +31,8 @@ func readBlocks(t *testing.T, target Target, text string) *File {
 	return f
 }
 
-// graph prints the functions of a text: name, and for each block its
-// successors, L if control may leave it, R if it may be entered from outside
-// and P if it has a probe.
+// graph prints the functions of a text: name, and for each block its successors, L if control may leave
+// it, R if it may be entered from outside and P if it has a probe.
 func graph(t *testing.T, target Target, text string) []string {
 	t.Helper()
 	f := readBlocks(t, target, text)
@@ -399,8 +398,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestStatements: where statements begin and end, whatever comments, strings and characters are
-// in them.
+// TestStatements: where statements begin and end, whatever comments, strings and characters are in them.
 func TestStatements(t *testing.T) {
 	for _, c := range []struct {
 		target Target

@@ -2,8 +2,7 @@ package asm
 
 import "bytes"
 
-// table is data with the addresses of labels, or their distances to a base:
-// usually a jump table.
+// table is data with the addresses of labels, or their distances to a base: usually a jump table.
 type table struct {
 	label   int32
 	entries []int32 // labels, in order
@@ -209,11 +208,10 @@ func (r *references) mentions(text []byte) []int32 {
 	return r.mention
 }
 
-// isBlockName recognizes by name the labels that compilers print for basic
-// blocks: .L12 of gcc and .LBB3_12 of LLVM. Other labels, such as those for debug
-// information, stand in the middle of blocks. llvm is set for LLVM's labels. LLVM
-// prints them only for blocks that control can reach other than by falling
-// through.
+// isBlockName recognizes by name the labels that compilers print for basic blocks: .L12 of gcc and
+// .LBB3_12 of LLVM. Other labels, such as those for debug information, stand in the middle of blocks.
+// llvm is set for LLVM's labels. LLVM prints them only for blocks that control can reach other than by
+// falling through.
 func (t Target) isBlockName(name []byte) (is, llvm bool) {
 	if t.Format == ELF {
 		if len(name) == 0 || name[0] != '.' {

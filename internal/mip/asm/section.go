@@ -7,9 +7,8 @@ const (
 	RawSection = "__llvm_mipraw" // raw records, which probes write to
 	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
 
-	// On x86_64 ELF, probes of coverage write to words of HitSection instead, which take
-	// no space in the file. The runtime makes the raw records of these, and of the
-	// header in HeaderSection.
+	// On x86_64 ELF, probes of coverage write to words of HitSection instead, which take no space in the
+	// file. The runtime makes the raw records of these, and of the header in HeaderSection.
 	HitSection    = "__profuse_mip_hits"
 	HeaderSection = "__profuse_mip_header"
 )
@@ -109,8 +108,7 @@ func (t *sectionTracker) intern(s Section) int32 {
 	return id
 }
 
-// SplitArgs cuts the operands of a directive at the commas outside of strings
-// and trims them.
+// SplitArgs cuts the operands of a directive at the commas outside of strings and trims them.
 func SplitArgs(text []byte) [][]byte {
 	var args [][]byte
 	start := 0

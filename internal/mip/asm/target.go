@@ -53,9 +53,8 @@ func (t Target) check() error {
 	return nil
 }
 
-// ParseTriple returns the target of a triple such as x86_64-pc-linux-gnu or
-// arm64-apple-macos13, as compilers print it for -dumpmachine, and the zero
-// value for "".
+// ParseTriple returns the target of a triple such as x86_64-pc-linux-gnu or arm64-apple-macos13, as
+// compilers print it for -dumpmachine, and the zero value for "".
 func ParseTriple(triple string) (Target, error) {
 	if triple == "" {
 		return Target{}, nil
@@ -125,8 +124,7 @@ func DetectTarget(src []byte) (Target, error) {
 	return t, t.check()
 }
 
-// archOfLine guesses the instruction set from one instruction; "" if the
-// instruction does not tell.
+// archOfLine guesses the instruction set from one instruction; "" if the instruction does not tell.
 func archOfLine(line []byte) Arch {
 	word, rest := SplitWord(line)
 	switch string(word) {

@@ -5,9 +5,8 @@
 // of MIP profiles sees correct coverage, but only of the blocks with probes. To see all
 // blocks, call [Read] on the section's contents, then [Table.Expand] on a profile.
 //
-// Package instrument emits the section, which is not loaded on ELF. Damaged or
-// hostile input gives a *profile.FormatError, and the memory used stays in
-// proportion to the size of the input.
+// Package instrument emits the section, which is not loaded on ELF. Damaged or hostile input gives a
+// *profile.FormatError, and the memory used stays in proportion to the size of the input.
 package blocks
 
 import (
@@ -43,10 +42,9 @@ const Section = "__profuse_blocks"
 //	     number of sources k
 //	     k × number of a source block
 //
-// A block with k = 0 has a probe: the entry has the function's own, the others
-// have the bytes of the raw record in order. Any other block is covered if one
-// of its sources is. Sources may have sources in turn, but no block depends on
-// itself.
+// A block with k = 0 has a probe: the entry has the function's own, the others have the bytes of the raw
+// record in order. Any other block is covered if one of its sources is. Sources may have sources in turn,
+// but no block depends on itself.
 const (
 	Magic   = 0x42494dfb
 	Version = 1

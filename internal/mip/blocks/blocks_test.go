@@ -201,8 +201,7 @@ func FuzzRead(f *testing.F) {
 			}
 			p.Functions = append(p.Functions, mf)
 		}
-		// Records for one place may contradict each other; that is an error,
-		// never a panic.
+		// Records for one place may contradict each other; that is an error, never a panic.
 		if _, err := table.Expand(p); err != nil && !errors.Is(err, profile.ErrMismatch) {
 			t.Fatal(err)
 		}

@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Suffix is the suffix, after the name of a .mip, of the file with the build id of
-// the binary.
+// Suffix is the suffix, after the name of a .mip, of the file with the build id of the binary.
 //
 // The .mip format has no place for a build id, and its module hash is the same
 // for every build. The file is optional; it is text of one line,

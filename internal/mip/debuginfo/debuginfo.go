@@ -134,9 +134,8 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 	return nil
 }
 
-// Check compares the addresses of functions with the symbols of the program. If they differ, the
-// program is another build, and the error matches [profile.ErrMismatch]. A program without symbols
-// passes.
+// Check compares the addresses of functions with the symbols of the program. If they differ, the program
+// is another build, and the error matches [profile.ErrMismatch]. A program without symbols passes.
 func (p *Program) Check(of *mip.Profile) error {
 	count, first := 0, ""
 	for i := range of.Functions {

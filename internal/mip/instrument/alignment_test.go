@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// aligned is a function with directives that align code, and others. Those with
-// a comment stay.
+// aligned is a function with directives that align code, and others. Those with a comment stay.
 const aligned = `	.text
 	.p2align	4 # function
 	.type	f,@function
@@ -56,8 +55,7 @@ g:
 	.size	g, .-g
 `
 
-// passed returns the alignment directives that the assembler passes over, and
-// those that it reads.
+// passed returns the alignment directives that the assembler passes over, and those that it reads.
 func passed(t *testing.T, text string) (over, read []string) {
 	t.Helper()
 	inside := false
@@ -84,8 +82,7 @@ func passed(t *testing.T, text string) (over, read []string) {
 	return over, read
 }
 
-// TestInnerAlignment: block probes do away with the alignment of blocks, and
-// with no other.
+// TestInnerAlignment: block probes do away with the alignment of blocks, and with no other.
 func TestInnerAlignment(t *testing.T) {
 	records := func(list []string) (own []string) {
 		for _, line := range list {

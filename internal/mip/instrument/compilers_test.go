@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestCountsEqualClang: functions and their numbers of calls are what clang's
-// own instrumentation counts.
+// TestCountsEqualClang: functions and their numbers of calls are what clang's own instrumentation counts.
 func TestCountsEqualClang(t *testing.T) {
 	for _, version := range []string{"19", "22"} {
 		for _, p := range []program{flowProgram, throwProgram} {
@@ -154,8 +153,7 @@ func sameGraphs(t *testing.T, tc toolchain, a, b program) {
 	}
 }
 
-// TestRustc instruments the crate of a Rust program in every mode, in both
-// syntaxes.
+// TestRustc instruments the crate of a Rust program in every mode, in both syntaxes.
 func TestRustc(t *testing.T) {
 	rustc, clang := oracle.Tool(t, "rustc"), native(t, "clang-22")
 	for _, syntax := range []string{"att", "intel"} {
@@ -189,9 +187,8 @@ func TestRustc(t *testing.T) {
 	}
 }
 
-// buildRust links the program once for each of the options, with the crate's
-// own object replaced by one made of its assembly. rustc calls the linker once,
-// so a script puts the objects in.
+// buildRust links the program once for each of the options, with the crate's own object replaced by one
+// made of its assembly. rustc calls the linker once, so a script puts the objects in.
 func (tc toolchain) buildRust(t *testing.T, rustc, syntax string, options []*instrument.Options) (exes []*built) {
 	t.Helper()
 	dir := keptDir(t)

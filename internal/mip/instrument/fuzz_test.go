@@ -74,8 +74,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// remove takes the insertions out of what apply returned; nil if they are not
-// where they should be.
+// remove takes the insertions out of what apply returned; nil if they are not where they should be.
 func remove(out []byte, e *emitter) []byte {
 	var back []byte
 	for _, ins := range e.insertions {

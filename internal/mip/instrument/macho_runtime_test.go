@@ -22,9 +22,8 @@ __attribute__((noinline)) int unused(int n) { return sink -= n; }
 int main(int c, char **v) { for (int i = 0; i < c; i++) f(i); return sink; }
 `
 
-// TestMachORuntime compiles the runtime for macOS without a warning and links
-// it with instrumented code. That nothing is undefined says that it needs no
-// more of the system than libSystem.tbd has.
+// TestMachORuntime compiles the runtime for macOS without a warning and links it with instrumented code.
+// That nothing is undefined says that it needs no more of the system than libSystem.tbd has.
 func TestMachORuntime(t *testing.T) {
 	clang, lld := oracle.Tool(t, "clang-19"), oracle.Tool(t, "ld64.lld-19")
 	testdata := filepath.Join(oracle.Root(t), "internal", "mip", "runtime", "testdata")

@@ -80,8 +80,7 @@ func mapNames(p *mip.Profile) (names []string) {
 	return names
 }
 
-// checkImage compares the map of a linked image with its symbol table and with
-// the report.
+// checkImage compares the map of a linked image with its symbol table and with the report.
 func checkImage(t *testing.T, exe string, r []instrument.FunctionReport, profile mip.ProfileType) {
 	t.Helper()
 	img, err := macho.Open(exe)

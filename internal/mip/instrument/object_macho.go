@@ -29,8 +29,7 @@ func (w machOWriter) header(s recordSection) {
 
 func headerSymbol(s recordSection) string { return "__header$" + s.name() }
 
-// finish lets the linker keep or drop each record separately
-// (.subsections_via_symbols).
+// finish lets the linker keep or drop each record separately (.subsections_via_symbols).
 func (w machOWriter) finish() {
 	w.text.Line("\t.subsections_via_symbols")
 }

@@ -13,8 +13,7 @@ type FunctionReport struct {
 	BlocksSkipped asm.Reason
 	// Instructions is the number of instructions before instrumentation.
 	Instructions int
-	// Blocks is the number of basic blocks, the entry included; 0 unless block
-	// coverage was asked for.
+	// Blocks is the number of basic blocks, the entry included; 0 unless block coverage was asked for.
 	Blocks int
 	// Probes is the number of probes inserted, the entry's included.
 	Probes int

@@ -8,14 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Rewrite appends to dst the assembly text src with probes and records, and
-// returns it with a report on every function, in the order of the text. It does not
-// change src.
+// Rewrite appends to dst the assembly text src with probes and records, and returns it with a report on
+// every function, in the order of the text. It does not change src.
 //
-// The result is src with lines added. Text without functions to instrument does
-// not change. On error Rewrite returns dst as it was. The errors are [ErrOptions] and the errors of
-// package asm. All mean that the file should be assembled as it is or built
-// with other flags.
+// The result is src with lines added. Text without functions to instrument does not change. On error
+// Rewrite returns dst as it was. The errors are [ErrOptions] and the errors of package asm. All mean that
+// the file should be assembled as it is or built with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	e, err := parse(src, &opt)
 	if err != nil {
@@ -25,9 +23,8 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	return e.apply(dst), report(e.File), nil
 }
 
-// Headers returns an assembly file for ELF with the headers that [Rewrite] puts into
-// every file, for a link in which not the first object that is read comes first in
-// the program.
+// Headers returns an assembly file for ELF with the headers that [Rewrite] puts into every file, for a
+// link in which not the first object that is read comes first in the program.
 func Headers(opt Options) []byte {
 	e := &emitter{File: &asm.File{Target: opt.Target}, opt: &opt}
 	w := elfWriter{e}
@@ -79,8 +76,7 @@ func parse(src []byte, opt *Options) (*emitter, error) {
 	return e, nil
 }
 
-// checkBlocks returns why the blocks of a function cannot have probes, "" if
-// they can.
+// checkBlocks returns why the blocks of a function cannot have probes, "" if they can.
 func (e *emitter) checkBlocks(id int) (reason asm.Reason) {
 	f, fn := e.File, &e.Functions[id]
 	switch {

@@ -69,8 +69,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// instrumented compiles a file of testdata, instruments it and returns the
-// text and the report by name.
+// instrumented compiles a file of testdata, instruments it and returns the text and the report by name.
 func (tc toolchain) instrumented(t *testing.T, source string, opt instrument.Options, flags ...string) (string, map[string]instrument.FunctionReport) {
 	t.Helper()
 	text, r, err := instrument.Rewrite(nil, tc.assembly(t, source, flags...), opt)
@@ -137,8 +136,7 @@ func TestStaysFirst(t *testing.T) {
 	}
 }
 
-// TestLoopAtEntry: a probe inside a loop that begins with the function would
-// count its rounds.
+// TestLoopAtEntry: a probe inside a loop that begins with the function would count its rounds.
 func TestLoopAtEntry(t *testing.T) {
 	text, _ := native(t, "clang-22").instrumented(t, "flow.c", instrument.Options{Profile: counts}, "-O2")
 	_, body, _ := strings.Cut(text, "\nspin:")
@@ -344,8 +342,7 @@ func TestComdat(t *testing.T) {
 	}
 }
 
-// TestRegistersSurvive: gcc's interprocedural register allocation sees through
-// calling conventions.
+// TestRegistersSurvive: gcc's interprocedural register allocation sees through calling conventions.
 func TestRegistersSurvive(t *testing.T) {
 	p := program{sources: []string{"registers.c"}}.with("-O2", "-fipa-ra")
 	for _, profile := range modes {

@@ -58,9 +58,8 @@ type FunctionUse struct {
 	NotSplit asm.Reason
 }
 
-// Use appends to dst the assembly text src with its functions placed according to
-// profiles, and returns it with a report on every function, in the order of the
-// text. It does not change src.
+// Use appends to dst the assembly text src with its functions placed according to profiles, and returns
+// it with a report on every function, in the order of the text. It does not change src.
 //
 // Use works only on ELF, where the name of a section says how hot its code is, and
 // moves only functions in sections of their own: compile with -ffunction-sections.
@@ -83,8 +82,7 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 	return u.Apply(dst, u.edits, u.tailText), u.uses, nil
 }
 
-// parseForUse recovers the functions, and their blocks if the profile has block
-// coverage.
+// parseForUse recovers the functions, and their blocks if the profile has block coverage.
 func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
 	target := use.Target
 	if target == (asm.Target{}) {
@@ -186,9 +184,8 @@ func (u *placer) place() {
 	}
 }
 
-// placeSection renames a section if the profile knows all functions in it.
-// Usually a section has one function; thunks share the section of the function
-// they jump to.
+// placeSection renames a section if the profile knows all functions in it. Usually a section has one
+// function; thunks share the section of the function they jump to.
 func (u *placer) placeSection(s int32, ids []int) {
 	sec := &u.Sections[s]
 	to := neutral

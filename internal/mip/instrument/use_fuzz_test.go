@@ -13,9 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// FuzzUse: whatever the text and the profile, all instructions and labels are
-// in the result as often as before, but for jumps between the parts of split
-// functions, and it is read again.
+// FuzzUse: whatever the text and the profile, all instructions and labels are in the result as often as
+// before, but for jumps between the parts of split functions, and it is read again.
 func FuzzUse(f *testing.F) {
 	for i, seed := range append(slices.Clone(fuzzSeeds), useSeeds...) {
 		for target := range fuzzTargets {
@@ -68,8 +67,7 @@ func FuzzUse(f *testing.F) {
 	})
 }
 
-// inventProfile returns a profile of the file with functions and blocks covered
-// by chance.
+// inventProfile returns a profile of the file with functions and blocks covered by chance.
 func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &mip.Profile{Type: mip.FunctionCoverage | mip.BlockCoverage}
@@ -89,8 +87,7 @@ func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 	return p
 }
 
-// inventory counts the instructions, and the labels that splitting does not
-// add.
+// inventory counts the instructions, and the labels that splitting does not add.
 func inventory(f *asm.File) map[string]int {
 	m := map[string]int{}
 	for i := range f.Stmts {

@@ -36,8 +36,7 @@ func (s *Splitter) cutBlocks(flags string) {
 	}
 }
 
-// coldPart prints the blocks that move out of a function as a function of their
-// own.
+// coldPart prints the blocks that move out of a function as a function of their own.
 type coldPart struct {
 	*Splitter
 	text       asm.Text
@@ -68,8 +67,7 @@ func (c *coldPart) begin(name, flags string) {
 	}
 }
 
-// block prints a block, and a jump if the next block stays. Labels with the tie goesAlong
-// move with it.
+// block prints a block, and a jump if the next block stays. Labels with the tie goesAlong move with it.
 func (c *coldPart) block(b int) {
 	needsLine := !c.cut[b-1] // the previous block stays, so no line is set
 	c.text.Line(c.startLabel(b), ":")
@@ -95,9 +93,8 @@ func (c *coldPart) block(b int) {
 	}
 }
 
-// code prints an instruction, after the directives that it needs and that are not
-// yet in effect: call frame information, line, entry of the exception table,
-// syntax.
+// code prints an instruction, after the directives that it needs and that are not yet in effect: call
+// frame information, line, entry of the exception table, syntax.
 func (c *coldPart) code(i int32, needsLine bool) {
 	if c.unwinds && !c.state[i].equal(c.current) {
 		printCFI(&c.text, c.current, c.state[i])
@@ -141,9 +138,8 @@ func (c *coldPart) end(name string) {
 	c.text.Line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
-// cutFromHot makes the edits to the remaining part of the function. It removes what moves,
-// adds the jumps and labels that lead into the cold part and back, and prints the call frame
-// information anew.
+// cutFromHot makes the edits to the remaining part of the function. It removes what moves, adds the jumps
+// and labels that lead into the cold part and back, and prints the call frame information anew.
 func (s *Splitter) cutFromHot() {
 	current := &cfiState{offset: initialCFAOffset}
 	resumed, begun := false, -1
@@ -250,8 +246,7 @@ func (s *Splitter) changesCFI(text []byte) bool {
 	return true
 }
 
-// removeLine removes a statement, and its line if the line holds nothing else but a
-// comment.
+// removeLine removes a statement, and its line if the line holds nothing else but a comment.
 func (s *Splitter) removeLine(pos, end int) {
 	from, to := pos, asm.SkipBlanks(s.Src, end)
 	for from > 0 && (s.Src[from-1] == ' ' || s.Src[from-1] == '\t') {

@@ -57,10 +57,9 @@ func New(f *asm.File) *Splitter {
 	return s
 }
 
-// Function moves the blocks of a function that did not run, where that saves
-// bytes. It returns the number of blocks moved, or why it could move none. ran has an
-// element for each block of the function. A reason is about this function only; others may
-// still be split.
+// Function moves the blocks of a function that did not run, where that saves bytes. It returns the number
+// of blocks moved, or why it could move none. ran has an element for each block of the function. A reason
+// is about this function only; others may still be split.
 func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	if s.ties == nil {
 		if bytes.Contains(s.Src, []byte(UseStem)) {
@@ -171,8 +170,7 @@ func (s *Splitter) collect() asm.Reason {
 	return ""
 }
 
-// namesOnly reports whether the directive concerns only symbols, or has no effect
-// inside a function.
+// namesOnly reports whether the directive concerns only symbols, or has no effect inside a function.
 func namesOnly(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	switch string(word) {

@@ -29,9 +29,8 @@ const (
 	siteLands
 )
 
-// callSites reads the exception table that a .cfi_lsda directive names. ok is
-// false if the table does not have the form that compilers for x86_64 print. Sites are
-// sorted by place.
+// callSites reads the exception table that a .cfi_lsda directive names. ok is false if the table does not
+// have the form that compilers for x86_64 print. Sites are sorted by place.
 func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 	_, rest := asm.SplitWord(lsda)
 	args := asm.SplitArgs(rest)
@@ -77,13 +76,11 @@ type tableReader struct {
 	// The next statement to look at.
 	next    int32
 	section int32
-	// Set by the first directive that is not the one expected; what is read afterwards means
-	// nothing.
+	// Set by the first directive that is not the one expected; what is read afterwards means nothing.
 	failed bool
 }
 
-// ahead returns the index of the next directive, or of a statement outside the
-// section if none is left.
+// ahead returns the index of the next directive, or of a statement outside the section if none is left.
 func (r *tableReader) ahead() int32 {
 	for int(r.next) < len(r.Stmts) {
 		s := &r.Stmts[r.next]
@@ -98,8 +95,7 @@ func (r *tableReader) ahead() int32 {
 	return r.next
 }
 
-// operand returns the operand of the next directive, which has to be one of
-// directives.
+// operand returns the operand of the next directive, which has to be one of directives.
 func (r *tableReader) operand(directives ...string) []byte {
 	i := r.ahead()
 	if r.failed || int(i) >= len(r.Stmts) || r.Stmts[i].Section != r.section {

@@ -99,8 +99,7 @@ type factsOptions struct {
 	programs *sources.Programs // of --program
 }
 
-// collectFacts returns the facts of a MIP file up to its end or the first error, which it also
-// returns.
+// collectFacts returns the facts of a MIP file up to its end or the first error, which it also returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
 	f := &fileFacts{
@@ -160,9 +159,8 @@ func (f *fileFacts) setHeader(in *mip.Info) {
 	}
 }
 
-// collectFunctions collects the facts of functions. program may be nil; with it, blocks without a
-// probe get the coverage that follows from other blocks. The totals of private coverage are
-// estimates.
+// collectFunctions collects the facts of functions. program may be nil; with it, blocks without a probe
+// get the coverage that follows from other blocks. The totals of private coverage are estimates.
 func (f *fileFacts) collectFunctions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
 	if program != nil {
 		if p, err = program.Expand(p); err != nil {

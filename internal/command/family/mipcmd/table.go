@@ -147,8 +147,7 @@ func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, 
 	p.Table(header, rows)
 }
 
-// firstCall prints the mean rank of a function's first call, 1 for the first of all; "-" if
-// unknown.
+// firstCall prints the mean rank of a function's first call, 1 for the first of all; "-" if unknown.
 func firstCall(fn *functionFacts) string {
 	if fn.MeanOrder == 0 {
 		return "-"
