@@ -2,7 +2,6 @@ package mip
 
 import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
@@ -37,9 +36,8 @@ func FindMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) 
 		return m, info, flaw.InFile(err, name)
 	}
 	h, err := parseHeader(data)
-	if err == nil && h.fileType != FormatMap {
-		err = flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FormatMap.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
+	if err == nil {
+		err = h.checkType(0, FormatMap)
 	}
 	if err != nil {
 		return nil, BinaryInfo{}, flaw.InFile(err, name)

@@ -2,6 +2,8 @@ package mip
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -58,29 +60,30 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls as edges that newEdge makes, grouped by caller, in the order of
-// call sites. symbol returns the symbol of a function by its index.
-func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, newEdge func() *profile.Edge, yield func(*profile.Edge) bool) {
-	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
-	slices.SortStableFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
-	})
-	site := int32(0)
-	for i, c := range calls {
-		caller := &p.Functions[c.Caller]
-		switch {
-		case i == 0 || calls[i-1].Caller != c.Caller:
-			site = 0
-		case calls[i-1].Offset != c.Offset:
-			site++
-		}
-		e := newEdge()
-		*e = profile.Edge{
-			Kind: profile.Call, Caller: symbol(c.Caller), Hash: uint64(caller.CFG), Site: site,
-			Target: symbol(c.Callee), Count: c.Weight,
-		}
-		if !yield(e) {
-			return
+// edges yields the calls with a known caller as edges that newEdge makes, grouped by caller, in the order
+// of call sites.
+func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		calls := slices.DeleteFunc(v.p.Calls(), func(c Call) bool { return c.Caller < 0 })
+		slices.SortStableFunc(calls, func(a, b Call) int {
+			return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
+		})
+		site := int32(0)
+		for i, c := range calls {
+			switch {
+			case i == 0 || calls[i-1].Caller != c.Caller:
+				site = 0
+			case calls[i-1].Offset != c.Offset:
+				site++
+			}
+			e := newEdge()
+			*e = profile.Edge{
+				Kind: profile.Call, Caller: v.symbol(c.Caller), Hash: uint64(v.p.Functions[c.Caller].CFG), Site: site,
+				Target: v.symbol(c.Callee), Count: c.Weight,
+			}
+			if !yield(e) {
+				return
+			}
 		}
 	}
 }
@@ -92,12 +95,17 @@ type codeRanges struct {
 }
 
 func newCodeRanges(functions []Function) *codeRanges {
-	r := &codeRanges{functions: functions, order: make([]int, len(functions))}
-	for i := range r.order {
-		r.order[i] = i
+	return &codeRanges{functions, sortedBy(functions, func(f *Function) int64 { return f.Address })}
+}
+
+// sortedBy returns the indexes of functions in ascending order of a key.
+func sortedBy(functions []Function, key func(*Function) int64) []int {
+	order := make([]int, len(functions))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(functions[a].Address, functions[b].Address) })
-	return r
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(&functions[a]), key(&functions[b])) })
+	return order
 }
 
 // caller returns the function that contains the call before a return address, -1 for none. The call may
@@ -157,11 +165,7 @@ func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 
 // fill sets the edges of the functions.
 func (s edgeSums) fill(functions []Function) {
-	keys := make([]edgeKey, 0, len(s))
-	for k := range s {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b edgeKey) int {
+	keys := slices.SortedFunc(maps.Keys(s), func(a, b edgeKey) int {
 		return cmp.Or(cmp.Compare(a.callee, b.callee), cmp.Compare(a.source, b.source))
 	})
 	edges := make([]CallEdge, len(keys))

@@ -23,8 +23,7 @@ var le = binary.LittleEndian
 const (
 	magic = 0x50494dfb // "\xfbMIP"
 
-	// VersionMax is the newest version that the package reads, and the one that it writes.
-	VersionMax = 8
+	versionMax = 8 // the newest version that the package reads, and the one that it writes
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20

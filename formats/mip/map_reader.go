@@ -18,7 +18,7 @@ type mapReader struct {
 func newMapReader(h header, data []byte) (decoder, error) {
 	if h.generation == generationB && h.ptr == 0 {
 		return nil, flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
-			Want("the bit of 64-bit or that of 32-bit targets").Corrupt()
+			Want("the bit of 64-bit or of 32-bit targets").Corrupt()
 	}
 	return &mapReader{Info: h.info(), head: h, data: data}, nil
 }

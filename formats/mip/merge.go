@@ -121,19 +121,13 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 		return
 	}
 	p := s.base
-	order := make([]int, len(p.Functions))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(p.Functions[a].RawOffset, p.Functions[b].RawOffset)
-	})
+	order := sortedBy(p.Functions, func(f *Function) int64 { return int64(f.RawOffset) })
 	last := 0 // the function whose record has the greatest end so far
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
 			warn(profile.Warning{Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("raw record").
-				Gotf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name).
+				Gotf("at %#x, inside the record of function %d, %s", f.RawOffset, order[last], g.Name).
 				Want("one of its own").Mismatch()})
 		}
 		if f.rawEnd(p.Type) > g.rawEnd(p.Type) {
@@ -145,8 +139,8 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 // Fork returns an empty Merger for another worker, with the functions and options of m.
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
-// Add merges a raw or merged profile of the same module and type. A weight w, at least 1,
-// counts the input w times. If Add fails, the input does not count.
+// Add merges a raw or merged profile of the same module and type. A weight w, at least 1, counts the
+// input w times. If Add fails, the input does not count.
 //
 // Add matches the functions of a merged profile by name, control flow signature and number of blocks, and
 // functions that agree in these by their order. It warns of functions without a match and skips them.
@@ -155,10 +149,11 @@ func (m *Merger) Add(r *Reader, weight uint64) error {
 	case FormatRaw:
 		return m.AddRaw(r.name, r.data, weight)
 	case FormatRet:
-		if err := checkWeight(weight); err != nil {
-			return flaw.InFile(err, r.name)
+		err := checkWeight(weight)
+		if err == nil {
+			err = m.addRet(r.name, r.data, 0, weight)
 		}
-		return flaw.InFile(m.addRet(r.name, r.data, 0, weight), r.name)
+		return flaw.InFile(err, r.name)
 	}
 	if err := m.shape.checkModule(r.Info.Type, r.Info.ModuleHash); err != nil {
 		return flaw.InFile(err, r.name)
@@ -167,7 +162,7 @@ func (m *Merger) Add(r *Reader, weight uint64) error {
 	if err != nil {
 		return err
 	}
-	return m.AddProfile(r.name, p, weight)
+	return m.addProfile(r.name, p, weight)
 }
 
 func checkWeight(weight uint64) error {
@@ -177,15 +172,13 @@ func checkWeight(weight uint64) error {
 	return nil
 }
 
-// AddProfile is [Merger.Add] for a merged profile in memory. name is used in errors and warnings.
-func (m *Merger) AddProfile(name string, p *Profile, weight uint64) error {
-	if err := checkWeight(weight); err != nil {
-		return flaw.InFile(err, name)
+// addProfile is [Merger.Add] for a merged profile in memory. name is for errors and warnings.
+func (m *Merger) addProfile(name string, p *Profile, weight uint64) error {
+	err := cmp.Or(checkWeight(weight), m.shape.checkModule(p.Type, p.ModuleHash))
+	if err == nil {
+		err = m.addNoise(p, weight)
 	}
-	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
-		return flaw.InFile(err, name)
-	}
-	if err := m.addNoise(p, weight); err != nil {
+	if err != nil {
 		return flaw.InFile(err, name)
 	}
 	m.addFunctions(name, p.Functions, m.match(name, p), weight)
@@ -303,8 +296,7 @@ func (m *Merger) addSums(i int, s sums, weight uint64) {
 // The other is unusable afterwards.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
-		err := m.AddProfile("", o.Profile(), 1)
-		return err
+		return m.addProfile("", o.Profile(), 1)
 	}
 	o.drain(1)
 	for i, s := range o.sums {
@@ -323,7 +315,7 @@ func (m *Merger) Merge(o *Merger) error {
 // Profile returns the sum of the base and the inputs so far.
 func (m *Merger) Profile() *Profile {
 	m.drain(1)
-	p := m.shape.base.Clone()
+	p := m.shape.base.clone()
 	for i, s := range m.sums {
 		f := &p.Functions[i]
 		f.MergeCount = uint32(min(s.merges, math.MaxUint32))

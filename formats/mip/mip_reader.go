@@ -114,7 +114,7 @@ func (r *mipReader) nameless() error {
 		sig := r.record(c)
 		if _, ok := r.names[sig]; !ok {
 			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).
-				Want("that of one of the names in the file").Corrupt())
+				Want("the signature of a name in the file").Corrupt())
 			break
 		}
 	}

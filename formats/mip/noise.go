@@ -48,7 +48,7 @@ func (p *Profile) Estimate() (estimated *Profile, files []float64, standardError
 	if p.Flip == 0 {
 		return p, nil, 0
 	}
-	estimated = p.Clone()
+	estimated = p.clone()
 	estimated.Flip, estimated.Files = 0, 0
 	for i := range estimated.Functions {
 		f := &estimated.Functions[i]

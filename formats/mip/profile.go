@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -38,24 +39,18 @@ var profileTypeNames = []struct {
 	{ReturnAddress, "Return Address"},
 }
 
-// Names returns the names of the bits that are set, as YAML spells them.
-func (t ProfileType) Names() []string {
-	var out []string
+// names returns the names of the bits that are set, as YAML spells them.
+func (t ProfileType) names() (names []string) {
 	for _, n := range profileTypeNames {
 		if t.Has(n.bit) {
-			out = append(out, n.name)
+			names = append(names, n.name)
 		}
 	}
-	return out
+	return names
 }
 
-// String joins [ProfileType.Names] with commas.
-func (t ProfileType) String() string {
-	if names := t.Names(); len(names) > 0 {
-		return strings.Join(names, ", ")
-	}
-	return "none"
-}
+// String joins the names of the bits that are set, as YAML spells them, with ", ".
+func (t ProfileType) String() string { return cmp.Or(strings.Join(t.names(), ", "), "none") }
 
 // check returns an error's wanted value and class if the type does not determine the form of raw records.
 func (t ProfileType) check() (want string, class error) {
@@ -171,8 +166,8 @@ func rawOffsetWant(header uint64) string {
 	return fmt.Sprintf("at least %#x, the header's size, and less than %#x", header, uint64(rawOffsetLimit))
 }
 
-// Clone returns a deep copy.
-func (p *Profile) Clone() *Profile {
+// clone returns a deep copy.
+func (p *Profile) clone() *Profile {
 	n := 0
 	for i := range p.Functions {
 		n += len(p.Functions[i].Blocks)

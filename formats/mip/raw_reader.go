@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -20,7 +21,7 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 	if r.Format == FormatRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.Format.String()).Want(want).
+	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.Format).Want(want).
 		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
@@ -31,12 +32,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (
 	if err != nil {
 		return n, err
 	}
-	if h.fileType != FormatRaw {
-		return n, flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FormatRaw.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
-	}
-	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+	if err := cmp.Or(h.checkType(0, FormatRaw), s.checkModule(h.typ, h.moduleHash)); err != nil {
 		return n, err
 	}
 	size, slack := uint64(len(data)), uint64(rawSlack)

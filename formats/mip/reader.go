@@ -51,11 +51,11 @@ func Detect(data []byte) (Format, bool) {
 	switch {
 	case hasMagic(data) && len(data) >= fileTypeAt+2:
 		t := fileTypes[generationOf(data)][le.Uint16(data[fileTypeAt:])&fileTypeKindBits]
-		return t, t != 0
+		return t, t != ""
 	case looksLikeYAML(data):
 		return FormatYAML, true
 	}
-	return 0, false
+	return "", false
 }
 
 // NewReader returns a reader of the file held in data, which must not change while the reader is in use.

@@ -1,9 +1,10 @@
 package mip
 
 import (
+	"cmp"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -32,12 +33,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 	if err != nil {
 		return 0, err
 	}
-	if h.fileType != FormatRet {
-		return 0, flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FormatRet.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
-	}
-	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+	if err := cmp.Or(h.checkType(base, FormatRet), s.checkModule(h.typ, h.moduleHash)); err != nil {
 		return 0, err
 	}
 	c := cursor.New("return addresses", base, data, le)

@@ -183,7 +183,7 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 	switch {
 	case signature != f.signature():
 		s.Fail(s.At(line).Field(keySignature).Gotf("%#x", signature).
-			Wantf("%#x, that of %s", f.signature(), flaw.Quote(f.Name)).Corrupt())
+			Wantf("%#x, the signature of %s", f.signature(), flaw.Quote(f.Name)).Corrupt())
 	case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 		s.Fail(s.At(line).Field(keyRawOffset).Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	case entry != f.EntryCovered():

@@ -344,7 +344,7 @@ func (j *gnuJob) replaceRustObjects(ctx context.Context, crate string) error {
 		a.words, a.value, replaced = []string{object}, object, true
 	}
 	if !replaced {
-		j.warn("no object of the crate among those that are linked: %s", j.output)
+		j.warn("no object of the crate is among the linked files: %s", j.output)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package mipdata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -109,20 +110,10 @@ func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Fra
 const unknown = "<invalid>"
 
 // fileOf returns the file of a frame as LLVM prints it.
-func fileOf(f symbolize.Frame) string {
-	if f.File == "" {
-		return unknown
-	}
-	return f.File
-}
+func fileOf(f symbolize.Frame) string { return cmp.Or(f.File, unknown) }
 
 // functionOf returns the function of a frame, demangled.
-func functionOf(f symbolize.Frame) string {
-	if f.Function == "" {
-		return unknown
-	}
-	return symbols.Demangle(f.Function)
-}
+func functionOf(f symbolize.Frame) string { return cmp.Or(symbols.Demangle(f.Function), unknown) }
 
 // isUniversal reports whether a file begins like a Mach-O file for several architectures.
 func isUniversal(path string) (bool, error) {
@@ -142,20 +133,7 @@ func isUniversal(path string) (bool, error) {
 
 // archName returns the name of an architecture. arch is a name or a Mach-O cputype.
 func archName(arch string) string {
-	n, err := strconv.ParseUint(arch, 0, 32)
-	if err != nil {
-		return arch
-	}
 	const abi64 = 1 << 24
-	switch n {
-	case 7:
-		return "i386"
-	case 7 | abi64:
-		return "x86_64"
-	case 12:
-		return "armv7"
-	case 12 | abi64:
-		return "arm64"
-	}
-	return arch
+	n, _ := strconv.ParseUint(arch, 0, 32)
+	return cmp.Or(map[uint64]string{7: "i386", 7 | abi64: "x86_64", 12: "armv7", 12 | abi64: "arm64"}[n], arch)
 }

@@ -11,6 +11,7 @@ package blocks
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -215,7 +216,8 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	for i := range t.Functions {
 		byOffset[t.Functions[i].RawOffset] = &t.Functions[i]
 	}
-	out := p.Clone()
+	out := *p
+	out.Functions = slices.Clone(p.Functions) // the blocks are replaced, not changed
 	for i := range out.Functions {
 		f := &out.Functions[i]
 		from := byOffset[f.RawOffset]
@@ -228,7 +230,7 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 		}
 		f.Blocks = blocks
 	}
-	return out, nil
+	return &out, nil
 }
 
 // expand returns all blocks but the entry, with their coverage.
@@ -242,7 +244,7 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 		}
 		if next == len(p.Blocks) || p.Blocks[next].Offset != f.Blocks[b].Offset {
 			return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
-				Want("those of the table").Mismatch()
+				Want("the blocks of the table").Mismatch()
 		}
 		covered[b] = p.Blocks[next].Covered
 		next++

@@ -21,11 +21,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/internal/mip/buildid"
-
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )

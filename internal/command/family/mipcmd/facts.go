@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
@@ -150,11 +151,11 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 func (f *fileFacts) setHeader(in *mip.Info) {
 	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation, in.PointerSize
 	f.profileType = in.Type
-	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
+	f.ProfileType = append(f.ProfileType, strings.Split(in.Type.String(), ", ")...)
 	if in.Flip > 0 {
 		f.Privacy = &privacyFacts{max(in.Files, 1), in.Flip, math.Log(1/in.Flip - 1)}
 	}
-	if in.Format != 0 {
+	if in.Format != "" {
 		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
 	}
 }
@@ -244,8 +245,8 @@ func (l *lookups) add(address int64, source **sourceFacts) {
 // because the other facts do not need it.
 func (f *fileFacts) lookUp(program *debuginfo.Program, lines *lookups) {
 	err := program.Frames(lines.addresses, f.Warn, func(i int, frames []symbolize.Frame) {
-		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
-			*lines.sources[i] = &s
+		if s := debuginfo.Innermost(frames); s.File != "" && s.Line > 0 {
+			*lines.sources[i] = &sourceFacts{s.File, s.Line}
 		}
 	})
 	if err != nil {

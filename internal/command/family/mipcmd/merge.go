@@ -193,7 +193,7 @@ func (s *sum) checkBuild(p *merge.Profile) error {
 	case s.buildID == "":
 		s.builds.Store(p.BuildID, true)
 	case s.buildID != p.BuildID:
-		return flaw.File(p.Name).Field("build id in the pack").Got(p.BuildID).Wantf("%s, that of %s", s.buildID, s.base.name).
+		return flaw.File(p.Name).Field("build id in the pack").Got(p.BuildID).Wantf("%s, the build id of %s", s.buildID, s.base.name).
 			Hint("merge the profiles of each build with its own program").Mismatch()
 	}
 	return nil
