@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,8 +88,11 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		name = stem(j.output)
 	}
 	// With bitcode the linker generates the code, and only then is there anything to instrument.
-	if j.lto && !j.fat && in.input == inputSource {
+	bitcode := j.lto && !j.fat && in.input == inputSource
+	if bitcode || j.mode == modeLink {
 		object = filepath.Join(dir, filepath.Base(object))
+	}
+	if bitcode {
 		if err := j.driver.run(ctx, append(j.compileWords(in, "-c", object), j.dependencyWords(in)...)); err != nil {
 			return "", err
 		}
@@ -101,18 +105,9 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	if err := j.keepTemporaries(in, assembly); err != nil {
 		return "", err
 	}
-	switch j.mode {
-	case modeAssembly:
-		object = j.output
-		if object == "" {
-			object = stem(in.value) + ".s"
-		}
-		err = j.deliver(assembly, object)
-		object = ""
-	case modeLink:
-		object = filepath.Join(dir, filepath.Base(object))
-		err = j.assemble(ctx, assembly, object)
-	default:
+	if j.mode == modeAssembly {
+		object, err = "", j.deliver(assembly, cmp.Or(j.output, stem(in.value)+".s"))
+	} else {
 		err = j.assemble(ctx, assembly, object)
 	}
 	if err != nil {
@@ -189,7 +184,7 @@ var lineMarker = regexp.MustCompile(`^# (\d+) ("[^\n]*?")`)
 // compileWords returns the command that compiles a source as step says: to
 // assembly, or under link-time optimization to an object.
 func (j *gnuJob) compileWords(in *argument, step, output string) []string {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for i := range j.args {
 		a := &j.args[i]
 		switch a.kind {
@@ -286,11 +281,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	}
 	// Make's target is the object that the user gets, not the assembly.
 	if !targeted {
-		target := j.output
-		if target == "" {
-			target = stem(in.value) + ".o"
-		}
-		words = append(words, "-MQ", target)
+		words = append(words, "-MQ", cmp.Or(j.output, stem(in.value)+".o"))
 	}
 	if !named {
 		file := stem(in.value) + ".d"
@@ -345,7 +336,7 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 
 // assemble assembles a rewritten file.
 func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for _, a := range j.args {
 		switch a.kind {
 		case argMachine, argDebug, argAssemble:
@@ -366,7 +357,7 @@ func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 
 // assembleAsIs assembles one assembler source of a command with several inputs.
 func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for i := range j.args {
 		a := &j.args[i]
 		switch {

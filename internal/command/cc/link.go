@@ -21,58 +21,20 @@ import (
 
 // link links the objects in place of the sources, and adds the runtime or the order of the functions.
 func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
-	runtimeFile := ""
-	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
-		var err error
-		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags, j.imageName()); err != nil {
-			return err
-		}
-	}
 	// gcc's link-time optimization runs the assembler once for each partition: there the driver stands in
 	// for it. With LLVM the linker makes the code, see linkBitcode.
 	bitcode := j.lto && j.compiler.Clang || j.linksBitcode()
-	if rustAssembly != "" && !bitcode {
-		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
-			return err
-		}
-	}
-	argv := append([]string{}, j.compiler.argv...)
-	if j.lto && !bitcode {
-		words, err := j.interceptAssembler(ctx)
-		if err != nil {
-			return err
-		}
-		argv = append(argv, words...)
-		if j.flags.Generate && j.linksImage() {
-			header, err := j.headerObject(ctx)
-			if err != nil {
-				return err
-			}
-			argv = append(argv, header)
-		}
-	}
-	argv = append(argv, j.linkWords(objects, runtimeFile)...)
-	if j.sources && j.compiler.Clang {
-		argv = append(argv, "-Wno-unused-command-line-argument")
-	}
-	order, err := j.orderArguments(ctx)
+	probes := j.flags.Generate && j.linksImage() // into a program or library
+	argv, err := j.linkCommand(ctx, objects, rustAssembly, bitcode, probes)
 	if err != nil {
 		return err
 	}
-	argv = append(argv, order...)
-	if j.flags.Generate && j.collectsGarbage() {
-		// Without start-stop-gc GNU ld keeps all records, because the runtime
-		// refers to their section, and with the records all functions.
-		argv = append(argv, "-Wl,-z,start-stop-gc")
-	}
 	if bitcode {
 		err = j.linkBitcode(ctx, argv, rustAssembly)
-	} else {
-		if err = j.runLinker(ctx, argv, nil); err == nil {
-			err = j.writeDependencies(j.readDependencies())
-		}
+	} else if err = j.runLinker(ctx, argv, nil); err == nil {
+		err = j.writeDependencies(j.readDependencies())
 	}
-	if err != nil || !j.flags.Generate || !j.linksImage() {
+	if err != nil || !probes {
 		return err
 	}
 	if !j.flags.FunctionCoverage && j.recordsCoverage() {
@@ -84,6 +46,47 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		return j.link(ctx, objects, rustAssembly)
 	}
 	return j.finishImage()
+}
+
+// linkCommand returns the compiler's command that links, and makes the files that it needs.
+func (j *gnuJob) linkCommand(ctx context.Context, objects map[*argument]string, rustAssembly string, bitcode, probes bool) (argv []string, err error) {
+	runtimeFile := ""
+	if probes && j.flags.Runtime {
+		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags, j.imageName()); err != nil {
+			return nil, err
+		}
+	}
+	if rustAssembly != "" && !bitcode {
+		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
+			return nil, err
+		}
+	}
+	argv = slices.Clone(j.compiler.argv)
+	if j.lto && !bitcode {
+		words, err := j.interceptAssembler(ctx)
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, words...)
+		if probes {
+			header, err := j.headerObject(ctx)
+			if err != nil {
+				return nil, err
+			}
+			argv = append(argv, header)
+		}
+	}
+	argv = append(argv, j.linkWords(objects, runtimeFile)...)
+	if j.sources && j.compiler.Clang {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	order, err := j.orderArguments(ctx)
+	if j.flags.Generate && j.collectsGarbage() {
+		// Without start-stop-gc GNU ld keeps all records, because the runtime refers to their section, and
+		// with the records all functions.
+		order = append(order, "-Wl,-z,start-stop-gc")
+	}
+	return append(argv, order...), err
 }
 
 // linkWords returns the arguments of a link, with the objects in place of the sources and the
@@ -131,10 +134,7 @@ func (j *gnuJob) dependencyFile() (file string) {
 
 // readDependencies returns the makefile that the linker has written, nil for none.
 func (j *gnuJob) readDependencies() []byte {
-	text, err := os.ReadFile(j.dependencyFile())
-	if err != nil {
-		return nil
-	}
+	text, _ := os.ReadFile(j.dependencyFile())
 	return text
 }
 

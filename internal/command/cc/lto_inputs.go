@@ -146,11 +146,9 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 		return in, nil
 	}
 	// lld 19 and newer write the assembly beside the bitcode, too: of links to it.
-	dir, err := l.tempDir()
-	if err != nil {
+	if in.redirected, err = l.tempFile(filepath.Base(path)); err != nil {
 		return nil, err
 	}
-	in.redirected = filepath.Join(dir, filepath.Base(path))
 	if thin { // its members stand beside it
 		return in, writeArchive(in.redirected, members)
 	}
@@ -163,11 +161,10 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 
 // archiveLike writes an archive with the base name of path, which --exclude-libs takes.
 func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
-	dir, err := l.tempDir()
+	file, err := l.tempFile(filepath.Base(path))
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, filepath.Base(path))
 	return file, writeArchive(file, members)
 }
 

@@ -118,8 +118,12 @@ func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 }
 
 // tempDir returns a new folder inside the driver's temporary folder.
-func (d *driver) tempDir() (string, error) {
-	return os.MkdirTemp(d.temp, "")
+func (d *driver) tempDir() (string, error) { return os.MkdirTemp(d.temp, "") }
+
+// tempFile returns the path for a file of that name in a new folder.
+func (d *driver) tempFile(name string) (string, error) {
+	dir, err := d.tempDir()
+	return filepath.Join(dir, name), err
 }
 
 // A lineFilter replaces each line of a stream by the result of edit, or drops the line if the result

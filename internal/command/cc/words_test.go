@@ -30,7 +30,7 @@ func TestRustCommands(t *testing.T) {
 		{
 			"--crate-type=lib,cdylib --crate-name=a lib.rs --out-dir=deps -C extra-filename=-77 --emit=dep-info,metadata,link=liba.rlib",
 			rustCommand{
-				inputs: []string{"lib.rs"}, crateName: "a", crateTypes: []string{"lib", "cdylib"}, outDir: "deps", extra: "-77", output: "liba.rlib", emitsLink: true,
+				inputs: []string{"lib.rs"}, crateName: "a", crateTypes: []string{"lib", "cdylib"}, outDir: "deps", output: "liba.rlib", emits: true, emitsLink: true,
 			},
 			"",
 		},
@@ -47,7 +47,7 @@ func TestRustCommands(t *testing.T) {
 			},
 			"",
 		},
-		{"a.rs --emit metadata", rustCommand{inputs: []string{"a.rs"}}, ""},
+		{"a.rs --emit metadata", rustCommand{inputs: []string{"a.rs"}, emits: true}, ""},
 		{"- --print cfg", rustCommand{inputs: []string{"-"}, queries: true, emitsLink: true}, ""},
 		{"-vV", rustCommand{queries: true, emitsLink: true}, ""},
 		{"a.rs b.rs -C lto=off -L deps -l static=z --cfg feature", rustCommand{inputs: []string{"a.rs", "b.rs"}, emitsLink: true}, ""},
