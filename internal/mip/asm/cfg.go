@@ -78,13 +78,10 @@ func (f *File) emptyRegion(i int32) bool {
 	return int(i)+1 >= len(f.Stmts) || f.Stmts[i+1].Opaque == Transparent
 }
 
+// IsAlignment reports whether a directive aligns what follows.
 func IsAlignment(text []byte) bool {
 	word, _ := SplitWord(text)
-	switch string(word) {
-	case ".p2align", ".balign", ".align":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".p2align", ".balign", ".align"}, string(word))
 }
 
 // builder recovers the basic blocks of one function.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // Function is a function of the file, or the cold part of one that the compiler put into another section.
@@ -160,18 +162,12 @@ func (r *recovery) statement(i int32) {
 			r.Functions[len(r.Functions)-1].Skip = opaqueReason[s.Opaque]
 		}
 	}
-	if fn < 0 {
-		if s.Kind == StmtDirective {
-			r.sizeDirective(s, i)
-		}
+	if s.Kind == StmtDirective && r.sizeDirective(s, i) || fn < 0 {
 		return
 	}
 	f := &r.Functions[fn]
 	switch s.Kind {
 	case StmtDirective:
-		if r.sizeDirective(s, i) {
-			return
-		}
 		if r.Target.Format == MachO && s.Opaque == Transparent && string(r.File.Text(s)) == ".cfi_endproc" {
 			s.Fn, f.Last = fn, i
 			r.close(s.Section, -1)
@@ -207,12 +203,12 @@ func (r *recovery) define(i int32, name []byte) int32 {
 	id := int32(len(r.Functions))
 	s := &r.Stmts[i]
 	f := Function{Name: string(name), Label: i, Section: s.Section, Last: i, End: -1}
-	f.Fragment = IsFragment(f.Name)
+	_, f.Fragment = symbols.CutCold(f.Name) // the cold part that gcc and LLVM split off a function
 	f.local, f.weak = !r.global[f.Name], r.weak[f.Name]
 	switch {
 	case !r.Sections[s.Section].Code:
 		f.Skip = SkipSection
-	case isOutlined(f.Name):
+	case strings.HasPrefix(strings.TrimPrefix(f.Name, "_"), "OUTLINED_FUNCTION_"):
 		f.Skip = SkipOutlined
 	}
 	r.Functions = append(r.Functions, f)
@@ -268,24 +264,6 @@ func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
 	return ok
 }
 
-// IsFragment recognizes by its name the cold part that gcc and LLVM split off a
-// function, FUNCTION.cold or FUNCTION.cold.N.
-func IsFragment(name string) bool {
-	i := strings.LastIndex(name, ".cold")
-	if i <= 0 {
-		return false
-	}
-	rest := name[i+len(".cold"):]
-	if rest == "" {
-		return true
-	}
-	return len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0123456789") == ""
-}
-
-func isOutlined(name string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(name, "_"), "OUTLINED_FUNCTION_")
-}
-
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // Statements iterates over the statements of a function, in its own section and in
@@ -307,8 +285,8 @@ func (fn *Function) Probes() int {
 		return 0
 	}
 	n := 1
-	for b := range fn.Blocks {
-		if b > 0 && fn.Probed(b) {
+	for b := 1; b < len(fn.Blocks); b++ {
+		if fn.Probed(b) {
 			n++
 		}
 	}

@@ -55,19 +55,3 @@ func (aarch64) staysFirst(ins []byte) bool {
 	}
 	return false
 }
-
-// HasWord reports whether the text has the word, other than as part of a longer symbol.
-func HasWord(text []byte, word string) bool {
-	for i := 0; ; {
-		n := bytes.Index(text[i:], []byte(word))
-		if n < 0 {
-			return false
-		}
-		i += n
-		end := i + len(word)
-		if (i == 0 || !symbolChar[text[i-1]]) && (end == len(text) || !symbolChar[text[end]]) {
-			return true
-		}
-		i = end
-	}
-}

@@ -322,23 +322,24 @@ func ScanSymbol(src []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// Uses reports whether the symbol of that name is anywhere in the file, perhaps in a comment.
-func (f *File) Uses(name string) bool {
-	for at := 0; ; at++ {
-		i := bytes.Index(f.Src[at:], []byte(name))
-		if i < 0 {
+// HasWord reports whether the text has the word, other than as part of a longer symbol.
+func HasWord(text []byte, word string) bool {
+	for i := 0; ; {
+		n := bytes.Index(text[i:], []byte(word))
+		if n < 0 {
 			return false
 		}
-		at += i
-		end := at + len(name)
-		if (at == 0 || !symbolChar[f.Src[at-1]]) && (end == len(f.Src) || !symbolChar[f.Src[end]]) {
+		i += n
+		end := i + len(word)
+		if (i == 0 || !symbolChar[text[i-1]]) && (end == len(text) || !symbolChar[text[end]]) {
 			return true
 		}
+		i = end
 	}
 }
 
-// Unquote returns the symbol without its quotes. It keeps escapes, since
-// symbols are compared only with assembly text and printed only into it.
+// Unquote returns the symbol without its quotes. It keeps escapes, since symbols are compared only with
+// assembly text and printed only into it.
 func Unquote(sym []byte) []byte {
 	if len(sym) >= 2 && sym[0] == '"' && sym[len(sym)-1] == '"' {
 		return sym[1 : len(sym)-1]

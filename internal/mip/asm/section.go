@@ -129,9 +129,5 @@ func SplitArgs(text []byte) [][]byte {
 // IsSectionDirective reports whether a directive switches to a named section.
 func IsSectionDirective(text []byte) bool {
 	word, _ := SplitWord(text)
-	switch string(word) {
-	case ".section", ".pushsection":
-		return true
-	}
-	return false
+	return string(word) == ".section" || string(word) == ".pushsection"
 }

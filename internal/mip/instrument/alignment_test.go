@@ -92,7 +92,7 @@ func TestInnerAlignment(t *testing.T) {
 		}
 		return own
 	}
-	text, _, err := Rewrite(nil, []byte(aligned), Options{Profile: coverage | mip.BlockCoverage})
+	text, _, err := Rewrite(nil, []byte(aligned), Options{Target: x86ELF, Profile: coverage | mip.BlockCoverage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,7 @@ func TestInnerAlignment(t *testing.T) {
 	for _, opt := range []Options{
 		{Profile: coverage}, {Profile: callCounts}, {Profile: coverage | mip.BlockCoverage, KeepAlignment: true},
 	} {
+		opt.Target = x86ELF
 		text, _, err := Rewrite(nil, []byte(aligned), opt)
 		if err != nil {
 			t.Fatal(err)

@@ -46,6 +46,7 @@ var (
 	assemblies memo[[]byte]
 	programs   memo[*built]
 	runtimes   memo[string]
+	triples    memo[string]
 	runs       memo[*ran]
 )
 

@@ -37,7 +37,7 @@ func TestCountsEqualClang(t *testing.T) {
 				exe := tc.build(t, p, optionsFor(counts))
 				counted := tc.profile(t, exe, arguments...)
 				covered := tc.profile(t, tc.build(t, p, optionsFor(coverage)), arguments...)
-				compareCalls(t, reference, counted, functionSymbols(t, exe.exe))
+				compareCalls(t, reference, counted, symbolNames(t, exe.exe))
 				for i, f := range covered.Functions {
 					if f.Covered() != counted.Functions[i].Covered() {
 						t.Errorf("%s: coverage %t, call count %d", f.Name, f.Covered(), counted.Functions[i].CallCount)
@@ -195,10 +195,7 @@ func (tc toolchain) buildRust(t *testing.T, rustc, syntax string, options []*ins
 	path := func(name string) string { return filepath.Join(dir, name) }
 	flags := []string{"-O", "-Ccodegen-units=1", "-Cllvm-args=-x86-asm-syntax=" + syntax, testdata(t, "flow.rs")}
 	must(t, dir, rustc, append(flags, "--emit=asm", "-o", "flow.s")...)
-	plain, err := os.ReadFile(path("flow.s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := oracle.ReadFile(t, path("flow.s"))
 	script := fmt.Sprintf(`#!/bin/sh
 set -e
 link() {
@@ -217,9 +214,7 @@ link() {
 		if texts[i] = plain; opt == nil {
 			continue
 		}
-		if texts[i], _, err = instrument.Rewrite(nil, plain, *opt); err != nil {
-			t.Fatal(err)
-		}
+		texts[i], _ = tc.rewrite(t, plain, *opt)
 	}
 	for i, object := range tc.assemble(t, texts) {
 		b, runtime := &built{exe: path(fmt.Sprint(i))}, ""

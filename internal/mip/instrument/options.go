@@ -8,10 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Options say what to instrument and how. Profile is required; for the other
+// Options say what to instrument and how. Target and Profile are required; for the other
 // fields the zero value suits most uses.
 type Options struct {
-	// Target is what the text is for; without it Rewrite infers it from the text.
 	Target asm.Target
 	// Profile is what to record: mip.FunctionCoverage, or mip.FunctionTimestamp|mip.FunctionCallCount,
 	// either with mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers to call

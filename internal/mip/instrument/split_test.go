@@ -20,7 +20,7 @@ func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (ex
 	var texts [][]byte
 	for _, source := range p.sources {
 		text := tc.assembly(t, source, append([]string{"-ffunction-sections"}, p.cflags...)...)
-		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Split: true})
+		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Target: tc.target(t), Split: true})
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}

@@ -84,15 +84,8 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 
 // parseForUse recovers the functions, and their blocks if the profile has block coverage.
 func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
-	target := use.Target
-	if target == (asm.Target{}) {
-		var err error
-		if target, err = asm.DetectTarget(src); err != nil {
-			return nil, err
-		}
-	}
-	opt := Options{Target: target, Profile: mip.FunctionCoverage, CallsReturn: use.CallsReturn}
-	if e.blocks && target.Arch != asm.ARM { // blocks of ARM cannot be moved
+	opt := Options{Target: use.Target, Profile: mip.FunctionCoverage, CallsReturn: use.CallsReturn}
+	if e.blocks && use.Target.Arch != asm.ARM { // blocks of ARM cannot be moved
 		opt.Profile |= mip.BlockCoverage
 	}
 	parsed, err := parse(src, &opt)
@@ -236,7 +229,7 @@ func (u *placer) placeSection(s int32, ids []int) {
 // local, so that debuggers prefer the function's own. It is left out if the file uses the name.
 func (u *placer) keepName(id int) {
 	old := u.renamed[id]
-	if old == "" || u.known[id].placement == unlikely || u.Uses(old) {
+	if old == "" || u.known[id].placement == unlikely || asm.HasWord(u.Src, old) {
 		return
 	}
 	label := &u.Stmts[u.Functions[id].Label]

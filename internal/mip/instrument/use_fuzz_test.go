@@ -5,11 +5,13 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -96,8 +98,10 @@ func inventory(f *asm.File) map[string]int {
 		switch {
 		case s.Kind == asm.StmtInstruction:
 			m[text]++
-		case s.Kind == asm.StmtLabel && !asm.IsFragment(string(asm.Unquote(f.Text(s)))) && (len(text) < len(split.UseStem) || text[:len(split.UseStem)] != split.UseStem):
-			m[text+":"]++
+		case s.Kind == asm.StmtLabel && !strings.HasPrefix(text, split.UseStem):
+			if _, cold := symbols.CutCold(string(asm.Unquote(f.Text(s)))); !cold {
+				m[text+":"]++
+			}
 		}
 	}
 	return m

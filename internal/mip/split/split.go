@@ -2,7 +2,9 @@ package split
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
@@ -173,12 +175,10 @@ func (s *Splitter) collect() asm.Reason {
 // namesOnly reports whether the directive concerns only symbols, or has no effect inside a function.
 func namesOnly(text []byte) bool {
 	word, _ := asm.SplitWord(text)
-	switch string(word) {
-	case ".globl", ".global", ".weak", ".hidden", ".local", ".type", ".size", ".file", ".ident", ".text":
-		return true
-	}
-	return false
+	return symbolDirectives[string(word)]
 }
+
+var symbolDirectives = asm.Words(".globl .global .weak .hidden .local .type .size .file .ident .text")
 
 // isNumericData reports whether the directive spells bytes of an instruction,
 // such as the prefixes in accesses to thread-local storage.
@@ -326,23 +326,8 @@ func (s *Splitter) entryCost(from int) int {
 // invertedBranches maps the conditional branches of x86 to their opposites.
 var invertedBranches = func() map[string]string {
 	m := map[string]string{}
-	for _, pair := range [][2]string{
-		{"je", "jne"},
-		{"jz", "jnz"},
-		{"js", "jns"},
-		{"jo", "jno"},
-		{"jp", "jnp"},
-		{"jpe", "jpo"},
-		{"jc", "jnc"},
-		{"jb", "jae"},
-		{"jnb", "jnae"},
-		{"ja", "jbe"},
-		{"jna", "jnbe"},
-		{"jl", "jge"},
-		{"jnl", "jnge"},
-		{"jg", "jle"},
-		{"jng", "jnle"},
-	} {
+	pairs := strings.Fields("je jne jz jnz js jns jo jno jp jnp jpe jpo jc jnc jb jae jnb jnae ja jbe jna jnbe jl jge jnl jnge jg jle jng jnle")
+	for pair := range slices.Chunk(pairs, 2) {
 		m[pair[0]], m[pair[1]] = pair[1], pair[0]
 	}
 	return m
