@@ -143,8 +143,7 @@ func TestDependencyFile(t *testing.T) {
 			if strings.Contains(got, "profuse-cc-") {
 				t.Errorf("instrumented: %s", got)
 			}
-			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "probed")
-			b.writeProfile("app.mip", b.profile("probed", "raw"))
+			b.writeProfile("app.mip", b.profiled("probed"))
 			if got := build("used", "-Wl,--dependency-file=dep", "-fmachine-profile-use=app.mip"); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 				t.Errorf("laid out:\n%s\nwant\n%s", got, want)
 			}

@@ -1,7 +1,6 @@
 package cc_test
 
 import (
-	"debug/elf"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ func TestBenchProgramsEqualClang(t *testing.T) {
 				return // the other takes long to compile
 			}
 			b.build(append(flags, generate, covers, "-o", "covered")...)
-			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "covered", "--quick")
+			b.run(rawFile, "covered", "--quick")
 			for i, f := range b.profile("covered", "raw").Functions {
 				if other := &counted.Functions[i]; f.Name != other.Name || f.Covered() != other.Covered() {
 					t.Errorf("%s: coverage %t, %d calls of %s", f.Name, f.Covered(), other.CallCount, other.Name)
@@ -83,12 +82,7 @@ func (b *bench) wantHeader(cc, name string) {
 // symbols returns the names in the symbol table of an image.
 func (b *bench) symbols(image string) map[string]bool {
 	b.t.Helper()
-	f, err := elf.Open(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
+	symbols, err := b.elf(image).Symbols()
 	if err != nil {
 		b.t.Fatal(err)
 	}

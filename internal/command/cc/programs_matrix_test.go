@@ -2,7 +2,6 @@ package cc_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,10 +63,7 @@ var (
 // with both linkers and --gc-sections, as a program and a library, and not as a PIE.
 func TestMatrix(t *testing.T) {
 	releases(t, func(t *testing.T, cc, cxx string) {
-		tools := t.TempDir() // gcc knows lld by its plain name only
-		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
-			t.Fatal(err)
-		}
+		tools := lldTools(t)
 		for _, level := range []string{"-O2", "-O0", "-O1", "-O3", "-Os"} {
 			main, modes := level == "-O0" || level == "-O2", richModes
 			if strings.Contains(cc, "clang-19") {
