@@ -45,7 +45,6 @@ func FindMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) 
 	return data, BinaryInfo{PointerSize: h.ptr}, nil
 }
 
-// findMap finds the map in an ELF or Mach-O file.
 func findMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) {
 	im, err := object.Parse(name, data, arch)
 	if err != nil {
@@ -80,7 +79,6 @@ var binaryTypes = map[object.Kind]string{
 	object.Executable: "executable", object.PIE: "PIE", object.Shared: "shared", object.Debug: "debug",
 }
 
-// noMap returns the error for a binary without a map.
 func noMap(found string) error {
 	return flaw.In(mapSection).Field("section").Got(found).
 		Want("the map of a program built with MIP instrumentation and not stripped").Mismatch()

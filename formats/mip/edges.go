@@ -88,7 +88,6 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	}
 }
 
-// codeRanges finds functions by address.
 type codeRanges struct {
 	functions []Function
 	order     []int // by address
@@ -146,13 +145,11 @@ func (f *Function) checkEdges(i int) error {
 	return nil
 }
 
-// An edgeKey is the callee and the return address.
 type edgeKey struct {
 	callee int32 // index
 	source int32
 }
 
-// edgeSums are the weights of a merger's edges.
 type edgeSums map[edgeKey]uint64
 
 // add adds calls of an edge, times times.
@@ -163,7 +160,6 @@ func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 	(*s)[k], _ = saturate.AddScaled((*s)[k], calls, times)
 }
 
-// fill sets the edges of the functions.
 func (s edgeSums) fill(functions []Function) {
 	keys := slices.SortedFunc(maps.Keys(s), func(a, b edgeKey) int {
 		return cmp.Or(cmp.Compare(a.callee, b.callee), cmp.Compare(a.source, b.source))

@@ -29,7 +29,6 @@ const (
 	generationB generation = "B" // 32 bytes of header, the final form and the document's
 )
 
-// A header is a decoded header.
 type header struct {
 	generation generation
 	version    uint16
@@ -69,7 +68,6 @@ var fileTypes = map[generation][fileTypeKindBits + 1]Format{
 	generationB: {fileTypeBRaw: FormatRaw, fileTypeBRet: FormatRet, fileTypeBMap: FormatMap, fileTypeBMIP: FormatProfile},
 }
 
-// parseHeader decodes and checks the header of a MIP file.
 func parseHeader(data []byte) (h header, err error) {
 	switch {
 	case len(data) == 0:
@@ -182,7 +180,6 @@ func firstWord(data []byte) uint32 {
 	return le.Uint32(b[:])
 }
 
-// appendHeader appends the header of a .mip of generation B.
 func appendHeader(dst []byte, p *Profile) []byte {
 	dst = le.AppendUint32(dst, magic)
 	dst = le.AppendUint16(dst, versionMax)

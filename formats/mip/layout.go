@@ -2,7 +2,6 @@ package mip
 
 import "encoding/binary"
 
-// le is the byte order of every MIP file.
 var le = binary.LittleEndian
 
 // Header, at the start of every file. Both generations have version number 8; the tests of

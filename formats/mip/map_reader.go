@@ -38,7 +38,6 @@ func (r *mapReader) records(yield func(*Function, error) bool) {
 	}
 }
 
-// record decodes the next record into r.buf.
 func (r *mapReader) record(c *cursor.Cursor) {
 	f, at, align := &r.buf, c.Offset(), mapAlignA
 	if r.head.generation == generationA {

@@ -57,7 +57,6 @@ type shape struct {
 	noise atomic.Uint64
 }
 
-// A functionKey identifies a function across profiles.
 type functionKey struct {
 	name   string
 	cfg    uint32

@@ -42,7 +42,6 @@ func (l mipLayout) fixed() int {
 	return mipFixedNarrow
 }
 
-// mipReader reads a .mip.
 type mipReader struct {
 	Info
 	data  []byte

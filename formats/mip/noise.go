@@ -24,7 +24,6 @@ const flipOne = 1 << 32
 
 func (p *Profile) noise() noise { return noise{uint32(p.Flip * flipOne), p.Files} }
 
-// probability returns f.
 func (n noise) probability() float64 { return float64(n.flip) / flipOne }
 
 // estimate returns in how many profiles a function ran, if merges profiles say that it ran, and the

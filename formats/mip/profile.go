@@ -166,7 +166,6 @@ func rawOffsetWant(header uint64) string {
 	return fmt.Sprintf("at least %#x, the header's size, and less than %#x", header, uint64(rawOffsetLimit))
 }
 
-// clone returns a deep copy.
 func (p *Profile) clone() *Profile {
 	n := 0
 	for i := range p.Functions {

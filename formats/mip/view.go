@@ -76,7 +76,6 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	return v
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p        *Profile
 	sources  []FunctionSource // nil if they are not known
@@ -88,7 +87,6 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 func (v *view) Features() profile.Features { return v.features }
 
-// symbol returns the symbol of the function with index i.
 func (v *view) symbol(i int) profile.Symbol {
 	f := &v.p.Functions[i]
 	s := profile.Symbol{Name: f.Name, ID: f.signature()}
@@ -196,7 +194,6 @@ func (v *view) Traces() iter.Seq[*profile.Trace] {
 	}
 }
 
-// A lineView is a view with lines.
 type lineView struct{ *view }
 
 // Lines iterates over the lines on which a function or a block with a probe begins. The count of a

@@ -226,7 +226,6 @@ func (r *yamlReader) blocks(s *llvmyaml.Scanner) (entry bool) {
 
 var yamlEdgeKeys = []string{keySource, keyWeight}
 
-// edges reads the call edges of r.buf.
 func (r *yamlReader) edges(s *llvmyaml.Scanner) {
 	s.Sequence(func() {
 		line := s.Line()
@@ -257,7 +256,6 @@ func skipSourceInfo(s *llvmyaml.Scanner) {
 	})
 }
 
-// yamlName reads a function name.
 func yamlName(s *llvmyaml.Scanner) string {
 	line := s.Line()
 	name := s.Scalar()

@@ -10,7 +10,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// A member is a file in a static archive.
 type member struct {
 	name string
 	data []byte
@@ -78,7 +77,6 @@ func writeArchive(file string, members []member) error {
 	return os.WriteFile(file, append(head.Bytes(), body.Bytes()...), 0o666)
 }
 
-// writeMember writes a member with its header.
 func writeMember(b *bytes.Buffer, name string, data []byte) {
 	fmt.Fprintf(b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 0, 0, 0, 0o644, len(data))
 	b.Write(data)

@@ -67,7 +67,6 @@ func wordsOf(arg string) int {
 	return 1
 }
 
-// parseArguments parses the command line of a GNU-like compiler.
 func parseArguments(args []string) []argument {
 	var list []argument
 	language, options := "", true

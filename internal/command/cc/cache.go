@@ -113,7 +113,6 @@ func fixedName(pattern string, unit uint32) (name string, err error) {
 	return name, err
 }
 
-// errDirective is about the name of the small runtime's file.
 var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
 // codegenOnly drops the target's arguments that the runtime sets itself: position independence, which

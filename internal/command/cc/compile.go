@@ -27,7 +27,6 @@ const (
 	modeAssembly
 )
 
-// A gnuJob is the command line of a GNU-like compiler.
 type gnuJob struct {
 	*driver
 	compiler *compiler
@@ -243,7 +242,6 @@ func (j *gnuJob) splitDebugWords(in *argument) []string {
 	return append(name, "-Xclang", "-split-dwarf-output", "-Xclang", file)
 }
 
-// auxiliaryPrefix returns the prefix of the names of auxiliary files.
 func (j *gnuJob) auxiliaryPrefix() string {
 	switch {
 	case j.mode != modeLink && j.output != "":
@@ -334,7 +332,6 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 	return os.WriteFile(file, out, 0o666)
 }
 
-// assemble assembles a rewritten file.
 func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 	argv := slices.Clone(j.compiler.argv)
 	for _, a := range j.args {

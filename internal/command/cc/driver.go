@@ -104,7 +104,6 @@ func (d *driver) warn(format string, args ...any) {
 	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
 }
 
-// main decides how to run the compiler.
 func (d *driver) main(ctx context.Context, job commandLine) error {
 	argv, given := splitCommand(job.compiler)
 	args := responsefile.ExpandForCompiler(given)
@@ -149,7 +148,6 @@ func (d *driver) discardTemp() {
 	d.temp = ""
 }
 
-// compileAndLink parses and runs the command line of a GNU-like compiler.
 func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
 	j := d.parseJob(rest)
 	if j.isCompilersOwn() {
@@ -245,7 +243,6 @@ func (j *gnuJob) identify(ctx context.Context, argv []string, threads bool) (err
 // clangFat is the first release of clang that knows -ffat-lto-objects.
 const clangFat = 17
 
-// family returns the family of the job's compiler.
 func (j *gnuJob) family() instrument.Compiler {
 	if j.compiler.Clang {
 		return instrument.Clang
@@ -253,7 +250,6 @@ func (j *gnuJob) family() instrument.Compiler {
 	return instrument.GCC
 }
 
-// has reports whether one of the options is given.
 func (j *gnuJob) has(options ...string) bool {
 	return slices.ContainsFunc(j.args, func(a argument) bool { return slices.Contains(options, a.words[0]) })
 }
@@ -346,7 +342,6 @@ func (j *gnuJob) last(off string, on ...string) (option string) {
 	return option
 }
 
-// replaceExtension changes the extension of the last element of a path.
 func replaceExtension(path, ext string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ext
 }

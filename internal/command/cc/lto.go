@@ -24,7 +24,6 @@ import (
 // partition instead of a program. The driver rewrites and assembles it. The second link takes these
 // objects in place of the bitcode; all else stays as it is on the linker's command line.
 
-// An ltoLink is such a link.
 type ltoLink struct {
 	*gnuJob
 	rustAssembly string
@@ -67,7 +66,6 @@ func (j *gnuJob) linksBitcode() bool {
 	return false
 }
 
-// holdsBitcode reports whether a file is an archive with bitcode.
 func holdsBitcode(file string) bool {
 	if !object.IsArchive(headOf(file)) {
 		return false
@@ -268,7 +266,6 @@ func (l *ltoLink) assembleParts(ctx context.Context) (objects []string, err erro
 	return objects, nil
 }
 
-// assembleBitcode assembles what LLVM has printed.
 func (l *ltoLink) assembleBitcode(ctx context.Context, assembly, object string) error {
 	if l.rustAssembly != "" {
 		return l.rustAssemble(ctx, l.target, filepath.Dir(l.rustAssembly), assembly, object)

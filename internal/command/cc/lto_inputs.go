@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// An ltoInput is a file that the linker's command line names.
 type ltoInput struct {
 	path string
 	// redirected is what the first link gets in place of a file with bitcode; "" for the file itself.
@@ -258,7 +257,6 @@ func (l *ltoLink) divide(in *ltoInput, groups []*pinGroup) (rest string, err err
 	return l.archiveLike(in.path, members)
 }
 
-// A search finds libraries as linkers do.
 type search struct {
 	folders []string
 	static  []bool // by word: whether -Bstatic is in force

@@ -42,7 +42,6 @@ func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) 
 // interruptGrace is how long a compiler may take to end after it was asked to.
 const interruptGrace = 5 * time.Second
 
-// command prepares a command that ends with the context.
 func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -20,7 +20,6 @@ import (
 // rawSection is the section to which addresses of functions are relative.
 const rawSection = "__llvm_mipraw"
 
-// debugInfo is the file of option --debug.
 type debugInfo struct {
 	file *symbolize.File
 	raw  *symbolize.Section // nil if the file lacks it: then no function has an address

@@ -189,7 +189,6 @@ func (r *recovery) statement(i int32) {
 // opaqueReason is the reason to skip a function, by the opacity of its label.
 var opaqueReason = [...]Reason{inlineAsm: SkipInlineAssembly, macro: SkipMacro}
 
-// isFunction reports whether the label begins a function.
 func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	if r.Target.Format == ELF {
 		// .LNAME$local is LLVM's second name of a function that cannot be replaced.
@@ -198,7 +197,6 @@ func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	return r.Sections[s.Section].Code && !r.Target.private(name) && !IsDigit(name[0]) && !r.alt[string(name)]
 }
 
-// define appends a function that begins with statement i.
 func (r *recovery) define(i int32, name []byte) int32 {
 	id := int32(len(r.Functions))
 	s := &r.Stmts[i]
@@ -215,7 +213,6 @@ func (r *recovery) define(i int32, name []byte) int32 {
 	return id
 }
 
-// begin opens the function that begins with statement i.
 func (r *recovery) begin(i int32, name []byte) int32 {
 	id := r.define(i, name)
 	r.current[r.Stmts[i].Section] = id

@@ -2,7 +2,6 @@ package asm
 
 import "bytes"
 
-// aarch64 is the instruction set of AArch64, for ELF and Mach-O.
 type aarch64 struct{}
 
 // conditions of AArch64 and ARM, the suffixes of b and b. in mnemonics.

@@ -2,10 +2,8 @@ package asm
 
 import "bytes"
 
-// armv7 is the instruction set of ARMv7 and later, in ARM and Thumb-2 code.
 type armv7 struct{}
 
-// armConditions are the conditions that ARM instructions may end with.
 var armConditions = Words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 
 // ArmWord strips the width suffix (.n, .w) and the condition from a mnemonic if the rest is in known.

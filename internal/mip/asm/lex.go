@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// stmtKind is the syntactic kind of a statement.
 type stmtKind byte
 
 const (
@@ -65,7 +64,6 @@ type File struct {
 // Text returns the text of a statement.
 func (f *File) Text(s *Stmt) []byte { return f.Src[s.Pos:s.End] }
 
-// lexer splits a file into statements.
 type lexer struct {
 	*File
 	comment    string // begins a comment anywhere in a line
@@ -93,7 +91,6 @@ func (t Target) commentAndSeparator() (comment, separator string) {
 	return "@", ";"
 }
 
-// lex fills f.Stmts.
 func (f *File) lex() error {
 	if len(f.Src) > math.MaxInt32 {
 		return ErrTooLarge

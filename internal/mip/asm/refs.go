@@ -25,7 +25,6 @@ func (f *File) findReferences() {
 	r.flushCallSite()
 }
 
-// references is the state of findReferences.
 type references struct {
 	*File
 	table   int32 // index into file.tables, -1 outside of data
@@ -162,7 +161,6 @@ func (r *references) pad(id int32) {
 	}
 }
 
-// use adds a use to every label that the text mentions.
 func (r *references) use(text []byte, how labelUses) {
 	for _, id := range r.mentions(text) {
 		r.Labels.All[id].Uses |= how
@@ -240,7 +238,6 @@ func allDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsBlock reports whether the label begins a basic block.
 func (f *File) beginsBlock(id int32) bool {
 	l := &f.Labels.All[id]
 	if l.Uses&(usedByBranch|usedByOther) != 0 {

@@ -40,7 +40,6 @@ func (t Target) PointerSize() int {
 	return 8
 }
 
-// check returns an error for an unsupported combination.
 func (t Target) check() error {
 	switch {
 	case t.Arch != X86_64 && t.Arch != AArch64 && t.Arch != ARM,

@@ -58,7 +58,6 @@ func Find(profilePath string) ([]byte, error) {
 	return id, nil
 }
 
-// read reads the contents of the file beside a .mip.
 func read(r io.Reader) ([]byte, error) {
 	s := bufio.NewScanner(r)
 	line := 0

@@ -139,7 +139,6 @@ func (o *Options) blocksAt() int {
 	return 1
 }
 
-// records prints the sections of records, which follow the code.
 func (e *emitter) records() {
 	w := e.objectWriter()
 	printed := false
@@ -308,7 +307,6 @@ func (e *emitter) difference(a, b string) {
 
 func (e *emitter) word(v uint64) { e.text.Line("\t.long\t", strconv.FormatUint(v, 10)) }
 
-// moduleHash returns the hash of the link unit's name.
 func (o *Options) moduleHash() uint32 {
 	if o.LinkUnit == "" {
 		return guid.LinkUnit("a.out")

@@ -14,7 +14,6 @@ const (
 	sampleHelper    = "__profuse_mip_sample" // for call counts with samples of return addresses
 )
 
-// recordSection is a kind of section that holds records.
 type recordSection byte
 
 const (
@@ -24,12 +23,10 @@ const (
 	blocksSection
 )
 
-// name returns the section's name.
 func (s recordSection) name() string {
 	return [...]string{asm.RawSection, asm.HitSection, asm.MapSection, blocks.Section}[s]
 }
 
-// objectWriter prints what differs between object formats.
 type objectWriter interface {
 	// section switches to the section for the record of function id.
 	section(s recordSection, id int)

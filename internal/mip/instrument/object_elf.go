@@ -6,7 +6,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// elfWriter prints sections of ELF objects.
 type elfWriter struct{ *emitter }
 
 // section puts the record into the section group of the function's code, so that the linker keeps or

@@ -2,7 +2,6 @@ package instrument
 
 import "strconv"
 
-// machOWriter prints sections of Mach-O objects.
 type machOWriter struct{ *emitter }
 
 // section switches to the section for a record. A map record lives as long as

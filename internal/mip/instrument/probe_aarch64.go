@@ -6,7 +6,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// aarch64Probes prints probes for AArch64, ELF and Mach-O.
 type aarch64Probes struct{}
 
 // page and lo12 return the operands that form the address of a byte in the record.
@@ -101,7 +100,6 @@ func scratchRegisters(f *asm.File, id int32) [][]string {
 	return regs
 }
 
-// mentionsRegister reports whether any statement of the function mentions the register.
 func mentionsRegister(f *asm.File, id int32, reg string) bool {
 	for _, s := range f.Statements(id) {
 		if s.Kind != asm.StmtLabel && hasRegister(f.Text(s), reg) {

@@ -131,7 +131,6 @@ func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 	return ""
 }
 
-// report describes every function of the file.
 func report(f *asm.File) []FunctionReport {
 	r := make([]FunctionReport, len(f.Functions))
 	for i := range f.Functions {
@@ -147,7 +146,6 @@ func report(f *asm.File) []FunctionReport {
 	return r
 }
 
-// emit prints all insertions.
 func (e *emitter) emit() {
 	// The assembler skips alignments. The end of what it skips precedes everything
 	// else inserted at its place, the beginning follows it.
@@ -158,13 +156,11 @@ func (e *emitter) emit() {
 	e.records()
 }
 
-// insertion is text to insert before the byte at pos.
 type insertion struct {
 	pos    int
 	lo, hi int // in emitter.text
 }
 
-// emitter collects the insertions into a file.
 type emitter struct {
 	*asm.File
 	opt        *Options

@@ -95,7 +95,6 @@ func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
 	return parsed.File, nil
 }
 
-// split moves blocks that never ran out of functions.
 func (u *placer) split() {
 	s := split.New(u.File)
 	for id := range u.Functions {
@@ -117,7 +116,6 @@ func (u *placer) split() {
 	u.edits = append(u.edits, edits...)
 }
 
-// placer carries out [Use] for one file.
 type placer struct {
 	*asm.File
 	evidence *Evidence
@@ -250,7 +248,6 @@ func isCompilerSection(s *asm.Section, function string) bool {
 	return false
 }
 
-// findEntries sets entries and linkOrder.
 func (u *placer) findEntries() {
 	u.entries = make([][]int32, len(u.Sections))
 	for i := range u.Stmts {

@@ -70,7 +70,6 @@ func (o Options) Args() (args []string) {
 // ProcessID stands for 7 digits of the process id in [Options].File.
 const ProcessID = "\x00"
 
-// quote returns a string literal of C.
 func quote(s string) string {
 	b := []byte{'"'}
 	for i := range len(s) {

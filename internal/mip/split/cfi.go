@@ -123,7 +123,6 @@ func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	return changes, ok
 }
 
-// isCFI reports whether a directive is one of call frame information.
 func isCFI(text []byte) bool { return bytes.HasPrefix(text, []byte(".cfi_")) }
 
 // printCFI prints the directives that change one state into another. It prints no

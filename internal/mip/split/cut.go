@@ -52,7 +52,6 @@ type coldPart struct {
 	openSite int       // the open entry, -1 for none
 }
 
-// begin prints the directives before the first block.
 func (c *coldPart) begin(name, flags string) {
 	c.text.Line("\t.section\t", asm.QuoteLike(nil, ".text.unlikely."+c.fn.Name), ",", flags)
 	c.text.Line("\t.type\t", name, ", @function")
@@ -129,7 +128,6 @@ func (c *coldPart) endSite() {
 	}
 }
 
-// end prints the directives after the last block.
 func (c *coldPart) end(name string) {
 	c.endSite()
 	c.text.Line(c.start, "z:")
@@ -179,7 +177,6 @@ func (s *Splitter) removeMoved(st *asm.Stmt, isCode bool) {
 	}
 }
 
-// hotPart edits the instructions that stay.
 type hotPart struct {
 	*Splitter
 	current *cfiState // in effect
@@ -245,7 +242,6 @@ func (s *Splitter) join(b int) {
 	}
 }
 
-// edit replaces the bytes from pos to end.
 func (s *Splitter) edit(pos, end int32, text string) {
 	s.edits = append(s.edits, asm.Edit{Pos: int(pos), End: int(end), Text: text})
 }
@@ -270,7 +266,6 @@ func (s *Splitter) removeLine(pos, end int) {
 	s.edit(int32(from), int32(min(asm.LineEnd(s.Src, to)+1, len(s.Src))), "")
 }
 
-// isLoc reports whether a directive gives the source line of what follows.
 func isLoc(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc"

@@ -20,7 +20,6 @@ const (
 	fixed
 )
 
-// findTies returns the ties of all labels. A label may have several.
 func findTies(f *asm.File) []ties {
 	t := make([]ties, len(f.Labels.All))
 	add := func(text []byte, how ties) {

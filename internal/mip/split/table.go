@@ -111,7 +111,6 @@ func (r *tableReader) operand(directives ...string) []byte {
 	return rest
 }
 
-// number returns the operand of the next directive as a number.
 func (r *tableReader) number(directive string) int64 {
 	n, err := strconv.ParseInt(string(r.operand(directive)), 0, 32)
 	if err != nil {

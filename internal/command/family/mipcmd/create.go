@@ -53,7 +53,6 @@ func declareOutput(f *cli.Flags, output *string, checksum *console.Checksum) {
 	f.Alias("o", "p")
 }
 
-// create is one run of "profuse mip create".
 type create struct {
 	output   string
 	checksum console.Checksum

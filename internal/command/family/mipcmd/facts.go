@@ -55,7 +55,6 @@ type privacyFacts struct {
 	Epsilon     float64 `json:"epsilon"`
 }
 
-// functionFacts describe one function.
 type functionFacts struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled"`
@@ -79,7 +78,6 @@ type functionFacts struct {
 	Source        *sourceFacts `json:"source"`                 // where the function begins; null if unknown
 }
 
-// blockFacts describe one block.
 type blockFacts struct {
 	Offset  uint32       `json:"offset"` // bytes from the start of the function
 	Probe   bool         `json:"probe"`  // false if nothing recorded whether it ran
@@ -212,7 +210,6 @@ func (f *fileFacts) collectFunctions(p *mip.Profile, program *debuginfo.Program,
 	return nil
 }
 
-// matches reports whether either form of a name matches.
 func matches(choose *regexp.Regexp, name, demangled string) bool {
 	return choose.MatchString(name) || choose.MatchString(demangled)
 }
@@ -254,7 +251,6 @@ func (f *fileFacts) lookUp(program *debuginfo.Program, lines *lookups) {
 	}
 }
 
-// functionOf describes a function without its blocks and source.
 func functionOf(fn *mip.Function) functionFacts {
 	facts := functionFacts{
 		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,

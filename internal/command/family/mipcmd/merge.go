@@ -29,7 +29,6 @@ const (
 	formatYAML = "yaml"
 )
 
-// adder adds up MIP profiles.
 type adder struct {
 	update bool // add to an existing output
 }
@@ -280,7 +279,6 @@ type totals struct {
 	RawProfiles      uint32 `json:"raw_profiles"` // lower bound of the number of merged profiles: the greatest number that ran one function
 }
 
-// totalsOf computes the totals of a profile.
 func totalsOf(p *mip.Profile) (t totals) {
 	t.Functions = len(p.Functions)
 	for i := range p.Functions {

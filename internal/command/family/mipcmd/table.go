@@ -180,7 +180,6 @@ func sourceNote(s *sourceFacts) string {
 	return fmt.Sprintf("  %s:%d", s.File, s.Line)
 }
 
-// printFunction prints one function with its blocks.
 func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(uint64(fn.Size), "byte", "bytes"), "CFG " + fn.CFG}
