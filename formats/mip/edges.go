@@ -160,7 +160,7 @@ func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 	(*s)[k], _ = saturate.AddScaled((*s)[k], calls, times)
 }
 
-func (s edgeSums) fill(functions []Function) {
+func (s edgeSums) fillEdges(functions []Function) {
 	keys := slices.SortedFunc(maps.Keys(s), func(a, b edgeKey) int {
 		return cmp.Or(cmp.Compare(a.callee, b.callee), cmp.Compare(a.source, b.source))
 	})
@@ -202,8 +202,8 @@ func newMover(from, to []Function, target []int) *mover {
 	return m
 }
 
-// move returns the new call site; 0 if the caller has changed or is not one of the functions.
-func (m *mover) move(source int32) int32 {
+// moveSite returns the new call site; 0 if the caller has changed or is not one of the functions.
+func (m *mover) moveSite(source int32) int32 {
 	if m.ranges == nil || source == 0 {
 		return source
 	}

@@ -268,7 +268,7 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 			covered[b] = covered[b] || f.Blocks[b].Covered
 		}
 		for _, e := range f.CallEdges {
-			m.edges.add(edgeKey{int32(to), mover.move(e.Source)}, e.Weight, weight)
+			m.edges.add(edgeKey{int32(to), mover.moveSite(e.Source)}, e.Weight, weight)
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
@@ -297,7 +297,7 @@ func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
 		return m.addProfile("", o.Profile(), 1)
 	}
-	o.drain(1)
+	o.drainRaw(1)
 	for i, s := range o.sums {
 		m.addSums(i, s, 1)
 	}
@@ -313,7 +313,7 @@ func (m *Merger) Merge(o *Merger) error {
 
 // Profile returns the sum of the base and the inputs so far.
 func (m *Merger) Profile() *Profile {
-	m.drain(1)
+	m.drainRaw(1)
 	p := m.shape.base.clone()
 	for i, s := range m.sums {
 		f := &p.Functions[i]
@@ -324,7 +324,7 @@ func (m *Merger) Profile() *Profile {
 		}
 		f.CallEdges = nil
 	}
-	m.edges.fill(p.Functions)
+	m.edges.fillEdges(p.Functions)
 	if p.Flip, p.Files = 0, m.files; m.files > 0 {
 		p.Flip = float64(m.shape.noise.Load()-1) / flipOne
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Raw profiles of a module have the same records at the same offsets. So a Merger adds them as flat
-// memory, without decoding them one by one, and distributes the sums to the functions in drain.
+// memory, without decoding them one by one, and distributes the sums to the functions in drainRaw.
 
 // rawSums are the sums over the raw files since the last drain.
 type rawSums struct {
@@ -37,7 +37,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	whole := data
 	data = data[:m.shape.rawSize]
 	if m.raw.files == maxRawFiles || weight != 1 { // drain applies one weight to all files
-		m.drain(1)
+		m.drainRaw(1)
 	}
 	if m.countsCalls() {
 		if m.raw.counts == nil {
@@ -60,7 +60,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	}
 	m.raw.files++
 	if weight != 1 {
-		m.drain(weight)
+		m.drainRaw(weight)
 	}
 	if m.shape.base.Type.Has(ReturnAddress) {
 		ret, at := m.shape.retPart(whole)
@@ -76,8 +76,8 @@ func (m *Merger) hasCoverage() bool {
 	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
 }
 
-// drain adds the weighted sums over raw files to the functions and blocks, and clears them.
-func (m *Merger) drain(weight uint64) {
+// drainRaw adds the weighted sums over raw files to the functions and blocks, and clears them.
+func (m *Merger) drainRaw(weight uint64) {
 	if m.raw.files == 0 {
 		return
 	}

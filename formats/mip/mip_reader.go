@@ -57,7 +57,7 @@ func newMIPReader(h header, data []byte) (decoder, error) {
 	for _, l := range layoutsOf(h.generation) {
 		r := &mipReader{Info: h.info(), data: data, start: h.size()}
 		r.layout, r.DocumentLayout = l, l.namesByLength
-		err := r.scan()
+		err := r.checkLayout()
 		if err == nil {
 			return r, nil
 		}
@@ -73,8 +73,8 @@ func (r *mipReader) cursor() (*cursor.Cursor, int) {
 	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
 }
 
-// scan checks the whole file in the layout and reads the names.
-func (r *mipReader) scan() error {
+// checkLayout checks the whole file in the layout and reads the names.
+func (r *mipReader) checkLayout() error {
 	c, n := r.cursor()
 	seen := make(map[uint64]struct{}, n)
 	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {

@@ -132,10 +132,10 @@ func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	return false
 }
 
-// settle decides about a call in the current block that may not return. The assumption
+// settleCall decides about a call in the current block that may not return. The assumption
 // is that it does if another instruction of the block follows: behind a call that never
 // returns compilers print the next block.
-func (b *builder) settle(follows bool) {
+func (b *builder) settleCall(follows bool) {
 	switch {
 	case !b.doubtful:
 		return
@@ -149,7 +149,7 @@ func (b *builder) settle(follows bool) {
 	b.doubtful = false
 }
 
-// tailCall records a jump to a function or to an unknown place.
+// tailCall records a jump to a function or to an unknown target.
 func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {

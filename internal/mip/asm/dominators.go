@@ -65,16 +65,16 @@ func (in *inference) reversePostorder() (rank, order []int32) {
 	n := int32(len(in.blocks))
 	reached := make([]int32, n)
 	successors := func(b int32) []int32 { return in.blocks[b].Succs }
-	in.spread(reached, 1, 0, successors)
+	in.spreadMark(reached, 1, 0, successors)
 	for b := range n {
 		if in.blocks[b].root {
-			in.spread(reached, 1, b, successors)
+			in.spreadMark(reached, 1, b, successors)
 		}
 	}
 	for b := range n {
 		if reached[b] == 0 {
 			in.blocks[b].root = true
-			in.spread(reached, 1, b, successors)
+			in.spreadMark(reached, 1, b, successors)
 		}
 	}
 	seen := make([]bool, n)

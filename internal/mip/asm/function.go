@@ -33,7 +33,7 @@ type Function struct {
 	Formula [][]int32 // by block: its sources, see infer; nil for a block with a probe
 }
 
-// label is a name for a place in the file.
+// label names a position in the file.
 type label struct {
 	Stmt int32 // that defines it
 	Uses labelUses
@@ -147,7 +147,7 @@ func (r *recovery) statement(i int32) {
 		if s.Opaque == Transparent {
 			if isFunction {
 				r.close(s.Section, i)
-				fn = r.begin(i, name)
+				fn = r.beginFunction(i, name)
 			}
 			if _, dup := r.Labels.byName[string(name)]; !dup {
 				off := int(s.Pos)
@@ -158,7 +158,7 @@ func (r *recovery) statement(i int32) {
 				r.Labels.All = append(r.Labels.All, label{Stmt: i, Block: -1})
 			}
 		} else if isFunction && (fn < 0 || r.Functions[fn].Name != string(name)) {
-			r.define(i, name)
+			r.defineFunction(i, name)
 			r.Functions[len(r.Functions)-1].Skip = opaqueReason[s.Opaque]
 		}
 	}
@@ -197,7 +197,7 @@ func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	return r.Sections[s.Section].Code && !r.Target.private(name) && !IsDigit(name[0]) && !r.alt[string(name)]
 }
 
-func (r *recovery) define(i int32, name []byte) int32 {
+func (r *recovery) defineFunction(i int32, name []byte) int32 {
 	id := int32(len(r.Functions))
 	s := &r.Stmts[i]
 	f := Function{Name: string(name), Label: i, Section: s.Section, Last: i, End: -1}
@@ -213,8 +213,8 @@ func (r *recovery) define(i int32, name []byte) int32 {
 	return id
 }
 
-func (r *recovery) begin(i int32, name []byte) int32 {
-	id := r.define(i, name)
+func (r *recovery) beginFunction(i int32, name []byte) int32 {
+	id := r.defineFunction(i, name)
 	r.current[r.Stmts[i].Section] = id
 	r.open[r.Functions[id].Name] = id
 	return id

@@ -101,13 +101,13 @@ func (f *File) lex() error {
 	// Compilers print 25 to 40 bytes per statement.
 	f.Stmts = make([]Stmt, 0, len(f.Src)/28+16)
 	for i := 0; i < f.Tail; {
-		i = l.next(i)
+		i = l.nextStatement(i)
 	}
 	return nil
 }
 
-// next consumes one statement, comment or separator at i and returns its end.
-func (l *lexer) next(i int) int {
+// nextStatement consumes one statement, comment or separator at i and returns its end.
+func (l *lexer) nextStatement(i int) int {
 	src := l.Src
 	switch c := src[i]; {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
@@ -124,12 +124,12 @@ func (l *lexer) next(i int) int {
 	if end, ok := ScanSymbol(src, i); ok {
 		j := SkipBlanks(src, end)
 		if j < len(src) && src[j] == ':' {
-			l.add(StmtLabel, i, end)
+			l.addStatement(StmtLabel, i, end)
 			return j + 1
 		}
 		if j < len(src) && src[j] == '=' && !hasPrefixAt(src, j, "==") {
 			end, next := l.scanStatement(j)
-			l.add(StmtAssign, i, end)
+			l.addStatement(StmtAssign, i, end)
 			return next
 		}
 	}
@@ -137,7 +137,7 @@ func (l *lexer) next(i int) int {
 	if src[i] == '.' {
 		l.directive(i, end)
 	} else {
-		l.add(StmtInstruction, i, end)
+		l.addStatement(StmtInstruction, i, end)
 	}
 	return next
 }
@@ -178,8 +178,8 @@ func (l *lexer) scanStatement(i int) (end, next int) {
 	return end, i
 }
 
-// add appends a statement in the current state.
-func (l *lexer) add(kind stmtKind, pos, end int) {
+// addStatement appends a statement in the current state.
+func (l *lexer) addStatement(kind stmtKind, pos, end int) {
 	s := Stmt{Pos: int32(pos), End: int32(end), Fn: -1, Kind: kind, Syntax: l.syntax, Thumb: l.thumb}
 	switch {
 	case l.macroDepth > 0 || l.ifDepth > 0:
@@ -208,11 +208,11 @@ func (l *lexer) directive(pos, end int) {
 	case ".rept", ".irp", ".irpc":
 		l.macroDepth++
 	case ".endm", ".endr", ".endmacro":
-		l.add(StmtDirective, pos, end)
+		l.addStatement(StmtDirective, pos, end)
 		l.macroDepth = max(l.macroDepth-1, 0)
 		return
 	case ".endif":
-		l.add(StmtDirective, pos, end)
+		l.addStatement(StmtDirective, pos, end)
 		l.ifDepth = max(l.ifDepth-1, 0)
 		return
 	case ".intel_syntax":
@@ -241,7 +241,7 @@ func (l *lexer) directive(pos, end int) {
 			l.ifDepth++
 		}
 	}
-	l.add(StmtDirective, pos, end)
+	l.addStatement(StmtDirective, pos, end)
 }
 
 // marker recognizes the comments that compilers print around inline assembly.
@@ -252,7 +252,7 @@ func (l *lexer) marker(pos int, comment []byte) {
 		string(body) == "Start of file scope inline assembly":
 		// rustc's file-scope assembly may contain markers of its own.
 		l.inAsm = 1
-		l.add(StmtOpaque, pos, pos)
+		l.addStatement(StmtOpaque, pos, pos)
 	case string(body) == "NO_APP", string(body) == "InlineAsm End",
 		string(body) == "End of file scope inline assembly":
 		l.inAsm = 0

@@ -55,14 +55,14 @@ func (r *references) label(s *Stmt) {
 func (r *references) instruction(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
-		r.use(text, usedByOther)
+		r.markUses(text, usedByOther)
 		return
 	}
 	switch kind, target := r.Flow(s); kind {
 	case FlowBranch, FlowJump:
 		id := r.Labels.Find(Unquote(target))
 		if id < 0 {
-			r.use(target, usedByOther)
+			r.markUses(target, usedByOther)
 			return
 		}
 		def := &r.Stmts[r.Labels.All[id].Stmt]
@@ -72,7 +72,7 @@ func (r *references) instruction(s *Stmt) {
 			r.Labels.All[id].Uses |= usedByOther
 		}
 	default:
-		r.use(text, usedByAddress)
+		r.markUses(text, usedByAddress)
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *references) instruction(s *Stmt) {
 func (r *references) directive(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
-		r.use(text, usedByOther)
+		r.markUses(text, usedByOther)
 		return
 	}
 	word, rest := SplitWord(text)
@@ -131,7 +131,7 @@ func (r *references) exceptionTable(operand []byte) {
 	case r.expectPad:
 		r.expectPad = false
 		if len(ids) > 0 {
-			r.pad(ids[0])
+			r.markPad(ids[0])
 		}
 	case len(ids) == 0:
 		r.flushCallSite()
@@ -148,12 +148,12 @@ func (r *references) exceptionTable(operand []byte) {
 // counts as a landing pad.
 func (r *references) flushCallSite() {
 	if r.held {
-		r.pad(r.siteStart)
+		r.markPad(r.siteStart)
 	}
 	r.held, r.expectPad = false, false
 }
 
-func (r *references) pad(id int32) {
+func (r *references) markPad(id int32) {
 	l := &r.Labels.All[id]
 	l.Uses |= UsedAsPad
 	if fn := r.Stmts[l.Stmt].Fn; fn >= 0 {
@@ -161,7 +161,7 @@ func (r *references) pad(id int32) {
 	}
 }
 
-func (r *references) use(text []byte, how labelUses) {
+func (r *references) markUses(text []byte, how labelUses) {
 	for _, id := range r.mentions(text) {
 		r.Labels.All[id].Uses |= how
 	}

@@ -71,7 +71,7 @@ func (t *sectionTracker) directive(text []byte) error {
 		if string(word) == ".pushsection" {
 			t.stack = append(t.stack, [2]int32{t.current, t.other})
 		}
-		t.enter(t.intern(s))
+		t.enterSection(t.intern(s))
 	case ".popsection":
 		if n := len(t.stack); n > 0 {
 			t.current, t.other = t.stack[n-1][0], t.stack[n-1][1]
@@ -81,21 +81,21 @@ func (t *sectionTracker) directive(text []byte) error {
 		t.current, t.other = t.other, t.current
 	case ".text", ".data", ".bss":
 		if t.Target.Format == ELF {
-			t.enter(t.intern(elfSection(string(word))))
+			t.enterSection(t.intern(elfSection(string(word))))
 			break
 		}
 		fallthrough
 	default:
 		if t.Target.Format == MachO {
 			if name, ok := machOShortSections[string(word)]; ok {
-				t.enter(t.intern(parseMachOSection([]byte(name))))
+				t.enterSection(t.intern(parseMachOSection([]byte(name))))
 			}
 		}
 	}
 	return nil
 }
 
-func (t *sectionTracker) enter(id int32) { t.current, t.other = id, t.current }
+func (t *sectionTracker) enterSection(id int32) { t.current, t.other = id, t.current }
 
 // intern returns the index of the section with the key of s.
 func (t *sectionTracker) intern(s Section) int32 {

@@ -67,10 +67,10 @@ func (e *emitter) skippedAlignments() (found []int32) {
 	return found
 }
 
-// around prints a line before each of the statements or, with offset 1, behind it.
-func (e *emitter) around(statements []int32, offset int32, line string) {
+// printAround prints a line before each of the statements or, with offset 1, behind it.
+func (e *emitter) printAround(statements []int32, offset int32, line string) {
 	for _, i := range statements {
 		e.text.Line(line)
-		e.insert(e.beforeStmt(i + offset))
+		e.insertText(e.beforeStmt(i + offset))
 	}
 }

@@ -69,7 +69,7 @@ func (e *emitter) probes() {
 			continue
 		}
 		e.text.Line(e.label(labelStart, id), ":")
-		e.insert(e.beforeStmt(fn.Label + 1))
+		e.insertText(e.beforeStmt(fn.Label + 1))
 		p := &probe{
 			target: e.Target, record: e.record(id), width: 1, label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
@@ -79,12 +79,12 @@ func (e *emitter) probes() {
 			p.hits, p.record, p.width = true, e.label(labelHits, id), e.opt.hitWidth()
 		}
 		e.prober.entryProbe(&e.text, p)
-		e.insert(e.beforeStmt(fn.Entry.Stmt))
+		e.insertText(e.beforeStmt(fn.Entry.Stmt))
 		if fn.BlocksSkip == "" {
 			e.blockProbes(id, fn, p)
 		}
 		e.text.Line(e.label(labelEnd, id), ":")
-		e.insert(fn.End)
+		e.insertText(fn.End)
 	}
 }
 
@@ -126,7 +126,7 @@ func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 		for at > 0 && int(at) <= len(e.Stmts) && isPCAnchor(e.File, at-1) {
 			at--
 		}
-		e.insert(e.beforeStmt(at))
+		e.insertText(e.beforeStmt(at))
 	}
 	e.rewriteCompares(id)
 }
@@ -166,7 +166,7 @@ func (e *emitter) records() {
 	section(blocksSection, infers, e.inferenceRecord)
 	if printed {
 		w.finish()
-		e.insert(e.Tail)
+		e.insertText(e.Tail)
 	}
 }
 

@@ -277,6 +277,6 @@ func (e *emitter) rewriteCompares(id int) {
 		e.text.Line("\tb\t", string(bytes.TrimSpace(target)))
 		e.text.Line(over, ":")
 		e.text = append(e.text, "\t@ "...)
-		e.insert(int(s.Pos))
+		e.insertText(int(s.Pos))
 	}
 }

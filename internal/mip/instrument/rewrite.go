@@ -150,9 +150,9 @@ func (e *emitter) emit() {
 	// The assembler skips alignments. The end of what it skips precedes everything
 	// else inserted at its place, the beginning follows it.
 	skipped := e.skippedAlignments()
-	e.around(skipped, 1, "\t.endif")
+	e.printAround(skipped, 1, "\t.endif")
 	e.probes()
-	e.around(skipped, 0, "\t.if\t0")
+	e.printAround(skipped, 0, "\t.if\t0")
 	e.records()
 }
 
@@ -175,8 +175,8 @@ type emitter struct {
 	farCompares map[int][]int32
 }
 
-// insert makes the text printed since the last call an insertion at pos.
-func (e *emitter) insert(pos int) {
+// insertText makes the text printed since the last call an insertion at pos.
+func (e *emitter) insertText(pos int) {
 	e.insertions = append(e.insertions, insertion{pos, e.from, len(e.text)})
 	e.from = len(e.text)
 }

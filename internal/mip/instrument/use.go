@@ -73,11 +73,11 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
 	u.renamed = e.renamed(f)
 	for id := range f.Functions {
-		u.choose(id)
+		u.chooseEvidence(id)
 	}
-	u.place()
+	u.placeFunctions()
 	if opt.Split {
-		u.split()
+		u.splitFunctions()
 	}
 	return u.Apply(dst, u.edits, u.tailText), u.uses, nil
 }
@@ -95,7 +95,7 @@ func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
 	return parsed.File, nil
 }
 
-func (u *placer) split() {
+func (u *placer) splitFunctions() {
 	s := split.New(u.File)
 	for id := range u.Functions {
 		r := &u.uses[id]
@@ -133,8 +133,8 @@ type placer struct {
 // nameInProfiles returns the name by which linkers find the function in the order.
 func (u *placer) nameInProfiles(id int) string { return cmp.Or(u.renamed[id], u.Functions[id].Name) }
 
-// choose finds the evidence about a function, or the reason to leave it in place.
-func (u *placer) choose(id int) {
+// chooseEvidence finds the evidence about a function, or the reason to leave it in place.
+func (u *placer) chooseEvidence(id int) {
 	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
 	switch {
@@ -162,8 +162,8 @@ func (u *placer) choose(id int) {
 	}
 }
 
-// place moves functions into the sections for their placements.
-func (u *placer) place() {
+// placeFunctions moves functions into the sections for their placements.
+func (u *placer) placeFunctions() {
 	u.findEntries()
 	inSection := make([][]int, len(u.Sections))
 	for id := range u.Functions {

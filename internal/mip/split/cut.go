@@ -159,7 +159,7 @@ func (s *Splitter) cutFromHot() {
 	}
 	for b := range s.parts {
 		if b+1 < len(s.parts) && !s.cut[b] && s.cut[b+1] {
-			s.join(b)
+			s.joinCold(b)
 		}
 	}
 }
@@ -230,9 +230,9 @@ func (s *Splitter) dropsJump(b int) bool {
 	return to > b+1 && to < len(s.parts) && word == "jmp" && s.leadsTo(target, to)
 }
 
-// join lets block b, which stays, reach the cold block behind it. A conditional branch
+// joinCold lets block b, which stays, reach the cold block behind it. A conditional branch
 // around the cold block is inverted, which saves the jump.
-func (s *Splitter) join(b int) {
+func (s *Splitter) joinCold(b int) {
 	last := &s.Stmts[s.own[s.parts[b].end]]
 	cold := s.startLabel(b + 1)
 	if mnemonic, ok := s.inverted(b, s.nextStaying(b)); ok {

@@ -77,10 +77,10 @@ func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	case s.fn.BlocksSkip != "":
 		return 0, asm.UseBlocks
 	}
-	if why := s.collect(); why != "" {
+	if why := s.collectStatements(); why != "" {
 		return 0, why
 	}
-	if why := s.divide(); why != "" {
+	if why := s.divideBlocks(); why != "" {
 		return 0, why
 	}
 	if moved = s.chooseBlocks(); moved > 0 {
@@ -123,10 +123,10 @@ func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 	return "", false
 }
 
-// collect finds the statements of the function, and the call frame information
+// collectStatements finds the statements of the function, and the call frame information
 // and the line in effect at each instruction. It returns why the function cannot be split,
 // "" if it can: a directive whose effect is unknown could depend on its place.
-func (s *Splitter) collect() asm.Reason {
+func (s *Splitter) collectStatements() asm.Reason {
 	s.own, s.state, s.locs = s.own[:0], map[int32]*cfiState{}, map[int32][]byte{}
 	s.cfi, s.sites = cfiTracker{}, nil
 	var loc []byte
@@ -191,9 +191,9 @@ func isNumericData(text []byte) bool {
 	return false
 }
 
-// divide finds the statements of each block and the blocks that cannot move. The first block
+// divideBlocks finds the statements of each block and the blocks that cannot move. The first block
 // never moves: it has the entry.
-func (s *Splitter) divide() asm.Reason {
+func (s *Splitter) divideBlocks() asm.Reason {
 	n := len(s.fn.Blocks)
 	s.parts = make([]part, n)
 	s.block = make([]int32, len(s.own))
@@ -224,7 +224,7 @@ func (s *Splitter) divide() asm.Reason {
 	}
 	s.parts[0].fixed = true
 	for b := range s.parts {
-		s.inspect(&s.parts[b])
+		s.inspectBlock(&s.parts[b])
 		// A block without instructions has no place for a jump.
 		if b > 0 && s.parts[b-1].end < 0 {
 			s.parts[b].fixed = true
@@ -233,9 +233,9 @@ func (s *Splitter) divide() asm.Reason {
 	return ""
 }
 
-// inspect decides whether a block can move and whether control falls through it. A block
+// inspectBlock decides whether a block can move and whether control falls through it. A block
 // without instructions stays.
-func (s *Splitter) inspect(p *part) {
+func (s *Splitter) inspectBlock(p *part) {
 	p.falls = true
 	if p.end < 0 {
 		p.fixed = true

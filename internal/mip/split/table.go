@@ -57,7 +57,7 @@ func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 		return nil, false
 	}
 	last := f.Labels.All[end[0]].Stmt
-	for !r.failed && r.ahead() < last {
+	for !r.failed && r.nextDirective() < last {
 		start, length := r.difference(), r.difference()
 		pad := r.operand(".uleb128", ".byte")
 		r.operand(".uleb128", ".byte") // action
@@ -80,8 +80,8 @@ type tableReader struct {
 	failed bool
 }
 
-// ahead returns the index of the next directive, or of a statement outside the section if none is left.
-func (r *tableReader) ahead() int32 {
+// nextDirective returns the index of the next directive, or of a statement outside the section if none is left.
+func (r *tableReader) nextDirective() int32 {
 	for int(r.next) < len(r.Stmts) {
 		s := &r.Stmts[r.next]
 		if s.Section != r.section || s.Opaque != asm.Transparent {
@@ -97,7 +97,7 @@ func (r *tableReader) ahead() int32 {
 
 // operand returns the operand of the next directive, which has to be one of directives.
 func (r *tableReader) operand(directives ...string) []byte {
-	i := r.ahead()
+	i := r.nextDirective()
 	if r.failed || int(i) >= len(r.Stmts) || r.Stmts[i].Section != r.section {
 		r.failed = true
 		return nil
