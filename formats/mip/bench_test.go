@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // benchFunctions is the size of a large program.
@@ -61,9 +63,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 		for i := range files {
 			raw := raws[i%len(raws)]
 			size += int64(len(raw))
-			if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), raw, 0o666); err != nil {
-				b.Fatal(err)
-			}
+			oracle.WriteFile(b, filepath.Join(dir, strconv.Itoa(i)), raw)
 		}
 		for _, merge := range []bool{false, true} {
 			name := typ.String() + "/read"

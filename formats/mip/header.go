@@ -73,8 +73,7 @@ func parseHeader(data []byte) (h header, err error) {
 	case len(data) == 0:
 		return h, tooSmall(data, profile.ErrEmpty, "0 bytes")
 	case !hasMagic(data) && !(len(data) < 4 && hasMagic(append(data[:len(data):len(data)], "\xfbMIP"[len(data):]...))):
-		return h, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).
-			Want("fb 4d 49 50").
+		return h, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).Want("fb 4d 49 50").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadMagic, Found: toolHex(uint64(firstWord(data))), Expected: toolHex(magic)})
 	}
 	h.generation = generationOf(data)
@@ -127,8 +126,7 @@ func (h *header) check() error {
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
 	if h.fileType == "" || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
-		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
-			Want("a raw profile, map or profile").
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).Want("a raw profile, map or profile").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(word)), Class: profile.ErrUnsupported})
 	}
 	switch word & (fileType32 | fileType64) {
@@ -137,8 +135,7 @@ func (h *header) check() error {
 	case fileType64:
 		h.ptr = 8
 	case fileType32 | fileType64:
-		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
-			Want("either 64 bit or 32 bit").
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).Want("either 64 bit or 32 bit").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBothWidths, Found: toolHex(uint64(word))})
 	}
 	if want, class := h.typ.check(); class != nil {
@@ -154,10 +151,9 @@ func (h *header) checkType(base int64, want Format) error {
 		return nil
 	}
 	types := fileTypes[generationB]
-	return flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType).Want(string(want)).
-		Because(&llvmerr.MIPError{
-			Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(uint64(slices.Index(types[:], want))),
-		})
+	return flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType).Want(string(want)).Because(&llvmerr.MIPError{
+		Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(uint64(slices.Index(types[:], want))),
+	})
 }
 
 // suspicious returns a warning about a header that is valid but unusual.

@@ -57,8 +57,7 @@ func (r *mapReader) record(c *cursor.Cursor) {
 		}
 	}
 	if f.RawOffset < uint64(r.head.size()) || f.RawOffset >= rawOffsetLimit {
-		c.Fail(c.At(at).Field("raw offset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(uint64(r.head.size()))).
-			Corrupt())
+		c.Fail(c.At(at).Field("raw offset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(uint64(r.head.size()))).Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")

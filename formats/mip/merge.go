@@ -241,8 +241,7 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 		}
 		target[i] = -1
 		if m.opt.Warn != nil {
-			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).
-				Field("function").
+			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("function").
 				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
 				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
 		}

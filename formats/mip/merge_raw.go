@@ -36,7 +36,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
-	if m.raw.files == maxRawFiles || weight != 1 { // drain applies one weight to all files
+	if m.raw.files == maxRawFiles || weight != 1 { // drainRaw applies one weight to all files
 		m.drainRaw(1)
 	}
 	if m.countsCalls() {

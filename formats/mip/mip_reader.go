@@ -112,8 +112,7 @@ func (r *mipReader) nameless() error {
 		at := c.Offset()
 		sig := r.record(c)
 		if _, ok := r.names[sig]; !ok {
-			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).
-				Want("the signature of a name in the file").Corrupt())
+			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).Want("the signature of a name in the file").Corrupt())
 			break
 		}
 	}
@@ -153,8 +152,7 @@ func (r *mipReader) readNames(start int) ([]string, error) {
 		at += int64(len(name)) + 1
 	}
 	if text != "" {
-		c.Fail(c.At(at).Field("end of the file").Gotf("%d bytes later", len(text)).Want("after the last name").
-			Corrupt())
+		c.Fail(c.At(at).Field("end of the file").Gotf("%d bytes later", len(text)).Want("after the last name").Corrupt())
 	}
 	return names, c.Err()
 }
@@ -186,8 +184,7 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		f.Address = int64(int32(c.U32("FunctionStartOffset")))
 	}
 	if f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit {
-		c.Fail(c.At(at).Field("RawProfileDataOffset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).
-			Corrupt())
+		c.Fail(c.At(at).Field("RawProfileDataOffset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")

@@ -146,8 +146,7 @@ func (p *Profile) validate() error {
 		f := &p.Functions[i]
 		switch {
 		case strings.IndexByte(f.Name, 0) >= 0:
-			return flaw.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).
-				Want("no zero byte").Corrupt()
+			return flaw.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).Want("no zero byte").Corrupt()
 		case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 			return flaw.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
 				Want(rawOffsetWant(headerSizeA)).Corrupt()

@@ -54,8 +54,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (
 			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
 		warn(profile.Warning{File: name, Err: flaw.At("records", int64(s.rawSize)).Field("size of the file").
-			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
-			Mismatch()})
+			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).Mismatch()})
 	}
 	if n = h.noise; n.flip > 0 {
 		n.files = 1

@@ -21,8 +21,7 @@ func (s *shape) retPart(raw []byte) (part []byte, at int) {
 // noRet returns the error for a raw profile without the .mipret at its end.
 func (s *shape) noRet(size uint64) error {
 	return flaw.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
-		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).
-		Truncated()
+		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).Truncated()
 }
 
 // readRet checks samples of return addresses, which begin at offset base of their file,
@@ -54,8 +53,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 		}
 		i, ok := s.byRaw[callee]
 		if !ok {
-			c.Fail(c.At(at).Field("callee").Gotf("%#x", callee).
-				Want("the offset of the raw record of a function").Mismatch())
+			c.Fail(c.At(at).Field("callee").Gotf("%#x", callee).Want("the offset of the raw record of a function").Mismatch())
 			break
 		}
 		if to != nil {

@@ -109,8 +109,7 @@ func yamlProfileType(s *llvmyaml.Scanner) ProfileType {
 			return n.bit
 		}
 	}
-	s.Fail(s.At(line).Field(keyProfileType).Got(flaw.Quote(v)).
-		Want("a type of profile, as Function Coverage").Corrupt())
+	s.Fail(s.At(line).Field(keyProfileType).Got(flaw.Quote(v)).Want("a type of profile, as Function Coverage").Corrupt())
 	return 0
 }
 

@@ -187,6 +187,14 @@ func (b *bench) merge(image string, warn func(profile.Warning), raws ...string) 
 	return merger.Profile()
 }
 
+// prints checks what a program that has to succeed prints.
+func (b *bench) prints(want string, env []string, argv ...string) {
+	b.t.Helper()
+	if got := b.run(env, argv...); got != want {
+		b.t.Errorf("%v printed %q, want %q", argv, got, want)
+	}
+}
+
 // profiled runs a program that has to succeed and returns the profile of the run.
 func (b *bench) profiled(image string, args ...string) *mip.Profile {
 	b.t.Helper()

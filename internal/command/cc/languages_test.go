@@ -119,9 +119,7 @@ end Hello;
 	if r := b.exec(nil, oracle.Tool(t, "gnatlink"), "hello.ali", "--GCC="+b.path("profuse-gcc")); r.code != 0 {
 		t.Fatal(r)
 	}
-	if got := b.run(rawFile, "hello"); got != " 20\n" {
-		t.Errorf("printed %q", got)
-	}
+	b.prints(" 20\n", rawFile, "hello")
 	b.wantCalls(b.profile("hello", "raw"), map[string]uint64{"_ada_hello": 1, "hello__twice.0": 4})
 }
 

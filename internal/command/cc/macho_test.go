@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,10 +45,7 @@ func (b *bench) machOSystem() {
 	for _, header := range strings.Fields("errno fcntl signal stdlib string unistd sched stdio sys/stat sys/mman") {
 		b.write("sdk/usr/include/"+header+".h", "#include \""+filepath.Join(testdata, "darwin.h")+"\"\n")
 	}
-	tbd, err := os.ReadFile(filepath.Join(testdata, "libSystem.tbd"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	tbd := oracle.ReadFile(b.t, filepath.Join(testdata, "libSystem.tbd"))
 	b.write("sdk/usr/lib/libSystem.tbd", string(tbd))
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestRustCommands: what is taken from a command line of rustc, however its options are spelled.
@@ -200,9 +201,7 @@ func TestLinkerFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte("INPUT()\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte("INPUT()\n"))
 	}
 	for _, c := range []struct{ line, want string }{
 		{"a.o -o out b.a", "a.o b.a"},

@@ -162,8 +162,7 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 		f.Blocks[b].Sources = sources[first:len(sources):len(sources)]
 	}
 	if left != 0 {
-		c.Fail(c.At(at).Field("number of words").Gotf("%d more than the blocks have", left).Want("none left").
-			Corrupt())
+		c.Fail(c.At(at).Field("number of words").Gotf("%d more than the blocks have", left).Want("none left").Corrupt())
 	}
 }
 
@@ -209,8 +208,7 @@ func (f *Function) order() (order []uint32, cyclic int) {
 // merged with raw profiles, which have bytes only for the blocks with probes.
 func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	if p.ModuleHash != t.ModuleHash {
-		return nil, flaw.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).
-			Wantf("%#x", t.ModuleHash).Mismatch()
+		return nil, flaw.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).Wantf("%#x", t.ModuleHash).Mismatch()
 	}
 	byOffset := make(map[uint64]*Function, len(t.Functions))
 	for i := range t.Functions {
@@ -250,8 +248,7 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 		next++
 	}
 	if next != len(p.Blocks) {
-		return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
-			Want(next).Mismatch()
+		return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).Want(next).Mismatch()
 	}
 	order, _ := f.order()
 	for _, b := range order {
