@@ -92,7 +92,7 @@ var formats = [...]Description{
 	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false, upToMIP, ""},
 	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false, upToMIP, ""},
 	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}, false, upToMIP, ""},
-	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false, upToMIP, fmt.Sprint(mip.VersionMax)},
+	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false, upToMIP, "8"},
 	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}, true, "all", "all"},
 	Binary:       {"ELF or Mach-O binary", MIP, "program", nil, false, upToMIP, ""},
 	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true, "0 and 1", "0.4 to 1.1"},
@@ -108,7 +108,7 @@ var formats = [...]Description{
 // versions of all MIP files that are read.
 var (
 	heaps   = ", heap profiles in them " + span(0, memprof.SectionVersionMax)
-	upToMIP = fmt.Sprintf("up to %d", mip.VersionMax)
+	upToMIP = "up to 8"
 )
 
 func span(first, last int) string { return fmt.Sprintf("%d to %d", first, last) }

@@ -125,7 +125,7 @@ func TestAll(t *testing.T) {
 	for f, m := range map[formats.Format]mip.Format{
 		formats.MIPRaw: mip.FormatRaw, formats.MIPRet: mip.FormatRet, formats.MIPMap: mip.FormatMap, formats.MIPProfile: mip.FormatProfile,
 	} {
-		if suffixes[f][0] != m.String() {
+		if suffixes[f][0] != string(m) {
 			t.Errorf("%v: suffix %s, package mip has %v", f, suffixes[f][0], m)
 		}
 	}

@@ -21,11 +21,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/internal/mip/buildid"
-
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -134,9 +133,8 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 	return nil
 }
 
-// Check compares the addresses of functions with the symbols of the program. If they differ, the
-// program is another build, and the error matches [profile.ErrMismatch]. A program without symbols
-// passes.
+// Check compares the addresses of functions with the symbols of the program. If they differ, the program
+// is another build, and the error matches [profile.ErrMismatch]. A program without symbols passes.
 func (p *Program) Check(of *mip.Profile) error {
 	count, first := 0, ""
 	for i := range of.Functions {

@@ -64,7 +64,6 @@ func programOf(name string, data []byte) (o packing.Origin, err error) {
 	return packing.Origin{Program: programKey(&m.info), BuildID: hex.EncodeToString(m.binary.BuildID)}, err
 }
 
-// show is one run of "profuse show".
 type show struct {
 	edges    bool // list the calls of the selected functions, or of all
 	programs *sources.Programs
@@ -92,7 +91,6 @@ func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.Sho
 	return collectFacts(name, data, factsOptions{opt, s.edges, s.programs})
 }
 
-// check is one run of "profuse check".
 type check struct{}
 
 // Checking a MIP profile needs no program.
