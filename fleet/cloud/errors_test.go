@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func operations(ctx context.Context, s store.Store, key string) map[string]error {
@@ -259,9 +260,7 @@ func TestUnreachable(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	address := l.Addr().String()
 	l.Close()
 	err = open(t, s3URL("bucket", address)).Put(t.Context(), "x", strings.NewReader("contents"))

@@ -37,9 +37,7 @@ func contents(t *testing.T, s store.Store, key string) []byte {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	data := oracle.Must(readAll(t, s, o))(t)
 	return data
 }
@@ -169,9 +167,7 @@ func TestBodiesCut(t *testing.T) {
 		f := store.NewFetcher(t.Context(), t.TempDir())
 		defer f.Close()
 		name, release, err := f.Add(s, o)()
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		defer release()
 		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, want %d (%v)", len(got), len(want), err)
@@ -207,9 +203,7 @@ func TestUploadsCut(t *testing.T) {
 			}
 			var keys []string
 			for o, err := range direct.List(t.Context(), "") {
-				if err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, err)
 				keys = append(keys, o.Key)
 			}
 			if want := "[old]"; fmt.Sprint(keys) != want && size == 1<<20 {

@@ -111,9 +111,7 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 	t.Helper()
 	n := 0
 	for o, err := range s.List(t.Context(), prefix) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		n++
 		got := oracle.Must(store.ReadAll(t.Context(), s, o.Key, 1<<30))(t)
 		// A reduce names the kind of profile, too.

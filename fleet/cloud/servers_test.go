@@ -142,9 +142,7 @@ func s3Client(t *testing.T, s *server) *s3.Client {
 func s3Fresh(t *testing.T, s *server) string {
 	t.Helper()
 	name := freshName(t)
-	if _, err := s3Client(t, s).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(s3Client(t, s).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
 	return name
 }
 
@@ -156,9 +154,7 @@ func freshName(t *testing.T) string {
 func open(t *testing.T, location string) store.Store {
 	t.Helper()
 	s, _, err := Drivers().Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -212,8 +208,6 @@ func azureFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)
 	b := open(t, "azblob://"+name).(*bucket).provider.(*azureBucket)
-	if _, err := b.client.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(b.client.Create(t.Context(), nil))(t)
 	return name
 }

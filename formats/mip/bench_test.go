@@ -25,16 +25,11 @@ func BenchmarkAddRaw(b *testing.B) {
 			raws = append(raws, rawOf(randomRun(rng, base), 8))
 		}
 		b.Run(typ.String(), func(b *testing.B) {
-			m, err := NewMerger(base, MergeOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := oracle.Must(NewMerger(base, MergeOptions{}))(b)
 			b.SetBytes(int64(len(raws[0])))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if err := m.AddRaw("raw", raws[i%len(raws)], 1); err != nil {
-					b.Fatal(err)
-				}
+				oracle.NoError(b, m.AddRaw("raw", raws[i%len(raws)], 1))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchFunctions, "ns/record")
 		})
@@ -74,9 +69,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 				b.SetBytes(size)
 				for b.Loop() {
 					m, err := NewMerger(base, MergeOptions{})
-					if err != nil {
-						b.Fatal(err)
-					}
+					oracle.NoError(b, err)
 					forks := []*Merger{m, m.Fork()}
 					var wg sync.WaitGroup
 					for w, fork := range forks {
@@ -95,9 +88,7 @@ func BenchmarkMergeFiles(b *testing.B) {
 						})
 					}
 					wg.Wait()
-					if err := m.Merge(forks[1]); err != nil {
-						b.Fatal(err)
-					}
+					oracle.NoError(b, m.Merge(forks[1]))
 					m.Profile()
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files/benchFunctions, "ns/record")
@@ -131,9 +122,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(in.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Read("input", in.data, nil); err != nil {
-					b.Fatal(err)
-				}
+				oracle.Must(Read("input", in.data, nil))(b)
 			}
 		})
 	}

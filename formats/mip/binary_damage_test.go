@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // damage is what is wrong with a binary, and what has to be said of it.
@@ -44,10 +45,7 @@ func checkDamage(t *testing.T, arch string, all []damage) {
 // sectionHeader returns where a 64-bit little-endian program has the header of a section.
 func sectionHeader(t *testing.T, data []byte, name string) int64 {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return s.Name == name })
 	if i < 0 {
 		t.Fatalf("section %s is missing", name)
@@ -100,9 +98,7 @@ func TestCompressedMap(t *testing.T) {
 	zw.Write(text)
 	zw.Close()
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	zs := enc.EncodeAll(text, nil)
 	for _, tc := range []struct {
 		what   string

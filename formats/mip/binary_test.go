@@ -16,9 +16,7 @@ import (
 
 func TestFindMapFixture(t *testing.T) {
 	m, info, err := FindMap("all.elf", fixture(t, "all.elf"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	if !bytes.Equal(m, fixture(t, "all.mipmap")) {
 		t.Error("another map than the one dumped")
 	}
@@ -66,9 +64,7 @@ func (w workshop) bytes(name string) []byte {
 func (w workshop) checkMap(file, arch string, dumped []byte, symbols string) BinaryInfo {
 	w.t.Helper()
 	m, info, err := FindMap(file, w.bytes(file), arch)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	oracle.NoError(w.t, err)
 	if !bytes.Equal(m, dumped) {
 		w.t.Errorf("%s: map of %d bytes, dumped %d", file, len(m), len(dumped))
 	}
@@ -148,18 +144,12 @@ func TestFindMapELF(t *testing.T) {
 // elfContents reads the map's section with package debug/elf, which inflates.
 func elfContents(t *testing.T, data []byte) []byte {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	s := f.Section(mapSection)
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
 		t.Fatal("the linker did not compress the section")
 	}
-	b, err := s.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.Must(s.Data())(t)
 	return b
 }
 

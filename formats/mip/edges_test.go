@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const edgesType = callGraph | ReturnAddress
@@ -33,17 +34,12 @@ const edgesRet = `
 
 func edgesRun(t testing.TB) *Profile {
 	t.Helper()
-	r, err := NewReader("ret", unhex(t, edgesRet), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := oracle.Must(NewReader("ret", unhex(t, edgesRet), nil))(t)
 	if in := r.Info; in.Format != FormatRet || in.PointerSize != 8 || in.Type != edgesType {
 		t.Errorf("info %+v", in)
 	}
 	m := mergerOf(t, edgesMap(), nil)
-	if err := m.Add(r, 1); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, m.Add(r, 1))
 	return m.Profile()
 }
 
@@ -177,9 +173,7 @@ func TestMovedEdges(t *testing.T) {
 		var warned []string
 		m := mergerOf(t, base, &warned)
 		warned = nil
-		if err := m.addProfile("old", old, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.addProfile("old", old, 1))
 		p := m.Profile()
 		if diff := cmp.Diff(tt.want, p.Functions[2].CallEdges); diff != "" {
 			t.Error(diff)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // The bytes of the reference's own tool test, unless said otherwise: foo with one block beside the entry
@@ -108,19 +109,13 @@ Profiles:
 // unhex decodes hexadecimal digits with white space between them.
 func unhex(t testing.TB, digits string) []byte {
 	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.Must(hex.DecodeString(strings.Join(strings.Fields(digits), "")))(t)
 	return b
 }
 
 func read(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p, err := Read("input", data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(Read("input", data, nil))(t)
 	return p
 }
 
@@ -135,9 +130,7 @@ func mergerOf(t testing.TB, base *Profile, warned *[]string) *Merger {
 		}
 		*warned = append(*warned, w.String())
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return m
 }
 
@@ -146,9 +139,7 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 	t.Helper()
 	m := mergerOf(t, base, nil)
 	for _, raw := range raws {
-		if err := m.AddRaw("raw", raw, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.AddRaw("raw", raw, 1))
 	}
 	return m.Profile()
 }
@@ -194,10 +185,7 @@ func TestGenerationA(t *testing.T) {
 	if got := yamlOf(t, p); got != want {
 		t.Errorf("got %s", got)
 	}
-	r, err := NewReader("map", unhex(t, goldenMapA), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := oracle.Must(NewReader("map", unhex(t, goldenMapA), nil))(t)
 	if i := r.Info; i.Generation != generationA || i.Version != 7 || i.Format != FormatMap {
 		t.Errorf("info %+v", i)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // patched returns the golden file with bytes replaced at an offset.
@@ -123,9 +124,7 @@ func TestLongRaw(t *testing.T) {
 	for more, want := range map[int]int{0: 0, 15: 0, 16: 1, 500: 1} {
 		var warned []string
 		m := mergerOf(t, base, &warned)
-		if err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1))
 		if len(warned) != want {
 			t.Errorf("%d bytes more: warnings %v", more, warned)
 		}

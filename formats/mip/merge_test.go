@@ -157,18 +157,11 @@ func mergeRandomly(t *testing.T, rng *rand.Rand, base *Profile, runs []*Profile,
 		if rng.IntN(3) == 0 {
 			data = mipOf(t, runs[i], WriteOptions{DocumentLayout: rng.IntN(2) == 0})
 		}
-		r, err := NewReader("input", data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(NewReader("input", data, nil))(t)
+		oracle.NoError(t, m.Add(r, 1))
 	}
 	for _, i := range rng.Perm(3) {
-		if err := first.Merge(mergers[1+i]); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, first.Merge(mergers[1+i]))
 	}
 	return first.Profile()
 }
@@ -189,9 +182,7 @@ func TestMergeSaturates(t *testing.T) {
 	}
 	m := mergerOf(t, base, nil)
 	for _, p := range []*Profile{run, full, full, run} {
-		if err := m.addProfile("p", p, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.addProfile("p", p, 1))
 	}
 	if diff := cmp.Diff(want, m.Profile()); diff != "" {
 		t.Error(diff)
@@ -214,12 +205,8 @@ func TestMergeOtherBuild(t *testing.T) {
 	}}
 	var warned []string
 	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.File+" "+w.Function) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.addProfile("other", other, 1); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
+	oracle.NoError(t, m.addProfile("other", other, 1))
 	if want := []string{"other new", "other changed", "other twice", "other twice"}; !slices.Equal(warned, want) {
 		t.Errorf("warned of %q, want %q", warned, want)
 	}
@@ -244,9 +231,7 @@ func TestMergeLeavesNoTrace(t *testing.T) {
 		if err := m.AddRaw("bad", bad, 1); err == nil {
 			t.Fatal("no error")
 		}
-		if err := m.AddRaw("good", good, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.AddRaw("good", good, 1))
 		if err := m.AddRaw("bad", bad, 1); err == nil {
 			t.Fatal("no error")
 		}
@@ -267,16 +252,12 @@ func TestOverlaps(t *testing.T) {
 	}}
 	var warned []string
 	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.Function) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	if want := []string{"c", "b"}; !slices.Equal(warned, want) {
 		t.Errorf("warned of %q, want %q", warned, want)
 	}
 	raw := append(unhex(t, "fb4d4950 0800 1100 03000000 00000000 00000000 00000000 00000000 20000000"), 0, 0xff, 0, 0xff, 0xff)
-	if err := m.AddRaw("raw", raw, 1); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, m.AddRaw("raw", raw, 1))
 	p := m.Profile()
 	var covered []bool
 	for i := range p.Functions {
@@ -320,9 +301,7 @@ func TestAddRawAllocates(t *testing.T) {
 		raw := rawOf(randomRun(rng, base), 8)
 		m := mergerOf(t, base, nil)
 		if n := testing.AllocsPerRun(300, func() {
-			if err := m.AddRaw("raw", raw, 1); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, m.AddRaw("raw", raw, 1))
 		}); n != 0 {
 			t.Errorf("%v: %v allocations for each file", typ, n)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestWeight: adding with a weight is adding that many times, for raw profiles,
@@ -20,9 +21,7 @@ func TestWeight(t *testing.T) {
 		if err == nil {
 			err = m.Add(r, weight)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 	}
 	for _, typ := range append(profileTypes, edgesType) {
 		base := edgesMap()
@@ -47,10 +46,7 @@ func TestWeight(t *testing.T) {
 			t.Errorf("%v: %s", typ, diff)
 		}
 		for _, data := range inputs {
-			r, err := NewReader("f", data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := oracle.Must(NewReader("f", data, nil))(t)
 			if err := once.Add(r, 0); !errors.Is(err, profile.ErrMismatch) {
 				t.Errorf("%v: weight 0: %v", typ, err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestEstimateIsUnbiased: over all ways in which the coverage of N profiles can be flipped,
@@ -60,9 +61,7 @@ func privateRuns(t *testing.T, epsilon float64) (base *Profile, runs [][]byte) {
 			}
 		}
 		raw := rawOf(p, 8)
-		if err := Randomize("raw", raw, epsilon, rng.Uint32); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Randomize("raw", raw, epsilon, rng.Uint32))
 		runs = append(runs, raw)
 	}
 	return base, runs
@@ -79,9 +78,7 @@ func TestPrivateCoverage(t *testing.T) {
 				err = m.AddRaw("raw", raw, 1)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		return m
 	}
 	whole := merge(base, runs).Profile()
@@ -92,13 +89,9 @@ func TestPrivateCoverage(t *testing.T) {
 	m := merge(first, nil)
 	fork := m.Fork()
 	for _, raw := range runs[70:] {
-		if err := fork.AddRaw("raw", raw, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, fork.AddRaw("raw", raw, 1))
 	}
-	if err := m.Merge(fork); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, m.Merge(fork))
 	if diff := cmp.Diff(whole, m.Profile()); diff != "" {
 		t.Error(diff)
 	}

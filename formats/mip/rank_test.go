@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestImpossibleRanks: a raw profile in which a function was called for the first time
@@ -12,9 +14,7 @@ func TestImpossibleRanks(t *testing.T) {
 	base, sound := read(t, fixture(t, "all.mipmap")), fixture(t, "all-1.mipraw")
 	add := func(raw []byte) string {
 		var warned []string
-		if err := mergerOf(t, base, &warned).AddRaw("raw", raw, 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, mergerOf(t, base, &warned).AddRaw("raw", raw, 1))
 		return strings.Join(warned, "\n")
 	}
 	if got := add(sound); got != "" {

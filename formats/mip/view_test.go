@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestView: what the views of the fixtures say, two runs of one program in each
@@ -30,14 +31,8 @@ func TestView(t *testing.T) {
 		}, "main pick add helper table helper"},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
-			r, err := NewReader(tc.kind+".mip", fixture(t, tc.kind+".mip"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := r.Profile()
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := oracle.Must(NewReader(tc.kind+".mip", fixture(t, tc.kind+".mip"), nil))(t)
+			p := oracle.Must(r.Profile())(t)
 			v := p.View(r.name, ViewOptions{Info: r.Info, BuildID: []byte{1, 2}})
 			id := v.Identity()
 			if got, want := id.String(), "MIP .mip version 8B ("+p.Type.String()+")"; got != want || len(id.BuildIDs) != 1 {

@@ -16,10 +16,7 @@ import (
 // mipOf returns p as a .mip.
 func mipOf(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	t.Helper()
-	b, err := oracle.Written(func(w io.Writer) error { return WriteMIP(w, p, opt) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.Must(oracle.Written(func(w io.Writer) error { return WriteMIP(w, p, opt) }))(t)
 	return b
 }
 
@@ -27,9 +24,7 @@ func mipOf(t testing.TB, p *Profile, opt WriteOptions) []byte {
 func yamlOf(t testing.TB, p *Profile, opt ...WriteOptions) string {
 	t.Helper()
 	b, err := oracle.Written(func(w io.Writer) error { return WriteYAML(w, p, append(opt, WriteOptions{})[0]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return string(b)
 }
 

@@ -76,20 +76,12 @@ func printBomb(name string) {
 
 func (b *bomb) write(t *testing.T, dir string) string {
 	name := filepath.Join(dir, "bomb")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(os.Create(name))(t)
 	defer f.Close()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := oracle.Must(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), bombEnv+"="+b.name), f, os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Run())
 	if info, err := f.Stat(); err != nil || info.Size() == 0 || info.Size() > b.scale()*maxBomb {
 		t.Fatalf("%v: %d bytes", err, info.Size())
 	}
@@ -163,9 +155,7 @@ func limited(t *testing.T, profuse string, args []string) (used int64, spent tim
 	cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, bombCeiling>>10), "sh", profuse}, args...)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	stop := time.AfterFunc(bombTimeout, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait()
 	stop.Stop()

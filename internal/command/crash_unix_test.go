@@ -19,14 +19,9 @@ import (
 
 // asProfuse returns a path under which the test binary is profuse.
 func asProfuse(t *testing.T) string {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := oracle.Must(os.Executable())(t)
 	name := filepath.Join(t.TempDir(), "profuse")
-	if err := os.Symlink(self, name); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink(self, name))
 	return name
 }
 
@@ -79,9 +74,7 @@ func TestKilled(t *testing.T) {
 			for range 20 / oracle.Step(4) {
 				oracle.WriteFile(t, out, old)
 				cmd := exec.Command(profuse, args...)
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, cmd.Start())
 				time.Sleep(time.Duration(rng.Int64N(int64(takes) + 1)))
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
@@ -94,10 +87,7 @@ func TestKilled(t *testing.T) {
 			if text, err := exec.Command(profuse, args...).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
-			entries, err := os.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := oracle.Must(os.ReadDir(dir))(t)
 			for _, e := range entries {
 				if atomicfile.IsTemp(e.Name()) {
 					t.Errorf("%s is left", e.Name())
@@ -133,9 +123,7 @@ func TestConcurrent(t *testing.T) {
 		var running []*exec.Cmd
 		for _, args := range append(inputs, inputs...) {
 			cmd := exec.Command(profuse, args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, cmd.Start())
 			running = append(running, cmd)
 		}
 		for _, cmd := range running {

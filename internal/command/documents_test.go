@@ -114,9 +114,7 @@ func TestDocuments(t *testing.T) {
 	bin := t.TempDir() // with the newest compiler under the name that people use
 	for _, name := range []string{"clang", "clang++"} {
 		if path, err := exec.LookPath(name + "-22"); err == nil {
-			if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
 		}
 	}
 	seen := maps.Clone(documented)
@@ -216,9 +214,7 @@ func runDocumented(t *testing.T, key string, commands []string, bin, fixtures st
 		oracle.Tool(t, tool)
 	}
 	if where.project != "" {
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "recipes", where.project))); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "recipes", where.project))))
 	}
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir = dir

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // kubernetesEnv names a folder with etcd, kube-apiserver and kube-controller-manager, which
@@ -40,9 +42,7 @@ func TestFleetKubernetes(t *testing.T) {
 	program := asProfuse(t)
 	profuse(t, "fleet", "plan", job, filepath.Join(dir, "raw"), "--shard-objects", "4")
 	manifests, err := exec.CommandContext(t.Context(), program, "fleet", "render", "kubernetes", job, "-o", out, "--image", "profuse", "--path", program).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	for i, manifest := range bytes.Split(manifests, []byte("\n---\n")) {
 		answer := k.call(t, "POST", "/apis/batch/v1/namespaces/default/jobs?fieldValidation=Strict", "application/yaml", manifest)
 		if answer["kind"] != "Job" {
@@ -184,15 +184,10 @@ func startKubernetes(t *testing.T, bin string) *kubernetes {
 	dir := t.TempDir()
 	ports := freePorts(t, 4)
 	start := func(name string, args ...string) {
-		log, err := os.Create(filepath.Join(dir, name+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := oracle.Must(os.Create(filepath.Join(dir, name+".log")))(t)
 		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
 		cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, cmd.Start())
 		t.Cleanup(func() {
 			cmd.Process.Kill()
 			cmd.Wait()
@@ -203,10 +198,7 @@ func startKubernetes(t *testing.T, bin string) *kubernetes {
 			}
 		})
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := oracle.Must(rsa.GenerateKey(rand.Reader, 2048))(t)
 	block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	k := &kubernetes{
 		url:    fmt.Sprintf("https://127.0.0.1:%d", ports[2]),
@@ -218,9 +210,7 @@ func startKubernetes(t *testing.T, bin string) *kubernetes {
 	for name, data := range map[string][]byte{
 		"service.key": block, "tokens.csv": []byte(kubernetesToken + ",admin,admin,system:masters\n"), "kubeconfig": []byte(config),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), data)
 	}
 	etcd := fmt.Sprintf("http://127.0.0.1:%d", ports[0])
 	start("etcd", "--data-dir", dir+"/etcd", "--listen-client-urls", etcd, "--advertise-client-urls", etcd,

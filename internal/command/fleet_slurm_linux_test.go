@@ -27,9 +27,7 @@ func TestFleetSlurm(t *testing.T) {
 	s := startSlurm(t)
 	dir := t.TempDir()
 	files := copiesOfRuns(t, filepath.Join(dir, "raw"), 60)
-	if err := os.Truncate(files[40], 1000); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Truncate(files[40], 1000))
 	loss := []string{"--max-lost-inputs", "2%", "--max-lost-functions", "100%"}
 	flat := filepath.Join(dir, "flat.profdata")
 	profuse(t, append(append([]string{"merge", "-q", "-o", flat}, loss...), files...)...)
@@ -46,16 +44,12 @@ fi
 [ "$2" = reduce ] || sleep 1
 exec %[2]s "$@"
 `, log, asProfuse(t))
-	if err := os.WriteFile(program, []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.WriteFile(program, []byte(script), 0o777))
 	profuse(t, "fleet", "plan", job, filepath.Join(dir, "raw"), "--shard-objects", "4")
 	rendered, err := exec.CommandContext(t.Context(), asProfuse(t), append([]string{
 		"fleet", "render", "slurm", job, "-o", out, "--path", program, "--memory", "100MiB", "--cpu", "1", "--",
 	}, loss...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	submit := filepath.Join(dir, "submit.sh")
 	oracle.WriteFile(t, submit, rendered)
 
@@ -66,9 +60,7 @@ exec %[2]s "$@"
 	wantSame(t, out, flat)
 
 	// The array once more, and the reduce after it.
-	if err := os.Remove(out); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove(out))
 	s.run(t, dir, "sh", submit)
 	s.finish(t)
 	wantSame(t, out, flat)
@@ -98,13 +90,9 @@ func startSlurm(t *testing.T) *slurmCluster {
 	if os.Getuid() != 0 {
 		t.Skip(oracle.Missing + "root, for Slurm's nodes")
 	}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 	dir, err := os.MkdirTemp("", "slurm") // a short name, for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	t.Cleanup(func() {
 		killOrphans()
 		os.RemoveAll(dir)
@@ -139,13 +127,9 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 	key := make([]byte, 1024)
 	rand.Read(key)
 	for name, data := range map[string][]byte{"slurm.conf": []byte(config), "munge.key": key} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(filepath.Join(dir, "state"), 0o700))
 	s := &slurmCluster{dir: dir, nodes: make(map[string]*exec.Cmd)}
 	s.start(t, munge, "--foreground", "--force", "--key-file", dir+"/munge.key", "--socket", dir+"/munge.sock",
 		"--pid-file", dir+"/munge.pid", "--log-file", dir+"/munge.log", "--seed-file", dir+"/munge.seed")
@@ -164,10 +148,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 // freePorts returns ports that nobody listens on.
 func freePorts(t *testing.T, n int) (ports []int) {
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
@@ -185,9 +166,7 @@ func (s *slurmCluster) command(t *testing.T, dir, name string, args ...string) *
 func (s *slurmCluster) start(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := s.command(t, s.dir, name, args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -222,9 +201,7 @@ func (s *slurmCluster) await(t *testing.T, ready func() bool) {
 // lose ends the daemon of a node. What runs there goes on, while Slurm starts it again elsewhere.
 func (s *slurmCluster) lose(t *testing.T, node string) {
 	t.Helper()
-	if err := s.nodes[node].Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, s.nodes[node].Process.Kill())
 	s.run(t, s.dir, "scontrol", "update", "nodename="+node, "state=down", "reason=lost")
 }
 

@@ -158,9 +158,7 @@ func runTasks(t *testing.T, rng *rand.Rand, program, job string, shards int) {
 
 func copyTo(t *testing.T, to, from string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(filepath.Dir(to), 0o777))
 	oracle.WriteFile(t, to, oracle.ReadFile(t, from))
 }
 

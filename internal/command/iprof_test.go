@@ -35,10 +35,7 @@ func trueCounts(t *testing.T, sources []string) map[string]uint64 {
 	for _, source := range sources {
 		for i, line := range strings.Split(string(oracle.ReadFile(t, source)), "\n") {
 			if m := comment.FindStringSubmatch(line); m != nil {
-				n, err := strconv.ParseUint(m[1], 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				n := oracle.Must(strconv.ParseUint(m[1], 10, 64))(t)
 				counts[fmt.Sprint(filepath.Base(source), " ", i+1)] = n
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
@@ -112,9 +113,7 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 	app := filepath.Join(root, "testdata", "iprof", "app.iprof")
 	classes := filepath.Join(root, "testdata", "iprof", "app", "classes")
 	index := classfile.NewIndex(classfile.Options{})
-	if err := index.Add(classes); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, index.Add(classes))
 	for _, c := range []struct {
 		name, file string
 		opt        formats.ViewOptions
@@ -138,10 +137,7 @@ func TestViewLinesAreThoseOfLCOV(t *testing.T) {
 			want := parseLCOV(t, profuse(t, c.lcov...), func(path string) string { return path })
 			data := oracle.ReadFile(t, c.file)
 			c.opt.Warn = func(w profile.Warning) { t.Error(w) }
-			v, err := formats.View(c.file, data, c.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := oracle.Must(formats.View(c.file, data, c.opt))(t)
 			got := lcovTrace{make(map[string]uint64), make(map[string]uint64), make(map[string]uint64)}
 			for l := range v.(profile.LineView).Lines() {
 				at := l.File + " " + strconv.Itoa(int(l.Number))

@@ -73,9 +73,7 @@ func (test *signalTest) run(t *testing.T, profuse string) {
 	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		cmd := exec.Command(profuse, test.args...)
 		cmd.Dir = t.TempDir()
-		if err := syscall.Mkfifo(filepath.Join(cmd.Dir, "fifo"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, syscall.Mkfifo(filepath.Join(cmd.Dir, "fifo"), 0o600))
 		var text bytes.Buffer
 		cmd.Stdout, cmd.Stderr = io.Discard, &text
 		if test.stdin != "" {
@@ -85,22 +83,16 @@ func (test *signalTest) run(t *testing.T, profuse string) {
 		}
 		if test.unread {
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, err)
 			defer r.Close()
 			defer w.Close()
-			if err := w.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, w.SetWriteDeadline(time.Now().Add(50*time.Millisecond)))
 			if _, err := w.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Fatalf("filling the pipe: %v", err)
 			}
 			cmd.Stdout = w
 		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, cmd.Start())
 		time.Sleep(300 * time.Millisecond)
 		sent := time.Now()
 		if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -118,10 +110,7 @@ func (test *signalTest) run(t *testing.T, profuse string) {
 		if got := cmd.ProcessState.ExitCode(); got != want && !early && !(test.maybeDone && got == 1) {
 			t.Errorf("%v: exit code %d, want %d: %s", sig, got, want, &text)
 		}
-		entries, err := os.ReadDir(cmd.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := oracle.Must(os.ReadDir(cmd.Dir))(t)
 		for _, e := range entries {
 			if atomicfile.IsTemp(e.Name()) || e.Name() == "out" {
 				t.Errorf("%v: %s is left", sig, e.Name())

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // onTerminal runs a command with a terminal as its output and returns what it showed.
@@ -36,9 +38,7 @@ func onTerminal(t *testing.T, env string, name string, args ...string) string {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	slave.Close()
 	var shown bytes.Buffer
 	if _, err := shown.ReadFrom(master); err != nil && !errors.Is(err, syscall.EIO) { // the end of the last process

@@ -50,9 +50,7 @@ func TestRacingProgram(t *testing.T) {
 		}
 		return err
 	}
-	if err := once(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, once())
 	done := make(chan struct{})
 	var programs sync.WaitGroup
 	defer programs.Wait()
@@ -86,10 +84,7 @@ func TestRacingProgram(t *testing.T) {
 		}
 		merged++
 		data := oracle.ReadFile(t, out)
-		p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(irpgo.Read(out, data, irpgo.ReaderOptions{}))(t)
 		runs := p.Functions[0].Records[0].Counts[0]
 		for _, f := range p.Functions {
 			if n := f.Records[0].Counts[0]; n != runs {

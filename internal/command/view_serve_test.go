@@ -39,10 +39,7 @@ func TestView(t *testing.T) {
 	}
 	client := &http.Client{Timeout: time.Minute}
 	for path, want := range map[string]string{"": "app.iprof", "page/0/overview": `"title":"Overview"`, "report.html": "</html>"} {
-		response, err := client.Get(address + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := oracle.Must(client.Get(address + path))(t)
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
@@ -63,10 +60,7 @@ func TestView(t *testing.T) {
 
 func TestViewPortTaken(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := oracle.Must(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	var out, diag bytes.Buffer

@@ -22,24 +22,14 @@ func TestViewSignals(t *testing.T) {
 	profuse := asProfuse(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		cmd := exec.CommandContext(t.Context(), profuse, "view", "--mangled", filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof"))
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		address, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := oracle.Must(cmd.StdoutPipe())(t)
+		oracle.NoError(t, cmd.Start())
+		address := oracle.Must(bufio.NewReader(out).ReadString('\n'))(t)
 		response, err := http.Get(strings.TrimSpace(address))
 		if err != nil || response.StatusCode != http.StatusOK {
 			t.Errorf("%v: %v", response, err)
 		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, cmd.Process.Signal(signal))
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK {
 			t.Errorf("%v: %v", signal, cmd.ProcessState)

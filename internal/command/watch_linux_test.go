@@ -53,9 +53,7 @@ func newFarmOf(t *testing.T, out string, files ...string) *farm {
 		f.raw = append(f.raw, oracle.ReadFile(t, name))
 	}
 	for _, name := range []string{f.in + "/sub", f.all()} {
-		if err := os.MkdirAll(name, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(name, 0o777))
 	}
 	return f
 }
@@ -121,10 +119,7 @@ func combined(cmd *exec.Cmd) (string, error) {
 func counts(t *testing.T, path string) map[string][]uint64 {
 	t.Helper()
 	data := oracle.ReadFile(t, path)
-	p, err := irpgo.Read(path, data, irpgo.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(irpgo.Read(path, data, irpgo.ReaderOptions{}))(t)
 	all := make(map[string][]uint64)
 	for _, fn := range p.Functions {
 		for _, r := range fn.Records {
@@ -149,10 +144,7 @@ func (f *farm) check() {
 // landed returns how many files are in a folder and below it.
 func landed(t *testing.T, dir string) int {
 	t.Helper()
-	ins, err := inputs.Expand([]string{dir}, inputs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ins := oracle.Must(inputs.Expand([]string{dir}, inputs.Options{}))(t)
 	return len(ins)
 }
 
@@ -184,9 +176,7 @@ func (f *farm) killWatches(run time.Duration, kills int, options []string, said 
 		cmd := f.watch(options...)
 		log := f.start(cmd)
 		time.Sleep(run/4 + time.Duration(rnd.Int64N(int64(3*run))))
-		if err := cmd.Process.Kill(); err != nil {
-			f.t.Fatal(err)
-		}
+		oracle.NoError(f.t, cmd.Process.Kill())
 		cmd.Wait()
 		if strings.Contains(log(), "not merged") {
 			f.t.Errorf("a run said: %s", log())
@@ -277,14 +267,10 @@ func inode(path string) uint64 {
 func (f *farm) start(cmd *exec.Cmd) (log func() string) {
 	f.t.Helper()
 	file, err := os.CreateTemp(f.dir, "log")
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	oracle.NoError(f.t, err)
 	defer file.Close()
 	cmd.Stderr = file
-	if err := cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
+	oracle.NoError(f.t, cmd.Start())
 	f.t.Cleanup(func() { cmd.Process.Kill() })
 	return func() string {
 		text, err := os.ReadFile(file.Name())
@@ -319,10 +305,7 @@ func TestWatchSignals(t *testing.T) {
 			f.land()
 			f.land()
 			time.Sleep(time.Second) // to settle
-			growing, err := os.Create(filepath.Join(f.in, "growing"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			growing := oracle.Must(os.Create(filepath.Join(f.in, "growing")))(t)
 			defer growing.Close()
 			cmd.Process.Signal(sig)
 			if err := cmd.Wait(); err != nil {

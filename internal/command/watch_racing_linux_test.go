@@ -58,25 +58,19 @@ func TestWatchRacingWriter(t *testing.T) {
 func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out.profdata")
-	if err := os.Mkdir(in, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(in, 0o777))
 	settle := []string{"0s", "1ms", "20ms"}[round%3]
 	cmd := exec.Command("profuse", "watch", "--settle", settle, "--every", "0s", "-o", out, in)
 	var log strings.Builder
 	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	name := filepath.Join(in, "a.profraw")
 	oracle.WriteFile(t, name, version(0))
 	for k := 1; k < versions; k++ {
 		time.Sleep(rand.N(40 * time.Millisecond))
 		writeOver(t, name, version(k), round%2 == 0)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, log.String())
 	}
@@ -84,10 +78,7 @@ func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
 	if text, err := combined(exec.Command("profuse", "watch", "--settle", settle, "--once", "-o", out, in)); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	p, err := irpgo.Read(out, oracle.ReadFile(t, out), irpgo.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(irpgo.Read(out, oracle.ReadFile(t, out), irpgo.ReaderOptions{}))(t)
 	sum := p.Functions[0].Records[0].Counts[0]
 	for _, f := range p.Functions {
 		if n := f.Records[0].Counts[0]; n != sum {
@@ -110,15 +101,10 @@ func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
 
 // writeOver writes over a file of the same size, piece by piece, at once or with rests.
 func writeOver(t *testing.T, name string, contents []byte, rest bool) {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(os.OpenFile(name, os.O_WRONLY, 0))(t)
 	defer f.Close()
 	for piece := range slices.Chunk(contents, 8<<10) {
-		if _, err := f.Write(piece); err != nil {
-			t.Fatal(err)
-		}
+		oracle.Must(f.Write(piece))(t)
 		if rest {
 			time.Sleep(rand.N(3 * time.Millisecond))
 		}

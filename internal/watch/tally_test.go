@@ -263,9 +263,7 @@ func sumOf(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	var b bytes.Buffer
 	s := bufio.NewScanner(strings.NewReader(sum.String()))
 	for s.Scan() {

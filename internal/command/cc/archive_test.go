@@ -22,9 +22,7 @@ func TestWriteArchive(t *testing.T) {
 	code := oracle.ReadFile(t, object)
 	members := []member{{"odd", []byte("abc")}, {"a.o", code}, {"lib.rmeta", []byte("x")}, {"a name of more than sixteen bytes.o", code}, {"odd", nil}}
 	file := filepath.Join(dir, "x.a")
-	if err := writeArchive(file, members); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, writeArchive(file, members))
 	_, read, err := readArchive(file)
 	same := func(a, b member) bool { return a.name == b.name && string(a.data) == string(b.data) }
 	if err != nil || !slices.EqualFunc(read, members, same) {

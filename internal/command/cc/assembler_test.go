@@ -125,10 +125,7 @@ func TestAssemblerSources(t *testing.T) {
 // wantLine checks the line on which a function begins in debug information.
 func (b *bench) wantLine(program, function, file string, line uint32) {
 	b.t.Helper()
-	f, err := symbolize.Open(b.path(program), symbolize.Options{})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	f := oracle.Must(symbolize.Open(b.path(program), symbolize.Options{}))(b.t)
 	defer f.Close()
 	frames, err := f.Frames(b.places(program)[function].addr)
 	if err != nil || len(frames) == 0 || filepath.Base(frames[0].File) != file || frames[0].Line != line {

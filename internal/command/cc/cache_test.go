@@ -13,10 +13,7 @@ import (
 func TestCacheDir(t *testing.T) {
 	t.Setenv("HOME", "/home/user")
 	t.Setenv("XDG_CACHE_HOME", "")
-	own, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := oracle.Must(os.UserCacheDir())(t)
 	xdg := filepath.Join(t.TempDir(), "xdg")
 	for _, c := range []struct {
 		profuse, xdg, want string
@@ -39,9 +36,7 @@ func TestCacheDir(t *testing.T) {
 func TestStoreFails(t *testing.T) {
 	dir := t.TempDir()
 	oracle.WriteFile(t, filepath.Join(dir, "file"), []byte("old"))
-	if err := os.MkdirAll(filepath.Join(dir, "taken", "sub"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(filepath.Join(dir, "taken", "sub"), 0o777))
 	for _, name := range []string{"file/runtime.o", "taken"} {
 		if err := store(filepath.Join(dir, name), []byte("new")); err == nil {
 			t.Errorf("%s was stored", name)
@@ -51,10 +46,7 @@ func TestStoreFails(t *testing.T) {
 		t.Error(err)
 	}
 	var left string
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		left += e.Name() + " "
 	}

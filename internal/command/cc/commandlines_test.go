@@ -36,9 +36,7 @@ func (b *bench) tree() map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, err)
 	return m
 }
 
@@ -214,18 +212,14 @@ func TestInterrupted(t *testing.T) {
 		os.Remove(b.path("pid"))
 		cmd := exec.Command(b.self, "--", b.path("slow"), generate, "-c", "a.c")
 		cmd.Dir, cmd.Env = b.dir, b.env
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, cmd.Start())
 		for i := 0; i < 500; i++ {
 			if data, err := os.ReadFile(b.path("pid")); err == nil && len(data) > 0 {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, cmd.Process.Signal(sig))
 		_ = cmd.Wait()
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v: exit code %d, want %d", sig, got, want)

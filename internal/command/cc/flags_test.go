@@ -99,13 +99,8 @@ func TestOptionsOfFlags(t *testing.T) {
 		"-fmachine-profile-generate", "-fmachine-profile-special-case-list=" + list, "-fmachine-profile-min-instruction-count=5",
 		"-fmachine-profile-link-unit-name=unit", "-fmachine-profile-function-group-count=3", "-fmachine-profile-selected-function-group=2",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opt, err := f.Options(asm.Target{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
+	opt := oracle.Must(f.Options(asm.Target{}, false))(t)
 	if opt.LinkUnit != "unit" || opt.MinInstructions != 5 || opt.GroupCount != 3 || opt.SelectedGroup != 2 {
 		t.Errorf("options %+v", opt)
 	}

@@ -67,10 +67,7 @@ type bench struct {
 // newBench makes a folder of files, given as name and text in turn. The cache is shared by all.
 func newBench(t testing.TB, files ...string) *bench {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := oracle.Must(os.Executable())(t)
 	b := &bench{t: t, dir: t.TempDir(), self: self}
 	b.env = append(os.Environ(), asDriver+"=1", "TMPDIR="+t.TempDir(), "LC_ALL=C", "LLVM_MIP_PROFILE_FILENAME=", "PROFUSE_CACHE="+sharedCache)
 	for i := 0; i < len(files); i += 2 {
@@ -85,12 +82,8 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
 func (b *bench) write(name, text string) {
 	b.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o777); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(b.path(name), []byte(text), 0o777); err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, os.MkdirAll(filepath.Dir(b.path(name)), 0o777))
+	oracle.NoError(b.t, os.WriteFile(b.path(name), []byte(text), 0o777))
 }
 
 func (b *bench) read(name string) []byte {
@@ -101,10 +94,7 @@ func (b *bench) read(name string) []byte {
 // elf opens an ELF file of the bench.
 func (b *bench) elf(name string) *elf.File {
 	b.t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(b.read(name)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(b.read(name))))(b.t)
 	return f
 }
 
@@ -168,21 +158,11 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 func (b *bench) merge(image string, warn func(profile.Warning), raws ...string) *mip.Profile {
 	b.t.Helper()
 	m, _, err := mip.FindMap(image, b.read(image), "")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	p, err := mip.Read(image, m, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: warn})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, err)
+	p := oracle.Must(mip.Read(image, m, nil))(b.t)
+	merger := oracle.Must(mip.NewMerger(p, mip.MergeOptions{Warn: warn}))(b.t)
 	for _, raw := range raws {
-		if err := merger.AddRaw(raw, b.read(raw), 1); err != nil {
-			b.t.Fatal(err)
-		}
+		oracle.NoError(b.t, merger.AddRaw(raw, b.read(raw), 1))
 	}
 	return merger.Profile()
 }
@@ -219,9 +199,7 @@ func (b *bench) succeeds(env []string, argv ...string) string {
 func lldTools(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(dir, "ld.lld")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(dir, "ld.lld")))
 	return dir
 }
 
@@ -248,10 +226,7 @@ func (b *bench) wantCalls(p *mip.Profile, want map[string]uint64) {
 // files lists what is in the bench's folder.
 func (b *bench) files(pattern string) []string {
 	b.t.Helper()
-	names, err := filepath.Glob(b.path(pattern))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	names := oracle.Must(filepath.Glob(b.path(pattern)))(b.t)
 	for i := range names {
 		names[i] = filepath.Base(names[i])
 	}

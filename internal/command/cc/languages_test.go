@@ -82,15 +82,9 @@ int main(void) { int s = 0; for (int i = 0; i < 3; i++) s += [Counter twice:i]; 
 // Objective-C; without it the test is skipped.
 func objcHeaders(t *testing.T) []string {
 	t.Helper()
-	compiler, err := exec.Command(oracle.Tool(t, "gcc"), "-print-prog-name=cc1obj").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	compiler := oracle.Must(exec.Command(oracle.Tool(t, "gcc"), "-print-prog-name=cc1obj").Output())(t)
 	oracle.Tool(t, strings.TrimSpace(string(compiler)))
-	include, err := exec.Command("gcc", "-print-file-name=include").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	include := oracle.Must(exec.Command("gcc", "-print-file-name=include").Output())(t)
 	return []string{"-idirafter", strings.TrimSpace(string(include))}
 }
 

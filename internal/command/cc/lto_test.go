@@ -192,10 +192,7 @@ func (b *ltoBuild) check() {
 // needed returns the libraries that a program loads.
 func (b *bench) needed(program string) []string {
 	b.t.Helper()
-	libraries, err := b.elf(program).ImportedLibraries()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	libraries := oracle.Must(b.elf(program).ImportedLibraries())(b.t)
 	return libraries
 }
 

@@ -82,10 +82,7 @@ func (b *bench) wantHeader(cc, name string) {
 // symbols returns the names in the symbol table of an image.
 func (b *bench) symbols(image string) map[string]bool {
 	b.t.Helper()
-	symbols, err := b.elf(image).Symbols()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	symbols := oracle.Must(b.elf(image).Symbols())(b.t)
 	names := map[string]bool{}
 	for _, s := range symbols {
 		names[s.Name] = true
@@ -106,10 +103,7 @@ func entryCounts(t *testing.T, text string) map[string][]uint64 {
 		// NAME, # Func Hash:, HASH, # Num Counters:, N, # Counter Values:, ...
 		name := lines[i-5]
 		name = name[strings.LastIndexAny(name, ":;")+1:] // static: FILE;NAME
-		n, err := strconv.ParseUint(lines[i+1], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := oracle.Must(strconv.ParseUint(lines[i+1], 10, 64))(t)
 		counts[name] = append(counts[name], n)
 	}
 	return counts

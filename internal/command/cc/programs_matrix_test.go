@@ -112,10 +112,7 @@ type matrixBuild struct {
 
 func (m *matrixBuild) compile(model string) {
 	m.t.Helper()
-	dir, err := filepath.Abs("testdata/matrix")
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	dir := oracle.Must(filepath.Abs("testdata/matrix"))(m.t)
 	flags := append(slices.Clone(m.flags), model, "-ffunction-sections", "-fexceptions", "-c")
 	m.build(slices.Concat([]string{m.cc}, flags, []string{filepath.Join(dir, "matrix.c")})...)
 	m.build(slices.Concat([]string{m.cxx}, flags, []string{filepath.Join(dir, "lib.cc"), filepath.Join(dir, "main.cc")})...)

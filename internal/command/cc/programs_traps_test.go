@@ -57,10 +57,7 @@ func (b *bench) elfSection(image, name string) []byte {
 	if s.Type == elf.SHT_NOBITS {
 		return nil
 	}
-	data, err := s.Data()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	data := oracle.Must(s.Data())(b.t)
 	return data
 }
 

@@ -67,9 +67,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		t.Error("replaced /dev/null")
 	}
 	b.write("real.raw", "old")
-	if err := os.Symlink("real.raw", b.path("link.raw")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink("real.raw", b.path("link.raw")))
 	b.run([]string{"LLVM_MIP_PROFILE_FILENAME=link.raw"}, "prog")
 	b.profile("prog", "real.raw")
 }

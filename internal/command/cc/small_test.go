@@ -51,9 +51,7 @@ func TestSmallRuntime(t *testing.T) {
 			if !bytes.Equal(usual, got) {
 				t.Errorf("%v: it wrote\n% x, want\n% x", flags, got, usual)
 			}
-			if err := os.Remove(b.path(files[0])); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.Remove(b.path(files[0])))
 			b.build(with(small + b.path("none/x"))...)
 			r := b.exec(nil, b.path("prog"))
 			if want := "[MIPRuntime]: Failed to write to " + b.path("none/x") + "\n"; r.stderr != want || r.code != 0 {

@@ -139,10 +139,7 @@ func (b *bench) walked(image string, mode int, cold map[string]bool) string {
 			out.WriteString(line)
 			continue
 		}
-		ip, err := strconv.ParseUint(hex, 16, 64)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		ip := oracle.Must(strconv.ParseUint(hex, 16, 64))(b.t)
 		for name, p := range places {
 			if ip+base >= p.addr && ip+base < p.addr+p.size {
 				fn, _, split := strings.Cut(name, ".cold")

@@ -45,9 +45,7 @@ int main(int argc, char **argv) {
 func (b *bench) writeProfile(name string, p *mip.Profile) {
 	b.t.Helper()
 	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, err)
 	b.write(name, string(data))
 }
 
@@ -73,10 +71,7 @@ type place struct {
 func (b *bench) places(image string) map[string]place {
 	b.t.Helper()
 	f := b.elf(image)
-	symbols, err := f.Symbols()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	symbols := oracle.Must(f.Symbols())(b.t)
 	m := map[string]place{}
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && int(s.Section) < len(f.Sections) && s.Section != elf.SHN_UNDEF {
@@ -162,10 +157,7 @@ func (b *bench) code(image string) (code []byte) {
 	b.t.Helper()
 	for _, s := range b.elf(image).Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 {
-			data, err := s.Data()
-			if err != nil {
-				b.t.Fatal(err)
-			}
+			data := oracle.Must(s.Data())(b.t)
 			code = append(code, data...)
 		}
 	}

@@ -198,9 +198,7 @@ func TestLinkMessages(t *testing.T) {
 func TestLinkerFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{"one/libx.so", "one/libx.a", "two/liby.a", "two/liby.so", "two/crt.o", "sys/lib/libz.a", "a.o", "b.a"} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 		oracle.WriteFile(t, file, []byte("INPUT()\n"))
 	}
 	for _, c := range []struct{ line, want string }{
@@ -239,9 +237,7 @@ func TestPinned(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "a.a")
 	members := []member{{"n.o", []byte("1")}, {"n.o", []byte("2")}, {"o.o", []byte("3")}, {"p.o", []byte("4")}, {"bit.o", []byte("BC\xc0\xde")}}
-	if err := writeArchive(archive, members); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, writeArchive(archive, members))
 	in := &ltoInput{path: archive, members: map[string]bool{"bit.o": true}, pinned: map[string]bool{}}
 	main := &ltoInput{path: "main.o", bitcode: true}
 	l := &ltoLink{gnuJob: &gnuJob{driver: &driver{temp: dir}}, inputs: []*ltoInput{in, nil, main, in, main}, loads: make([]loading, 5)}
@@ -254,9 +250,7 @@ func TestPinned(t *testing.T) {
 		t.Errorf("groups %s, want %s", got, want)
 	}
 	rest, err := l.divide(in, groups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	for file, want := range map[string]string{groups[0].file: "o.o3", groups[1].file: "p.o4", rest: "n.o1n.o2"} {
 		_, members, err := readArchive(file)
 		got := ""

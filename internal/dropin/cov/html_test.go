@@ -83,9 +83,7 @@ func pagesBelow(t *testing.T, dir string) map[string]pageFacts {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return facts
 }
 

@@ -68,9 +68,7 @@ func runLLVM(t testing.TB, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	exe := llvmTool(t, 22, "llvm-cov")
 	code, err := oracle.Exec(&exec.Cmd{Path: exe, Args: append([]string{"llvm-cov"}, args...), Stdout: &stdout, Stderr: &stderr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return outcome{code, stdout.String(), stderr.String(), takeFiles(t, ".")}
 }
 

@@ -126,9 +126,7 @@ func TestObjects(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile("second.cpp", []byte(strings.Replace(string(source), "a.at(1) =", "if (x > 3) a.at(1) =", 1)), 0o666)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, err)
 			build("-c", "second.cpp", "-o", "changed.o")
 			compareProgram(t, "program", "changed.o")
 			compare(t, "report", "-dump", "-num-threads=1", "-instr-profile=program.profdata", "changed.o")

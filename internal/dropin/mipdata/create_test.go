@@ -20,9 +20,7 @@ func TestBinaryFile(t *testing.T) {
 	if _, err := binaryFile(bundle); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(dir, 0o777))
 	for n := range 3 {
 		got, err := binaryFile(bundle)
 		if n == 1 {

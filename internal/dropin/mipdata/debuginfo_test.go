@@ -66,9 +66,7 @@ func compareCovered(t *testing.T, profile string, p *mip.Profile, rawSection uin
 func rawSectionOf(t *testing.T, program string) uint64 {
 	t.Helper()
 	_, info, err := mip.FindMap(program, oracle.ReadFile(t, program), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return info.RawSection
 }
 

@@ -77,9 +77,7 @@ func TestSharedRecord(t *testing.T) {
 func TestDebugFails(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.Mkdir(in("empty.dSYM"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(in("empty.dSYM"), 0o777))
 	oracle.WriteFile(t, in("short"), []byte("\x7fE"))
 	for name, want := range map[string]string{
 		"empty.dSYM": "error: No such file or directory\n",
@@ -97,10 +95,7 @@ func TestDebugFails(t *testing.T) {
 // is left out, and why is said.
 func TestDamagedDebugInfo(t *testing.T) {
 	data := oracle.ReadFile(t, debugProgram)
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	line := f.Section(".debug_line")
 	clear(data[line.Offset : line.Offset+line.Size])
 	dir := t.TempDir()

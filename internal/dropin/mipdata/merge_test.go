@@ -37,19 +37,13 @@ func run(t testing.TB, args ...string) (stdout, stderr string) {
 
 func readMIP(t testing.TB, path string) *mip.Profile {
 	t.Helper()
-	p, err := mip.Read(path, oracle.ReadFile(t, path), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(mip.Read(path, oracle.ReadFile(t, path), nil))(t)
 	return p
 }
 
 func writeMIP(t testing.TB, path string, p *mip.Profile) {
 	t.Helper()
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.Must(oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) }))(t)
 	oracle.WriteFile(t, path, data)
 }
 
@@ -130,14 +124,9 @@ func TestStrictStopsAtFirst(t *testing.T) {
 		args[i] = fixture(t, name)
 	}
 	for range 20 {
-		m, err := mip.NewMerger(readMIP(t, fixture(t, "all.mip")), mip.MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := oracle.Must(mip.NewMerger(readMIP(t, fixture(t, "all.mip")), mip.MergeOptions{}))(t)
 		results, err := mergeAll(m, args, Env{}.Inputs())
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		first := slices.IndexFunc(results, func(r rawResult) bool { return r.err != nil })
 		if first != 20 {
 			t.Fatalf("the first failure is number %d, want 20", first)
@@ -169,9 +158,7 @@ func TestMergeCutShort(t *testing.T) {
 			cut = os.Truncate(name, 4096)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	if info, err := os.Stat(name); err != nil || info.Size() < 8<<20 {
 		t.Fatal(info, err)
 	}

@@ -42,14 +42,9 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a hundred processes, which is slow under the race detector")
 	}
-	fixtures, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixtures := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.*")))(t)
 	debug, err := filepath.Abs(debugProgram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,

@@ -1,7 +1,6 @@
 package profdata
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,10 +46,7 @@ func (f *flow) merge(name string, inputs ...string) {
 
 func (f *flow) read(name string) string {
 	f.t.Helper()
-	b, err := os.ReadFile(filepath.Join(f.dir, name))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	b := oracle.ReadFile(f.t, filepath.Join(f.dir, name))
 	return string(b)
 }
 

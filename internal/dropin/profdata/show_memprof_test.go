@@ -22,9 +22,7 @@ func readHeap(t *testing.T, file, program string) (*memprof.RawProfile, *memprof
 	programs := oracle.Must(symbolize.OpenPrograms([]string{program}, symbolize.Options{}))(t)
 	t.Cleanup(func() { programs.Close() })
 	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: true, KeepNames: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return raw, p, about
 }
 

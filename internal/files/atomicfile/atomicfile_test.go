@@ -54,9 +54,7 @@ func TestCommitReplaces(t *testing.T) {
 		write(t, out, "old")
 		f := create(t, out, Options{})
 		data := strings.Repeat("x", size)
-		if _, err := f.Write([]byte(data)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.Must(f.Write([]byte(data)))(t)
 		wantContents(t, out, "old")
 		oracle.NoError(t, f.Commit())
 		wantContents(t, out, data)

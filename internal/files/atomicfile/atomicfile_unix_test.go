@@ -82,9 +82,7 @@ func child(how, out string) {
 func runChild(t *testing.T, how, out string, stdout io.Writer) (stderr string, err error) {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	cmd := exec.Command(exe, out)
 	cmd.Env = append(os.Environ(), childEnv+"="+how)
 	var diag bytes.Buffer
@@ -138,9 +136,7 @@ func TestAbandoned(t *testing.T) {
 	oracle.NoError(t, running.Start())
 	defer running.Wait()
 	defer stdin.Close()
-	if _, err := io.ReadFull(stdout, make([]byte, len("held\n"))); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(io.ReadFull(stdout, make([]byte, len("held\n"))))(t)
 	own := create(t, filepath.Join(dir, "own"), Options{})
 
 	others := []string{".profuse-notes.tmp", tempName() + "x"}

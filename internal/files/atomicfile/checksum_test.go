@@ -15,9 +15,7 @@ func TestChecksum(t *testing.T) {
 	put := func(text string, opts Options) {
 		t.Helper()
 		f := create(t, out, opts)
-		if _, err := f.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.Must(f.Write([]byte(text)))(t)
 		oracle.NoError(t, f.Commit())
 	}
 	want := func(text string, there bool) {
@@ -36,9 +34,7 @@ func TestChecksum(t *testing.T) {
 
 	// What is not committed changes nothing.
 	f := create(t, out, Options{})
-	if _, err := f.Write([]byte("four")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(f.Write([]byte("four")))(t)
 	want("three", true)
 	if err := f.removeChecksum(); err != nil { // and then the process is killed
 		t.Fatal(err)

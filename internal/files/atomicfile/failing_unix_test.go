@@ -50,9 +50,7 @@ func TestFailingCommit(t *testing.T) {
 			out := filepath.Join(dir, "out")
 			write(t, out, "old")
 			f := create(t, out, Options{})
-			if _, err := f.Write([]byte("new")); err != nil {
-				t.Fatal(err)
-			}
+			oracle.Must(f.Write([]byte("new")))(t)
 			c.damage(t, f)
 			err := f.Commit()
 			pe, ok := err.(*fs.PathError)
@@ -87,9 +85,7 @@ func TestOpenDescriptors(t *testing.T) {
 	log := oracle.Must(os.Create(name))(t)
 	defer log.Close()
 	f := create(t, "/dev/fd/"+strconv.Itoa(int(log.Fd())), Options{})
-	if _, err := f.Write([]byte("lost")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(f.Write([]byte("lost")))(t)
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}

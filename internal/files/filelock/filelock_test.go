@@ -133,9 +133,7 @@ func TestKilled(t *testing.T) {
 	path := counter(t)
 	cmd := child(t, "hold", path)
 	out := oracle.Must(cmd.StdoutPipe())(t)
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(cmd.StdinPipe())(t)
 	oracle.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()

@@ -164,9 +164,7 @@ func TestFetchFails(t *testing.T) {
 	}
 	reason.Store(nil)
 	path, release, err := fetch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	defer release()
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, all[0]) {
 		t.Errorf("%q, %v", got, err)
@@ -184,9 +182,7 @@ func TestFetchAhead(t *testing.T) {
 		fetches = append(fetches, f.Add(hidden{s}, o))
 	}
 	_, release, err := fetches[0]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	release()
 	f.mu.Lock()
 	next, begun := f.next, f.copies[1].done != nil
@@ -260,9 +256,7 @@ func TestFetchMany(t *testing.T) {
 	}
 	for _, fetch := range fetches {
 		path, release, err := fetch()
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, all[0]) {
 			t.Fatalf("%q, %v", got, err)
 		}

@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // readBlocks reads a file, the blocks of its functions and what can be inferred.
 func readBlocks(t *testing.T, target Target, text string) *File {
 	t.Helper()
-	f, err := Read([]byte(text), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Read([]byte(text), target))(t)
 	for i := range f.Functions {
 		if f.Functions[i].Skip == "" {
 			f.FindEntry(int32(i))
@@ -338,12 +336,8 @@ i:
 same:
 `
 	f := &File{Src: []byte(text), Target: Target{X86_64, ELF}}
-	if err := f.lex(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.trackSections(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.lex())
+	oracle.NoError(t, f.trackSections())
 	got := map[string]string{}
 	for i := range f.Stmts {
 		if s := &f.Stmts[i]; s.Kind == StmtLabel {
@@ -416,9 +410,7 @@ func TestStatements(t *testing.T) {
 		{Target{ARM, ELF}, "\tmov\tr0, #1 @ ret\n\tbx\tlr", "[mov\tr0, #1][bx\tlr]"},
 	} {
 		f := &File{Src: []byte(c.text), Target: c.target}
-		if err := f.lex(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.lex())
 		got := ""
 		for i := range f.Stmts {
 			got += "[" + string(f.Text(&f.Stmts[i])) + "]"

@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var le = binary.LittleEndian
@@ -72,10 +73,7 @@ func example() *blocks.Table {
 func TestRead(t *testing.T) {
 	for _, width := range []int{4, 8} {
 		want := example()
-		got, err := blocks.Read("x", encode(want, width))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.Must(blocks.Read("x", encode(want, width)))(t)
 		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b []uint32) bool {
 			return len(a) == len(b) && cmp.Equal(append([]uint32{}, a...), append([]uint32{}, b...))
 		})); diff != "" {
@@ -97,10 +95,7 @@ func TestExpand(t *testing.T) {
 			}}
 		}
 		p := profile()
-		got, err := table.Expand(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.Must(table.Expand(p))(t)
 		either := on(0) || on(1)
 		want := [][]mip.Block{
 			{{Offset: 8, Covered: on(0)}, {Offset: 12, Covered: either}, {Offset: 20, Covered: on(1)}, {Offset: 32, Covered: either}},

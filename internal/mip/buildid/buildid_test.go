@@ -16,9 +16,7 @@ import (
 func TestWrite(t *testing.T) {
 	id := []byte{0x01, 0xab, 0xff}
 	var b bytes.Buffer
-	if err := Write(&b, id); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, Write(&b, id))
 	if got := b.String(); got != "build-id 01abff\n" {
 		t.Errorf("wrote %q", got)
 	}
@@ -58,12 +56,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q: %x, %v", text, id, err)
 		}
 	}
-	if err := os.Remove(path + Suffix); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path+Suffix, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove(path+Suffix))
+	oracle.NoError(t, os.Mkdir(path+Suffix, 0o777))
 	var pe *fs.PathError
 	if id, err := Find(path); id != nil || !errors.As(err, &pe) {
 		t.Errorf("a folder: %x, %v", id, err)

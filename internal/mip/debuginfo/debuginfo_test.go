@@ -40,10 +40,7 @@ func openProgram(path string) (*debuginfo.Program, error) {
 
 func open(t *testing.T, path string) *debuginfo.Program {
 	t.Helper()
-	p, err := openProgram(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(openProgram(path))(t)
 	t.Cleanup(func() { p.File().Close() })
 	return p
 }
@@ -52,21 +49,11 @@ func open(t *testing.T, path string) *debuginfo.Program {
 func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 	t.Helper()
 	table, _, err := mip.FindMap(program, oracle.ReadFile(t, program), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := mip.Read(program, table, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := mip.NewMerger(p, mip.MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
+	p := oracle.Must(mip.Read(program, table, nil))(t)
+	m := oracle.Must(mip.NewMerger(p, mip.MergeOptions{}))(t)
 	for _, run := range runs {
-		if err := m.AddRaw(run, oracle.ReadFile(t, filepath.Join(filepath.Dir(program), run)), 1); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, m.AddRaw(run, oracle.ReadFile(t, filepath.Join(filepath.Dir(program), run)), 1))
 	}
 	return m.Profile()
 }
@@ -75,10 +62,7 @@ func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 func TestSources(t *testing.T) {
 	program := open(t, shapes(t))
 	p := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")
-	full, err := program.Expand(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := oracle.Must(program.Expand(p))(t)
 	sources, err := program.Sources(full, func(w profile.Warning) { t.Error(w) })
 	if err != nil || len(sources) != len(full.Functions) {
 		t.Fatalf("%d functions, error %v", len(sources), err)
@@ -116,10 +100,7 @@ func TestExpand(t *testing.T) {
 	program := open(t, shapes(t))
 	p := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")
 	probes := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")
-	full, err := program.Expand(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := oracle.Must(program.Expand(p))(t)
 	if diff := cmp.Diff(probes, p); diff != "" {
 		t.Errorf("the profile changed:\n%s", diff)
 	}
@@ -187,10 +168,7 @@ func TestFind(t *testing.T) {
 		{[]string{plain}, own, "none of which is instrumented"},
 		{nil, own, "none of which is instrumented"},
 	} {
-		programs, err := symbolize.OpenPrograms(c.paths, symbolize.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		programs := oracle.Must(symbolize.OpenPrograms(c.paths, symbolize.Options{}))(t)
 		found, err := debuginfo.Find(programs, "app.mip", c.id)
 		switch {
 		case c.want == "":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // aligned is a function with directives that align code, and others. Those with a comment stay.
@@ -93,9 +94,7 @@ func TestInnerAlignment(t *testing.T) {
 		return own
 	}
 	text, _, err := Rewrite(nil, []byte(aligned), Options{Target: x86ELF, Profile: coverage | mip.BlockCoverage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	over, read := passed(t, string(text))
 	if want := []string{".p2align 4,,10", ".p2align 3", ".balign\t32", ".p2align\t4"}; !slices.Equal(over, want) {
 		t.Errorf("passes over %q, want %q\n%s", over, want, text)
@@ -108,9 +107,7 @@ func TestInnerAlignment(t *testing.T) {
 	} {
 		opt.Target = x86ELF
 		text, _, err := Rewrite(nil, []byte(aligned), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if over, _ := passed(t, string(text)); len(over) > 0 {
 			t.Errorf("%+v: passes over %q", opt, over)
 		}

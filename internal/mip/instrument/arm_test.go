@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // armFunction is the text of a function in ARM code, or Thumb code.
@@ -27,9 +28,7 @@ func rewriteARM(t *testing.T, profile mip.ProfileType, thumb bool, body ...strin
 	out, report, err := Rewrite(nil, []byte(armFunction(thumb, body...)), Options{
 		Target: asm.Target{Arch: asm.ARM, Format: asm.ELF}, Profile: profile, AllBlockProbes: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return string(out), report[0]
 }
 
@@ -268,9 +267,7 @@ func TestAArch64Scratch(t *testing.T) {
 			}
 			first := "\t" + strings.ReplaceAll(tt.block, "; ", "\n\t") + "\n"
 			out, _, err := Rewrite(nil, []byte(text+first+end), Options{Target: target, Profile: coverage | mip.BlockCoverage, AllBlockProbes: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, err)
 			probe, _, _ := strings.Cut(string(out), first)
 			probe = probe[strings.LastIndex(probe, "cbz"):]
 			got := ""

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // Compilers take nearly all the time of these tests, so what they make is made once: a memo keeps
@@ -67,9 +69,6 @@ func TestMain(m *testing.M) {
 // keptDir makes a folder that stays until all tests have ended.
 func keptDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(kept, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := oracle.Must(os.MkdirTemp(kept, ""))(t)
 	return dir
 }

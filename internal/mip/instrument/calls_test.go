@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestCalls: which calls are known to return, from a function whose last block
@@ -91,9 +92,7 @@ memchr:
 		body := "\t.text\n" + helpers + "\t.globl\tf\n\t.type\tf,@function\nf:\n\t" + strings.Replace(tt.call, " ", "\t", 1) +
 			"\n\ttestl\t%ecx, %ecx\n\tje\t.LBB0_2\n# %bb.1:\n\tincl\t%eax\n.LBB0_2:\n\tretq\n\t.size\tf, .-f\n"
 		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: x86ELF})
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		f := r[len(r)-1]
 		want := 3
 		if tt.returns {
@@ -125,9 +124,7 @@ f:
 	.size	f, .-f
 `
 		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: x86ELF})
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if got := r[0]; got.Probes != blocks {
 			t.Errorf("%s: %+v, want %d probes", call, got, blocks)
 		}

@@ -111,10 +111,7 @@ func (tc toolchain) clangProfile(t *testing.T, p program, profdata string, runs 
 				name = name[i+1:]
 			}
 		case last == "# Counter Values:":
-			n, err := strconv.ParseUint(s.Text(), 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := oracle.Must(strconv.ParseUint(s.Text(), 10, 64))(t)
 			out[name] = append(out[name], n)
 		}
 	}
@@ -224,9 +221,7 @@ link() {
 		script += fmt.Sprintf("link '%s' '%s' '%s' \"$@\"\n", object, b.exe, runtime)
 		exes = append(exes, b)
 	}
-	if err := os.WriteFile(path("linker"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.WriteFile(path("linker"), []byte(script), 0o777))
 	must(t, dir, rustc, append(flags, "-Clinker="+path("linker"), "-o", path("flow"))...)
 	return exes
 }

@@ -59,10 +59,7 @@ func must(t testing.TB, dir, exe string, args ...string) string {
 
 func testdata(t testing.TB, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := oracle.Must(filepath.Abs(filepath.Join("testdata", name)))(t)
 	return path
 }
 
@@ -82,10 +79,7 @@ func (tc toolchain) target(t testing.TB) asm.Target {
 	t.Helper()
 	args := append(slices.Clone(tc.flags), "-dumpmachine")
 	triple := triples.get(fmt.Sprint(tc.cc, args), func() string { return must(t, "", tc.cc, args...) })
-	target, err := asm.ParseTriple(strings.TrimSpace(triple))
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := oracle.Must(asm.ParseTriple(strings.TrimSpace(triple)))(t)
 	return target
 }
 
@@ -94,9 +88,7 @@ func (tc toolchain) rewrite(t testing.TB, text []byte, opt instrument.Options) (
 	t.Helper()
 	opt.Target = tc.target(t)
 	text, report, err := instrument.Rewrite(nil, text, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return text, report
 }
 
@@ -197,17 +189,10 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 	t.Helper()
 	p := readMap(t, b.exe)
 	m, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w profile.Warning) { t.Errorf("merging: %v", w) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	for _, args := range runs {
-		r, err := mip.NewReader("raw", tc.exec(t, b.exe, args...).raw, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(mip.NewReader("raw", tc.exec(t, b.exe, args...).raw, nil))(t)
+		oracle.NoError(t, m.Add(r, 1))
 	}
 	return expand(t, b.exe, m.Profile())
 }
@@ -215,13 +200,8 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 func readMap(t testing.TB, exe string) *mip.Profile {
 	t.Helper()
 	m, _, err := mip.FindMap(exe, oracle.ReadFile(t, exe), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := mip.Read(exe, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
+	p := oracle.Must(mip.Read(exe, m, nil))(t)
 	return p
 }
 
@@ -232,32 +212,20 @@ func expand(t testing.TB, exe string, p *mip.Profile) *mip.Profile {
 	if data == nil {
 		return p
 	}
-	table, err := blocks.Read(exe, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := table.Expand(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := oracle.Must(blocks.Read(exe, data))(t)
+	full := oracle.Must(table.Expand(p))(t)
 	return full
 }
 
 func elfSection(t testing.TB, exe, name string) []byte {
 	t.Helper()
-	f, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.Open(exe))(t)
 	defer f.Close()
 	s := f.Section(name)
 	if s == nil {
 		return nil
 	}
-	data, err := s.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.Must(s.Data())(t)
 	return data
 }
 
@@ -275,15 +243,9 @@ func cxx(cc string) string {
 // symbolNames returns the names in the symbol table.
 func symbolNames(t testing.TB, exe string) (names []string) {
 	t.Helper()
-	f, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.Open(exe))(t)
 	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := oracle.Must(f.Symbols())(t)
 	for _, s := range symbols {
 		names = append(names, s.Name)
 	}

@@ -37,9 +37,7 @@ func TestMachORuntime(t *testing.T) {
 			dir := t.TempDir()
 			write := func(name, text string) string {
 				file := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 				oracle.WriteFile(t, file, []byte(text))
 				return file
 			}
@@ -79,15 +77,9 @@ func TestMachORuntime(t *testing.T) {
 // and records as the probes and the runtime expect them.
 func checkMachORecords(t *testing.T, exe string, profile mip.ProfileType) {
 	t.Helper()
-	img, err := macho.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := oracle.Must(macho.Open(exe))(t)
 	defer img.Close()
-	raw, err := img.Section(asm.RawSection).Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := oracle.Must(img.Section(asm.RawSection).Data())(t)
 	p := readMap(t, exe)
 	if p.Type != profile || len(p.Functions) != 2 { // unused is stripped
 		t.Errorf("profile type %v, %d functions", p.Type, len(p.Functions))

@@ -72,33 +72,19 @@ func mapNames(p *mip.Profile) (names []string) {
 // checkImage compares the map of a linked image with its symbol table and with the report.
 func checkImage(t *testing.T, exe string, r []instrument.FunctionReport, profile mip.ProfileType) {
 	t.Helper()
-	img, err := macho.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := oracle.Must(macho.Open(exe))(t)
 	defer img.Close()
 	raw := img.Section(asm.RawSection)
 	data, err := raw.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	p := readMap(t, exe)
 	if p.Type != profile {
 		t.Errorf("profile type %v", p.Type)
 	}
 	if section := img.Section(blocks.Section); section != nil {
-		data, err := section.Data()
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := blocks.Read(exe, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := table.Expand(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.Must(section.Data())(t)
+		table := oracle.Must(blocks.Read(exe, data))(t)
+		full := oracle.Must(table.Expand(p))(t)
 		for i, f := range full.Functions {
 			if got, want := len(f.Blocks), r[i].Blocks-1; got != want {
 				t.Errorf("%s has %d blocks, want %d", f.Name, got, want)

@@ -185,9 +185,7 @@ func TestSkips(t *testing.T) {
 	check("small", skipped(clang, "traps.c", opt, "-O2"), "placed", asm.SkipMinInstructions)
 	check("large", skipped(clang, "traps.c", opt, "-O2"), "main", "")
 	list, err := instrument.ParseSpecialCaseList([]byte("[other]\nfun:main\n[mip]\n# no\nfun:pla*=block\nfun:bare=use\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	opt = function
 	opt.Skip = list
 	check("listed", skipped(clang, "traps.c", opt), "placed", asm.SkipListed)

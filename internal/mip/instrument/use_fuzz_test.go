@@ -43,9 +43,7 @@ func FuzzUse(f *testing.F) {
 			t.Fatalf("without evidence: %q", out)
 		}
 		out, report, err = Use(nil, src, NewEvidence(inventProfile(before, seed)), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		after, err := parseForUse(out, whole, &UseOptions{Target: opt.Target})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, out)

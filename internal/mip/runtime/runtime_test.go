@@ -112,10 +112,7 @@ func must(t *testing.T, exe string, args ...string) string {
 // size is the sum that size(1) prints as text and data.
 func size(t *testing.T, file string) (n int) {
 	t.Helper()
-	f, err := elf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.Open(file))(t)
 	defer f.Close()
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NOBITS {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // bail is a function with an error path, block 2, that is large enough to move.
@@ -42,10 +43,7 @@ bail:
 // cut splits the one function of a text whose blocks ran as given.
 func cut(t *testing.T, text string, ran ...bool) (out string, moved int, why asm.Reason) {
 	t.Helper()
-	f, err := asm.Read([]byte(text), asm.Target{Arch: asm.X86_64, Format: asm.ELF})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(asm.Read([]byte(text), asm.Target{Arch: asm.X86_64, Format: asm.ELF}))(t)
 	f.FindEntry(0)
 	f.BuildBlocks(0, false)
 	if got := len(f.Functions[0].Blocks); got != len(ran) {
