@@ -104,8 +104,7 @@ func TestEdgesGolden(t *testing.T) {
 	}
 }
 
-// TestReturnAddressesRejected: what makes samples of return addresses
-// unreadable, alone and behind raw records.
+// TestReturnAddressesRejected: what makes samples of return addresses unreadable, alone and behind raw records.
 func TestReturnAddressesRejected(t *testing.T) {
 	base := edgesMap()
 	good := rawOf(edgesMap(), 8)

@@ -24,8 +24,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestStopReading: who has seen enough may stop, in every format, and sees what
-// a whole reading begins with.
+// TestStopReading: who has seen enough may stop, in every format, and sees what a whole reading begins with.
 func TestStopReading(t *testing.T) {
 	p := edgesRun(t)
 	for _, v := range variants(t, p) {

@@ -241,8 +241,7 @@ func TestMergeLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestOverlaps: functions that share a raw record are reported and counted
-// alike, as the reference counts them.
+// TestOverlaps: functions that share a raw record are reported and counted alike, as the reference counts them.
 func TestOverlaps(t *testing.T) {
 	base := &Profile{Type: FunctionCoverage | BlockCoverage, Functions: []Function{
 		{Name: "a", RawOffset: 32, Blocks: make([]Block, 3)}, // 32 to 36

@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// edgesHeader lets functions note their callers themselves. It prints, of each
-// function and return address: function, place as a distance from ANCHOR, or 0
-// for one outside of the image, and number of calls.
+// edgesHeader lets functions note their callers themselves. It prints, of each function and return address:
+// function, place as a distance from ANCHOR, or 0 for one outside of the image, and number of calls.
 const edgesHeader = `
 #include <pthread.h>
 #include <stdarg.h>

@@ -81,10 +81,9 @@ __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, v
 __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *c) { (void)f, (void)c; }
 `
 
-// TestFlagSets: programs that are built with sets of flags behave as without profuse
-// cc, and have the right profile, or a sentence says why that is not possible. The
-// table in docs/mip-flags.md has the results. Except with -update the test tries one
-// set of nine, all those that are refused, and those of its own room.
+// TestFlagSets: programs that are built with sets of flags behave as without profuse cc, and have the right
+// profile, or a sentence says why that is not possible. The table in docs/mip-flags.md has the results. Except
+// with -update the test tries one set of nine, all those that are refused, and those of its own room.
 func TestFlagSets(t *testing.T) {
 	oracle.Slow(t)
 	file := filepath.Join(oracle.Root(t), "docs", "mip-flags.md")

@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// ltoFiles are a program whose parts are compiled for link-time optimization, those
-// of libx.a and the ones in native not: optimization removes the only call of dead,
-// but its constructor runs, before or after others.
+// ltoFiles are a program whose parts are compiled for link-time optimization, those of libx.a and the ones in
+// native not: optimization removes the only call of dead, but its constructor runs, before or after others.
 var ltoFiles = []string{
 	"main.c", `#include <stdio.h>
 int used(int), dead(int), part(int), weak(int) __attribute__((weak)), same1(int), same2(int), zero(void);

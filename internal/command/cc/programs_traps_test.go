@@ -225,9 +225,8 @@ int main(int argc, char **argv) { printf("%d\n", mostly(atoi(argv[1]))); return 
 	}
 }
 
-// TestNarrowBranches: AArch64's compressed jump tables and short branches do
-// not reach over probes. Tables are made wider; functions that are too large
-// for their branches have no block probes and are reported.
+// TestNarrowBranches: AArch64's compressed jump tables and short branches do not reach over probes. Tables are
+// made wider; functions that are too large for their branches have no block probes and are reported.
 func TestNarrowBranches(t *testing.T) {
 	oracle.Slow(t)
 	qemu := oracle.Tool(t, "qemu-aarch64")
@@ -358,8 +357,7 @@ func TestBlockSections(t *testing.T) {
 	b.build(oracle.Tool(t, "clang-22"), "-fbasic-block-sections=none", generate, withBB, "-c", "a.c")
 }
 
-// backtraces prints how many frames there are when a function is called, by
-// others and out of a signal handler.
+// backtraces prints how many frames there are when a function is called, by others and out of a signal handler.
 const backtraces = `
 #include <signal.h>
 #include <stdio.h>

@@ -122,8 +122,7 @@ func TestSplitFunctionsUnwind(t *testing.T) {
 	})
 }
 
-// walked runs the program and names the functions on its stack. Those seen in
-// cold parts are added to cold.
+// walked runs the program and names the functions on its stack. Those seen in cold parts are added to cold.
 func (b *bench) walked(image string, mode int, cold map[string]bool) string {
 	b.t.Helper()
 	base := uint64(0)

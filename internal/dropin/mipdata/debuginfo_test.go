@@ -76,8 +76,7 @@ func TestDebugELF(t *testing.T) {
 	compareCovered(t, profile, p, rawSectionOf(t, debugProgram), debugProgram)
 }
 
-// machOMap is put after the assembly of testdata/mip/src/table.c: the sections
-// of an instrumented library.
+// machOMap is put after the assembly of testdata/mip/src/table.c: the sections of an instrumented library.
 const machOMap = `
 	.section __DATA,__llvm_mipraw
 lraw:

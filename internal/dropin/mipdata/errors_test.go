@@ -91,8 +91,7 @@ func TestDebugFails(t *testing.T) {
 	}
 }
 
-// TestDamagedDebugInfo: what the debug information of a program does not give
-// is left out, and why is said.
+// TestDamagedDebugInfo: what the debug information of a program does not give is left out, and why is said.
 func TestDamagedDebugInfo(t *testing.T) {
 	data := oracle.ReadFile(t, debugProgram)
 	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)

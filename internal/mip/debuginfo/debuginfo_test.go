@@ -94,8 +94,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// What ran of the blocks without probes follows from the others; a profile
-// without blocks stays what it is.
+// What ran of the blocks without probes follows from the others; a profile without blocks stays what it is.
 func TestExpand(t *testing.T) {
 	program := open(t, shapes(t))
 	p := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")

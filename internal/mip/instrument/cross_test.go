@@ -67,8 +67,7 @@ func TestARM(t *testing.T) {
 	}
 }
 
-// coverageEqualsNative compares the covered functions that are not inlined
-// with those of the same program here.
+// coverageEqualsNative compares the covered functions that are not inlined with those of the same program here.
 func (tc toolchain) coverageEqualsNative(t *testing.T, p program) {
 	t.Helper()
 	covered := func(tc toolchain, p program) map[string]bool {

@@ -19,8 +19,7 @@ same:
 	.size	same, .-same
 `
 
-// Instrument the assembly text of one source file; the compiler assembles the
-// result.
+// Instrument the assembly text of one source file; the compiler assembles the result.
 func Example() {
 	opt := instrument.Options{Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}, Profile: mip.FunctionCoverage, LinkUnit: "app"}
 	text, report, err := instrument.Rewrite(nil, []byte(assembly), opt)

@@ -183,8 +183,7 @@ func (tc toolchain) exec(t testing.TB, exe string, args ...string) *ran {
 	})
 }
 
-// profile runs the program with each list of arguments and merges the
-// profiles. Inferred blocks are filled in.
+// profile runs the program with each list of arguments and merges the profiles. Inferred blocks are filled in.
 func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profile {
 	t.Helper()
 	p := readMap(t, b.exe)

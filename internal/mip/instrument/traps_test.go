@@ -17,8 +17,7 @@ import (
 
 var trapsProgram = program{sources: []string{"traps.c"}}
 
-// TestTraps runs what does not look like ordinary code with everything that
-// changes how compilers print it.
+// TestTraps runs what does not look like ordinary code with everything that changes how compilers print it.
 func TestTraps(t *testing.T) {
 	tests := map[string][][]string{
 		"clang-22": {
@@ -301,8 +300,7 @@ func TestGarbageCollection(t *testing.T) {
 	}
 }
 
-// TestComdat: functions that several objects have are recorded once, in
-// executables and in shared libraries.
+// TestComdat: functions that several objects have are recorded once, in executables and in shared libraries.
 func TestComdat(t *testing.T) {
 	for _, cc := range []string{"clang-22", "gcc"} {
 		for _, flags := range [][]string{{"-O0"}, {"-O2", "-fPIC"}} {

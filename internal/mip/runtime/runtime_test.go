@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestSourceCompiles: without a warning, for C99 and later, and with nothing
-// visible but what is meant to be.
+// TestSourceCompiles: without a warning, for C99 and later, and with nothing visible but what is meant to be.
 func TestSourceCompiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runtime.c")
 	oracle.WriteFile(t, file, Source())

@@ -55,8 +55,7 @@ func cut(t *testing.T, text string, ran ...bool) (out string, moved int, why asm
 	return string(f.Apply(nil, edits, tail)), moved, why
 }
 
-// TestFunction: the cold block becomes bail.cold, with call frame information of its
-// own, and the rest stays.
+// TestFunction: the cold block becomes bail.cold, with call frame information of its own, and the rest stays.
 func TestFunction(t *testing.T) {
 	const want = `	.section	.text.bail,"ax",@progbits
 	.globl	bail
