@@ -38,8 +38,7 @@ func contents(t *testing.T, s store.Store, key string) []byte {
 		return nil
 	}
 	oracle.NoError(t, err)
-	data := oracle.Must(readAll(t, s, o))(t)
-	return data
+	return oracle.Must(readAll(t, s, o))(t)
 }
 
 func readAll(t *testing.T, s store.Store, o store.Object) ([]byte, error) {

@@ -128,6 +128,5 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data := oracle.ReadFile(t, name)
-	return data
+	return oracle.ReadFile(t, name)
 }

@@ -149,8 +149,7 @@ func elfContents(t *testing.T, data []byte) []byte {
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
 		t.Fatal("the linker did not compress the section")
 	}
-	b := oracle.Must(s.Data())(t)
-	return b
+	return oracle.Must(s.Data())(t)
 }
 
 // TestFindMapMachO links libraries for two architectures and joins them.

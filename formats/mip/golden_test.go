@@ -109,14 +109,12 @@ Profiles:
 // unhex decodes hexadecimal digits with white space between them.
 func unhex(t testing.TB, digits string) []byte {
 	t.Helper()
-	b := oracle.Must(hex.DecodeString(strings.Join(strings.Fields(digits), "")))(t)
-	return b
+	return oracle.Must(hex.DecodeString(strings.Join(strings.Fields(digits), "")))(t)
 }
 
 func read(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p := oracle.Must(Read("input", data, nil))(t)
-	return p
+	return oracle.Must(Read("input", data, nil))(t)
 }
 
 // mergerOf returns a merger for the functions of base. It appends its warnings to warned; if that is nil,

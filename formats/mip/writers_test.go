@@ -16,8 +16,7 @@ import (
 // mipOf returns p as a .mip.
 func mipOf(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	t.Helper()
-	b := oracle.Must(oracle.Written(func(w io.Writer) error { return WriteMIP(w, p, opt) }))(t)
-	return b
+	return oracle.Must(oracle.Written(func(w io.Writer) error { return WriteMIP(w, p, opt) }))(t)
 }
 
 // yamlOf returns p as YAML.

@@ -116,11 +116,11 @@ func programBombs() []bomb {
 			ranges := append(repeat(3<<20, func(i int) []byte {
 				return le.AppendUint64(le.AppendUint64(nil, uint64(2*i)), uint64(2*i+1))
 			}), make([]byte, 16)...)
-			return elfRenamed(program(map[string][]byte{
+			return bytes.Replace(program(map[string][]byte{
 				".debug_info":     unit(repeat(3<<20, func(int) []byte { return []byte("\x05\x00\x00\x00\x00f\x00") })),
 				".debug_abbrev":   abbrevs,
 				".debug_rnglists": ranges, ".debug_line": lineTable(nil),
-			}), ".debug_rnglists", ".debug_ranges\x00\x00")
+			}), []byte(".debug_rnglists"), []byte(".debug_ranges\x00\x00"), 1) // names of one length
 		}),
 		dwarfBomb("dwarf rows", func() []byte {
 			return program(map[string][]byte{".debug_line": lineTable(same(7<<20, "\x83")), ".debug_info": unit(functions(1000)), ".debug_abbrev": abbrevs})
@@ -234,11 +234,6 @@ func elfWith(file []byte, plain, packed map[string][]byte) []byte {
 		file = append(file, contents...)
 	}
 	return file
-}
-
-// elfRenamed renames a section; the names are of the same length.
-func elfRenamed(file []byte, from, to string) []byte {
-	return bytes.Replace(file, []byte(from), []byte(to), 1)
 }
 
 // elfSymbols makes .comment a symbol table whose names are in .debug_str.

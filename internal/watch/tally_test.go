@@ -223,8 +223,7 @@ func eventsOf[E Event](b *bench) (list []E) {
 // journal reads the journal and checks that it is of this output.
 func (b *bench) journal() *journal {
 	b.t.Helper()
-	j := oracle.Must(readJournal(journalOf(b.opt.Output)))(b.t)
-	return j
+	return oracle.Must(readJournal(journalOf(b.opt.Output)))(b.t)
 }
 
 // died is what a run that is to end at some point panics with.

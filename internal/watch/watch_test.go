@@ -120,10 +120,7 @@ func must[T any](v T, err error) T {
 
 // copyInPlace gives a file another inode.
 func copyInPlace(_ *bench, path string) error {
-	if err := copyFile(path, path+"x"); err != nil {
-		return err
-	}
-	return os.Rename(path+"x", path)
+	return errors.Join(copyFile(path, path+"x"), os.Rename(path+"x", path))
 }
 
 // disguise gives a file other contents of the same size, at the same time, on another inode.

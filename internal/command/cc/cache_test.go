@@ -42,9 +42,7 @@ func TestStoreFails(t *testing.T) {
 			t.Errorf("%s was stored", name)
 		}
 	}
-	if err := store(filepath.Join(dir, "new", "runtime.o"), []byte("new")); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, store(filepath.Join(dir, "new", "runtime.o"), []byte("new")))
 	var left string
 	entries := oracle.Must(os.ReadDir(dir))(t)
 	for _, e := range entries {

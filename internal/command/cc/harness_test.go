@@ -94,8 +94,7 @@ func (b *bench) read(name string) []byte {
 // elf opens an ELF file of the bench.
 func (b *bench) elf(name string) *elf.File {
 	b.t.Helper()
-	f := oracle.Must(elf.NewFile(bytes.NewReader(b.read(name))))(b.t)
-	return f
+	return oracle.Must(elf.NewFile(bytes.NewReader(b.read(name))))(b.t)
 }
 
 // result is what a process left.

@@ -191,8 +191,7 @@ func (b *ltoBuild) check() {
 // needed returns the libraries that a program loads.
 func (b *bench) needed(program string) []string {
 	b.t.Helper()
-	libraries := oracle.Must(b.elf(program).ImportedLibraries())(b.t)
-	return libraries
+	return oracle.Must(b.elf(program).ImportedLibraries())(b.t)
 }
 
 // TestLTOFolding: of equal functions, which --icf=all folds, the profile has each, and

@@ -57,8 +57,7 @@ func (b *bench) elfSection(image, name string) []byte {
 	if s.Type == elf.SHT_NOBITS {
 		return nil
 	}
-	data := oracle.Must(s.Data())(b.t)
-	return data
+	return oracle.Must(s.Data())(b.t)
 }
 
 // TestRawRecordsStartUntouched: what no probe has written to is 0xff, in the program and in its profile.

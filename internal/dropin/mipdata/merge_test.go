@@ -37,8 +37,7 @@ func run(t testing.TB, args ...string) (stdout, stderr string) {
 
 func readMIP(t testing.TB, path string) *mip.Profile {
 	t.Helper()
-	p := oracle.Must(mip.Read(path, oracle.ReadFile(t, path), nil))(t)
-	return p
+	return oracle.Must(mip.Read(path, oracle.ReadFile(t, path), nil))(t)
 }
 
 func writeMIP(t testing.TB, path string, p *mip.Profile) {

@@ -125,9 +125,7 @@ func TestRandomizeHotness(t *testing.T) {
 	if seen["cold"] < 3 || seen["notcold"] < 3 || len(seen) != 2 {
 		t.Errorf("temperatures %v", seen)
 	}
-	if err := memprof.NewMerger(memprof.MergeOptions{}).AddProfile("", p, 1); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, memprof.NewMerger(memprof.MergeOptions{}).AddProfile("", p, 1))
 }
 
 // TestShowRawHeapFullDisk: a write that fails is an error.

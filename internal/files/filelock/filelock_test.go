@@ -149,12 +149,8 @@ func TestKilled(t *testing.T) {
 	}
 
 	lock := oracle.Must(Acquire(context.Background(), path, func() { cmd.Process.Kill() }))(t)
-	if err := lock.Release(); err != nil {
-		t.Error(err)
-	}
-	if err := lock.Release(); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, lock.Release())
+	oracle.NoError(t, lock.Release())
 }
 
 func TestAcquireErrors(t *testing.T) {
@@ -169,7 +165,5 @@ func TestAcquireErrors(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if err := lock.Release(); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, lock.Release())
 }

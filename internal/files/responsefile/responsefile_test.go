@@ -1,6 +1,7 @@
 package responsefile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,18 +13,10 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-func utf16le(s string) string {
-	b := []byte{0xff, 0xfe}
-	for _, u := range utf16.Encode([]rune(s)) {
-		b = append(b, byte(u), byte(u>>8))
-	}
-	return string(b)
-}
-
-func utf16be(s string) string {
-	b := []byte{0xfe, 0xff}
-	for _, u := range utf16.Encode([]rune(s)) {
-		b = append(b, byte(u>>8), byte(u))
+func inUTF16(order binary.AppendByteOrder, s string) string {
+	var b []byte
+	for _, u := range utf16.Encode([]rune("\ufeff" + s)) {
+		b = order.AppendUint16(b, u)
 	}
 	return string(b)
 }
@@ -49,8 +42,8 @@ var responseTests = []struct {
 	{"a\vb c\fd", []string{"a\vb", "c\fd"}},
 	{"#a b", []string{"#a", "b"}},
 	{"\xef\xbb\xbfa b", []string{"a", "b"}},
-	{utf16le("ä 'b c'"), []string{"ä", "b c"}},
-	{utf16be("ä 'b c'"), []string{"ä", "b c"}},
+	{inUTF16(binary.LittleEndian, "ä 'b c'"), []string{"ä", "b c"}},
+	{inUTF16(binary.BigEndian, "ä 'b c'"), []string{"ä", "b c"}},
 }
 
 func TestExpand(t *testing.T) {

@@ -185,9 +185,7 @@ func TestFind(t *testing.T) {
 func TestCheck(t *testing.T) {
 	program := open(t, shapes(t))
 	p := emptyProfile(t, shapes(t))
-	if err := program.Check(p); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, program.Check(p))
 	p.Functions[1].Address++
 	p.Functions[3].Address += 2
 	err := program.Check(p)
@@ -196,9 +194,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	stripped := open(t, calc(t)) // which has no symbols
-	if err := stripped.Check(p); err != nil {
-		t.Error(err)
-	}
+	oracle.NoError(t, stripped.Check(p))
 }
 
 // That no source is known at all is an error, and nothing to look up is none.

@@ -69,6 +69,5 @@ func TestMain(m *testing.M) {
 // keptDir makes a folder that stays until all tests have ended.
 func keptDir(t testing.TB) string {
 	t.Helper()
-	dir := oracle.Must(os.MkdirTemp(kept, ""))(t)
-	return dir
+	return oracle.Must(os.MkdirTemp(kept, ""))(t)
 }

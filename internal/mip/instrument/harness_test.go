@@ -59,8 +59,7 @@ func must(t testing.TB, dir, exe string, args ...string) string {
 
 func testdata(t testing.TB, name string) string {
 	t.Helper()
-	path := oracle.Must(filepath.Abs(filepath.Join("testdata", name)))(t)
-	return path
+	return oracle.Must(filepath.Abs(filepath.Join("testdata", name)))(t)
 }
 
 // assembly returns what the compiler prints for a source file of testdata.
@@ -79,8 +78,7 @@ func (tc toolchain) target(t testing.TB) asm.Target {
 	t.Helper()
 	args := append(slices.Clone(tc.flags), "-dumpmachine")
 	triple := triples.get(fmt.Sprint(tc.cc, args), func() string { return must(t, "", tc.cc, args...) })
-	target := oracle.Must(asm.ParseTriple(strings.TrimSpace(triple)))(t)
-	return target
+	return oracle.Must(asm.ParseTriple(strings.TrimSpace(triple)))(t)
 }
 
 // rewrite instruments what the compiler has printed.
@@ -200,32 +198,20 @@ func readMap(t testing.TB, exe string) *mip.Profile {
 	t.Helper()
 	m, _, err := mip.FindMap(exe, oracle.ReadFile(t, exe), "")
 	oracle.NoError(t, err)
-	p := oracle.Must(mip.Read(exe, m, nil))(t)
-	return p
+	return oracle.Must(mip.Read(exe, m, nil))(t)
 }
 
 // expand fills in the inferred blocks.
 func expand(t testing.TB, exe string, p *mip.Profile) *mip.Profile {
 	t.Helper()
-	data := elfSection(t, exe, blocks.Section)
-	if data == nil {
-		return p
-	}
-	table := oracle.Must(blocks.Read(exe, data))(t)
-	full := oracle.Must(table.Expand(p))(t)
-	return full
-}
-
-func elfSection(t testing.TB, exe, name string) []byte {
-	t.Helper()
 	f := oracle.Must(elf.Open(exe))(t)
 	defer f.Close()
-	s := f.Section(name)
+	s := f.Section(blocks.Section)
 	if s == nil {
-		return nil
+		return p
 	}
-	data := oracle.Must(s.Data())(t)
-	return data
+	table := oracle.Must(blocks.Read(exe, oracle.Must(s.Data())(t)))(t)
+	return oracle.Must(table.Expand(p))(t)
 }
 
 // native returns the compilers of this machine that are installed, or skips.
