@@ -165,7 +165,6 @@ func limited(t *testing.T, profuse string, args []string) (used int64, spent tim
 
 func zeros(n int) []byte { return make([]byte, n) }
 
-// text returns n bytes of a text again and again.
 func text(n int, line string) []byte { return bytes.Repeat([]byte(line), n/len(line)) }
 
 // numbered returns n bytes of a text with the numbers from 0 on in it.

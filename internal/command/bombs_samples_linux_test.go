@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// sampleBombs are sample profiles.
 func sampleBombs() []bomb {
 	const magic = "\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53\x67" // of an extensible binary file, with its version
 	const plain = "\xff\xe5\xd0\xb1\xf4\xc9\x94\xa8\x53\x67\x00\x00\x00\x00\x00\x00"

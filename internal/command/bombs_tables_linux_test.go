@@ -238,7 +238,6 @@ func heapParts() (segments, mib []byte) {
 // those for which it has debug information.
 func heapAddress(i uint64) uint64 { return 0x555555554000 + 0x8a3e1 + i%0x66a }
 
-// heapDump returns a raw heap profile of version 5.
 func heapDump(segments, mibs, stacks []byte) []byte {
 	le := binary.LittleEndian
 	numMIBs, numStacks := 0, 0

@@ -162,7 +162,6 @@ func (n *testNode) runPod(t *testing.T, name string, pod any) {
 	n.k.patchStatus(t, name, status)
 }
 
-// at returns a field of nested objects; nil if there is none.
 func at(v any, path ...string) any {
 	for _, name := range path {
 		m, _ := v.(map[string]any)

@@ -145,7 +145,6 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 	return s
 }
 
-// freePorts returns ports that nobody listens on.
 func freePorts(t *testing.T, n int) (ports []int) {
 	for range n {
 		l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -183,7 +182,6 @@ func (s *slurmCluster) run(t *testing.T, dir, name string, args ...string) strin
 	return strings.TrimSpace(string(out))
 }
 
-// await waits for a condition.
 func (s *slurmCluster) await(t *testing.T, ready func() bool) {
 	t.Helper()
 	for until := time.Now().Add(3 * time.Minute); !ready(); time.Sleep(100 * time.Millisecond) {

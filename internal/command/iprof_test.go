@@ -14,7 +14,6 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// compileJava compiles sources with javac and packs the classes into a jar.
 func compileJava(t *testing.T, jar string, sources ...string) {
 	t.Helper()
 	classes := t.TempDir()

@@ -45,7 +45,6 @@ type bucket struct{ store.Store }
 
 func (b bucket) URL(key string) string { return "test://" + b.Store.URL(key) }
 
-// runProfuse runs a command line in this process.
 func runProfuse(ctx context.Context, args ...string) (stdout, stderr string, code int) {
 	var out, diag bytes.Buffer
 	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }, Stores: store.NewAccess(ctx, nil)}
@@ -63,7 +62,6 @@ func profuse(t testing.TB, args ...string) string {
 	return stdout
 }
 
-// wantSame compares two files.
 func wantSame(t *testing.T, got, want string) {
 	t.Helper()
 	if a, b := oracle.ReadFile(t, got), oracle.ReadFile(t, want); !bytes.Equal(a, b) {

@@ -71,7 +71,6 @@ func (h *heapSums) add(t testing.TB, file string, weight uint64) {
 	end()
 }
 
-// equal compares two.
 func (h *heapSums) equal(t *testing.T, want *heapSums) {
 	t.Helper()
 	if len(want.fields) < 40 || len(want.calls) < 8 {

@@ -98,7 +98,6 @@ func (m *mergeTree) write(name string, files, options []string) {
 	profuse(m.t, slices.Concat([]string{"merge", "-q", "-o", name}, options, files)...)
 }
 
-// merge returns the bytes of the merge of files.
 func (m *mergeTree) merge(files, options []string) []byte {
 	m.t.Helper()
 	name := filepath.Join(m.dir, "result"+m.suffix)

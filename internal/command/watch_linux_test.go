@@ -95,12 +95,10 @@ func (f *farm) land() {
 	f.n++
 }
 
-// watch returns the command that watches.
 func (f *farm) watch(options ...string) *exec.Cmd {
 	return exec.Command("profuse", append([]string{"watch", f.in, "-o", f.out}, options...)...)
 }
 
-// drain lets a run come to its end.
 func (f *farm) drain(options ...string) (log string) {
 	f.t.Helper()
 	log, err := combined(f.watch(append(options, "--once")...))
@@ -115,7 +113,6 @@ func combined(cmd *exec.Cmd) (string, error) {
 	return string(out), err
 }
 
-// counts returns all counters of a profile, by function and hash.
 func counts(t *testing.T, path string) map[string][]uint64 {
 	t.Helper()
 	data := oracle.ReadFile(t, path)
@@ -141,7 +138,6 @@ func (f *farm) check() {
 	}
 }
 
-// landed returns how many files are in a folder and below it.
 func landed(t *testing.T, dir string) int {
 	t.Helper()
 	ins := oracle.Must(inputs.Expand([]string{dir}, inputs.Options{}))(t)
@@ -263,7 +259,6 @@ func inode(path string) uint64 {
 	return uint64(st.Ino) ^ uint64(st.Mtim.Nano())
 }
 
-// start starts a command and returns what it has said so far.
 func (f *farm) start(cmd *exec.Cmd) (log func() string) {
 	f.t.Helper()
 	file, err := os.CreateTemp(f.dir, "log")
@@ -281,7 +276,6 @@ func (f *farm) start(cmd *exec.Cmd) (log func() string) {
 	}
 }
 
-// await waits for something to become true.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -423,7 +417,6 @@ func TestWatchFamilies(t *testing.T) {
 	}
 }
 
-// readOutput finds the output whole, if there is one.
 func (f *farm) readOutput() {
 	data, err := os.ReadFile(f.out)
 	if err != nil {

@@ -92,7 +92,6 @@ func (e edges) add(callee string, from int64, calls uint64) {
 	e[callee][from] += calls
 }
 
-// noted are the edges that the program printed.
 func noted(t *testing.T, printed string) edges {
 	t.Helper()
 	out := edges{}
@@ -135,7 +134,6 @@ func profiled(t *testing.T, p *mip.Profile, anchor string) edges {
 // is looked at, and one in longest in the end.
 const exact, longest = 64, 256
 
-// wantEdges compares edges with what the program noted of itself.
 func wantEdges(t *testing.T, want, got edges) {
 	t.Helper()
 	for callee, from := range want {

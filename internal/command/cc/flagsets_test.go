@@ -44,7 +44,6 @@ var flagSets = []struct {
 	{"output", words(`-O2 -pipe / -O2 -MD / -O2 -save-temps=obj / -O2 -fstack-usage / -O2 -ftime-report / -O2 -Wall -Wextra -Werror`)},
 }
 
-// words cuts a list at slashes.
 func words(list string) []string {
 	return strings.Split(strings.Join(strings.Fields(list), " "), " / ")
 }
@@ -126,7 +125,6 @@ func TestFlagSets(t *testing.T) {
 	}
 }
 
-// rowOf returns the row of a set of flags in the table.
 func rowOf(document, flags string) string {
 	_, row, _ := strings.Cut(document, "\n| `"+flags+"` | ")
 	row, _, found := strings.Cut(row, "\n")
@@ -200,7 +198,6 @@ func sentence(stderr, mark string) string {
 	return line
 }
 
-// flagTable writes the document.
 func flagTable(compilers []string, results map[string]string) []byte {
 	var table strings.Builder
 	worked, refused, tried := map[string]int{}, map[string]int{}, map[string]int{}

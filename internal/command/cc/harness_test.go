@@ -91,7 +91,6 @@ func (b *bench) read(name string) []byte {
 	return oracle.ReadFile(b.t, b.path(name))
 }
 
-// elf opens an ELF file of the bench.
 func (b *bench) elf(name string) *elf.File {
 	b.t.Helper()
 	return oracle.Must(elf.NewFile(bytes.NewReader(b.read(name))))(b.t)
@@ -115,7 +114,6 @@ func (b *bench) exec(env []string, argv ...string) result {
 	return result{out.String(), diag.String(), cmd.ProcessState.ExitCode()}
 }
 
-// cc runs the driver in front of a compiler.
 func (b *bench) cc(argv ...string) result {
 	b.t.Helper()
 	return b.exec(nil, append([]string{b.self, "--"}, argv...)...)
@@ -128,7 +126,6 @@ func (b *bench) build(argv ...string) {
 	b.noTemporaries()
 }
 
-// noTemporaries checks that the driver has cleaned up.
 func (b *bench) noTemporaries() {
 	b.t.Helper()
 	for _, e := range b.env {
@@ -140,7 +137,6 @@ func (b *bench) noTemporaries() {
 	}
 }
 
-// run runs a program that has to succeed and returns what it prints.
 func (b *bench) run(env []string, argv ...string) string {
 	b.t.Helper()
 	argv[0] = b.path(argv[0])
@@ -202,7 +198,6 @@ func lldTools(t testing.TB) string {
 	return dir
 }
 
-// calls returns the number of calls of each function of the profile.
 func calls(p *mip.Profile) map[string]uint64 {
 	m := map[string]uint64{}
 	for i := range p.Functions {
@@ -211,7 +206,6 @@ func calls(p *mip.Profile) map[string]uint64 {
 	return m
 }
 
-// wantCalls checks the numbers of calls of some functions.
 func (b *bench) wantCalls(p *mip.Profile, want map[string]uint64) {
 	b.t.Helper()
 	got := calls(p)
@@ -222,7 +216,6 @@ func (b *bench) wantCalls(p *mip.Profile, want map[string]uint64) {
 	}
 }
 
-// files lists what is in the bench's folder.
 func (b *bench) files(pattern string) []string {
 	b.t.Helper()
 	names := oracle.Must(filepath.Glob(b.path(pattern)))(b.t)

@@ -139,7 +139,6 @@ func TestLTO(t *testing.T) {
 	}
 }
 
-// check builds in all ways and compares.
 func (b *ltoBuild) check() {
 	b.t.Helper()
 	b.build("plain")
@@ -188,7 +187,6 @@ func (b *ltoBuild) check() {
 	}
 }
 
-// needed returns the libraries that a program loads.
 func (b *bench) needed(program string) []string {
 	b.t.Helper()
 	return oracle.Must(b.elf(program).ImportedLibraries())(b.t)

@@ -98,7 +98,6 @@ func TestMachOImages(t *testing.T) {
 	}
 }
 
-// llvm runs a tool of LLVM on an image.
 func (b *bench) llvm(tool string, args ...string) string {
 	b.t.Helper()
 	r := b.exec(nil, append([]string{"llvm-" + tool + "-22"}, args...)...)
@@ -147,7 +146,6 @@ func (b *bench) checkMachO(image string, functions ...string) *mip.Profile {
 	return p
 }
 
-// machOSymbols returns the addresses that llvm-nm prints.
 func (b *bench) machOSymbols(image string) map[string]uint64 {
 	b.t.Helper()
 	symbols := map[string]uint64{}
@@ -161,7 +159,6 @@ func (b *bench) machOSymbols(image string) map[string]uint64 {
 	return symbols
 }
 
-// section returns the bytes of a section as llvm-objdump prints them.
 func (b *bench) section(image, name string) (data []byte) {
 	b.t.Helper()
 	const groups = 36 // columns of four groups of bytes

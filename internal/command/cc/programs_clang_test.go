@@ -79,7 +79,6 @@ func (b *bench) wantHeader(cc, name string) {
 	b.t.Skip(oracle.Missing + name)
 }
 
-// symbols returns the names in the symbol table of an image.
 func (b *bench) symbols(image string) map[string]bool {
 	b.t.Helper()
 	symbols := oracle.Must(b.elf(image).Symbols())(b.t)

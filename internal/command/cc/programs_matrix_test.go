@@ -126,7 +126,6 @@ func (m *matrixBuild) link(args ...string) {
 	m.build(slices.Concat([]string{m.cxx}, m.flags, []string{"-pthread"}, args)...)
 }
 
-// program links all objects and runs the result.
 func (m *matrixBuild) program(name string, flags ...string) {
 	m.t.Helper()
 	m.link(append(flags, "main.o", "lib.o", "matrix.o", "-o", name)...)
@@ -151,7 +150,6 @@ func (m *matrixBuild) library() {
 	m.check("libmatrix.so", m.profile("libmatrix.so", fmt.Sprintf("%04x.raw", guid.LinkUnit("libmatrix.so")&0xffff)))
 }
 
-// run runs a program and checks what it prints.
 func (m *matrixBuild) run(name string, env ...string) {
 	m.t.Helper()
 	got := m.exec(append([]string{"LLVM_MIP_PROFILE_FILENAME=" + name + ".raw"}, env...), m.path(name))

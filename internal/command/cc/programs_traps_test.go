@@ -47,7 +47,6 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// elfSection returns the bytes of a section of an image.
 func (b *bench) elfSection(image, name string) []byte {
 	b.t.Helper()
 	s := b.elf(image).Section(name)

@@ -152,7 +152,6 @@ func (b *bench) walked(image string, mode int, cold map[string]bool) string {
 	return out.String()
 }
 
-// checkColdLines asks for the source lines of cold parts.
 func (b *bench) checkColdLines(t *testing.T, image string) {
 	t.Helper()
 	addr2line := oracle.Tool(t, "addr2line")

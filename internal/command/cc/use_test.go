@@ -41,7 +41,6 @@ int main(int argc, char **argv) {
 }
 `
 
-// writeProfile writes a merged profile of the image's runs.
 func (b *bench) writeProfile(name string, p *mip.Profile) {
 	b.t.Helper()
 	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
@@ -81,7 +80,6 @@ func (b *bench) places(image string) map[string]place {
 	return m
 }
 
-// wantOrder checks that functions follow each other in memory.
 func wantOrder(t testing.TB, places map[string]place, names ...string) {
 	t.Helper()
 	for i, n := range names {
@@ -152,7 +150,6 @@ func TestUsePlacesFunctions(t *testing.T) {
 	})
 }
 
-// code returns the code of an image.
 func (b *bench) code(image string) (code []byte) {
 	b.t.Helper()
 	for _, s := range b.elf(image).Sections {

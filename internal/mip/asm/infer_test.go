@@ -67,7 +67,6 @@ func walk(r *rand.Rand, blocks []Block, fragment bool, covered []bool) {
 	}
 }
 
-// onCycle reports whether b can reach itself.
 func onCycle(blocks []Block, b int32) bool {
 	seen := make([]bool, len(blocks))
 	work := slices.Clone(blocks[b].Succs)
@@ -112,7 +111,6 @@ func resolve(t *testing.T, formula [][]int32, covered []bool) []bool {
 	return out
 }
 
-// check compares the inferred coverage with the true one.
 func check(t *testing.T, g []Block, fragment bool, formula [][]int32, covered []bool) {
 	t.Helper()
 	bytes := slices.Clone(covered)

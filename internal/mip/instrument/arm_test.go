@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// armFunction is the text of a function in ARM code, or Thumb code.
 func armFunction(thumb bool, body ...string) string {
 	set := "\t.arm\n"
 	if thumb {

@@ -73,7 +73,6 @@ func (tc toolchain) assembly(t testing.TB, source string, flags ...string) []byt
 	})
 }
 
-// target returns what the compiler compiles for.
 func (tc toolchain) target(t testing.TB) asm.Target {
 	t.Helper()
 	args := append(slices.Clone(tc.flags), "-dumpmachine")
@@ -81,7 +80,6 @@ func (tc toolchain) target(t testing.TB) asm.Target {
 	return oracle.Must(asm.ParseTriple(strings.TrimSpace(triple)))(t)
 }
 
-// rewrite instruments what the compiler has printed.
 func (tc toolchain) rewrite(t testing.TB, text []byte, opt instrument.Options) ([]byte, []instrument.FunctionReport) {
 	t.Helper()
 	opt.Target = tc.target(t)
@@ -114,7 +112,6 @@ func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *bui
 	})
 }
 
-// link assembles the texts and links them.
 func (tc toolchain) link(t testing.TB, texts [][]byte, args ...string) (exe string) {
 	t.Helper()
 	link, args := tc.linker, append(tc.assemble(t, texts), args...)
@@ -140,7 +137,6 @@ func (tc toolchain) assemble(t testing.TB, texts [][]byte) (objects []string) {
 	return objects
 }
 
-// runtime returns the runtime as an object.
 func (tc toolchain) runtime(t testing.TB, p mip.ProfileType) string {
 	t.Helper()
 	options := runtime.Options{Coverage: p.Has(coverage)}
@@ -160,7 +156,6 @@ type ran struct {
 	raw  []byte
 }
 
-// exec runs the program.
 func (tc toolchain) exec(t testing.TB, exe string, args ...string) *ran {
 	t.Helper()
 	argv := slices.Concat(tc.emu, []string{exe}, args)
@@ -201,7 +196,6 @@ func readMap(t testing.TB, exe string) *mip.Profile {
 	return oracle.Must(mip.Read(exe, m, nil))(t)
 }
 
-// expand fills in the inferred blocks.
 func expand(t testing.TB, exe string, p *mip.Profile) *mip.Profile {
 	t.Helper()
 	f := oracle.Must(elf.Open(exe))(t)
@@ -225,7 +219,6 @@ func cxx(cc string) string {
 	return strings.Replace(strings.Replace(cc, "clang", "clang++", 1), "gcc", "g++", 1)
 }
 
-// symbolNames returns the names in the symbol table.
 func symbolNames(t testing.TB, exe string) (names []string) {
 	t.Helper()
 	f := oracle.Must(elf.Open(exe))(t)

@@ -43,7 +43,6 @@ type machO struct {
 	lld, arch string
 }
 
-// instrumented returns the objects of a program.
 func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r []instrument.FunctionReport) {
 	t.Helper()
 	text, r = m.rewrite(t, text, instrument.Options{Profile: profile})

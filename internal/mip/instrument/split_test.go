@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// buildUsed builds the program laid out by a profile.
 func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (exe string, reports [][]instrument.FunctionUse) {
 	t.Helper()
 	evidence := instrument.NewEvidence(profile)
