@@ -347,7 +347,6 @@ func zstdOf(data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// largeMembers are an archive of n raw profiles of 200 MB of zeros.
 func largeMembers(n int) (parts []again) {
 	for i := range n {
 		var header bytes.Buffer

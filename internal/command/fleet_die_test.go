@@ -80,7 +80,6 @@ type mortal struct {
 	left int // moments before and after operations, until it dies
 }
 
-// run runs a command of profuse, and returns what it says if it fails.
 func (m *mortal) run(t *testing.T, args ...string) string {
 	t.Helper()
 	stores := store.NewAccess(t.Context(), store.Drivers{"die": func(context.Context, *url.URL) (store.Store, error) { return m, nil }})

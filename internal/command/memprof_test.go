@@ -30,7 +30,6 @@ func newHeapSums() *heapSums {
 
 var yamlFrame = regexp.MustCompile(`\{ Function: (0x[0-9a-f]+), LineOffset: (\d+), Column: (\d+), IsInlineFrame: (true|false) \}`)
 
-// add adds an indexed profile, as llvm-profdata shows it, weight times.
 func (h *heapSums) add(t testing.TB, file string, weight uint64) {
 	t.Helper()
 	stdout, stderr, code := oracle.Run(t, oracle.LLVM(t, 22), "show", "--memory", file)

@@ -44,7 +44,6 @@ func newFarm(t *testing.T) *farm {
 	return f
 }
 
-// newFarmOf returns a farm in which copies of files land.
 func newFarmOf(t *testing.T, out string, files ...string) *farm {
 	t.Helper()
 	f := &farm{t: t, dir: t.TempDir(), ext: filepath.Ext(files[0])}

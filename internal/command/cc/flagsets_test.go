@@ -191,7 +191,6 @@ func tryFlags(t *testing.T, cc, flags string) string {
 	return "works" + first
 }
 
-// sentence returns what profuse cc says after a mark.
 func sentence(stderr, mark string) string {
 	_, line, _ := strings.Cut(stderr, "profuse cc: "+mark)
 	line, _, _ = strings.Cut(line, "\n")

@@ -143,7 +143,6 @@ func (b *bench) run(env []string, argv ...string) string {
 	return b.succeeds(env, argv...)
 }
 
-// profile merges raw profiles with the map of the image.
 func (b *bench) profile(image string, raws ...string) *mip.Profile {
 	b.t.Helper()
 	return b.merge(image, func(w profile.Warning) { b.t.Errorf("merging: %v", w) }, raws...)
@@ -162,7 +161,6 @@ func (b *bench) merge(image string, warn func(profile.Warning), raws ...string) 
 	return merger.Profile()
 }
 
-// prints checks what a program that has to succeed prints.
 func (b *bench) prints(want string, env []string, argv ...string) {
 	b.t.Helper()
 	if got := b.run(env, argv...); got != want {

@@ -139,7 +139,6 @@ func (m *matrixBuild) program(name string, flags ...string) {
 	}
 }
 
-// library links a program with the rest in a library.
 func (m *matrixBuild) library() {
 	m.t.Helper()
 	m.link("-shared", "lib.o", "matrix.o", "-Wl,-z,text", "-o", "libmatrix.so")

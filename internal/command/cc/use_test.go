@@ -93,7 +93,6 @@ func wantOrder(t testing.TB, places map[string]place, names ...string) {
 	}
 }
 
-// linkers returns the arguments that choose each linker for the compiler.
 func linkers(t *testing.T) map[string][]string {
 	t.Helper()
 	return map[string][]string{

@@ -62,7 +62,6 @@ func testdata(t testing.TB, name string) string {
 	return oracle.Must(filepath.Abs(filepath.Join("testdata", name)))(t)
 }
 
-// assembly returns what the compiler prints for a source file of testdata.
 func (tc toolchain) assembly(t testing.TB, source string, flags ...string) []byte {
 	t.Helper()
 	args := slices.Concat(tc.flags, flags, []string{"-S", testdata(t, source), "-o"})
@@ -88,7 +87,6 @@ func (tc toolchain) rewrite(t testing.TB, text []byte, opt instrument.Options) (
 	return text, report
 }
 
-// build builds the program, instrumented unless opt is nil.
 func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *built {
 	t.Helper()
 	return programs.get(fmt.Sprintf("%q %q %+v", tc, p, opt), func() *built {
