@@ -113,8 +113,7 @@ func loadSchemas(t testing.TB) schemaSays {
 	says := schemaSays{}
 	c := jsonschema.NewCompiler()
 	for _, v := range []string{"1.0.0", "1.1.0"} {
-		s, err := c.Compile(filepath.Join("testdata", "schema-"+v+".json"))
-		must(t, err)
+		s := oracle.Must(c.Compile(filepath.Join("testdata", "schema-"+v+".json")))(t)
 		says[v] = s
 	}
 	return says
@@ -196,7 +195,7 @@ func mutateValue(t testing.TB, rng *rand.Rand, data []byte) []byte {
 	var doc any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	must(t, dec.Decode(&doc))
+	oracle.NoError(t, dec.Decode(&doc))
 	others := []any{
 		nil, true, "x", "1:0", "0:0", "1:-6<2:0", "01:0", "1:00", "1:-0", "1:0<", "", json.Number("-1"), json.Number("1.5"), json.Number("99999999999"),
 		[]any{},
@@ -240,9 +239,7 @@ func mutateValue(t testing.TB, rng *rand.Rand, data []byte) []byte {
 		}
 		return others[rng.IntN(len(others))]
 	}
-	out, err := json.Marshal(change(doc))
-	must(t, err)
-	return out
+	return oracle.Must(json.Marshal(change(doc)))(t)
 }
 
 func TestSamplesAndSchema(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func viewLines(v profile.View) (lines []string) {
@@ -148,7 +149,7 @@ func TestViewAllocates(t *testing.T) {
 	samples := &p.Sections[Samples]
 	ctx := append([]Frame(nil), samples.Context(0)...)
 	for range 10_000 {
-		must(t, samples.add(ctx, 1))
+		oracle.NoError(t, samples.add(ctx, 1))
 	}
 	v := p.View("", ViewOptions{})
 	walk := func() {
@@ -165,8 +166,7 @@ func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})
 	for _, table := range []string{profile.FunctionSet, "samples", "calls", "branches", "receivers", "locks"} {
-		r, err := compare.Views(a, b, compare.Options{Table: table})
-		must(t, err)
+		r := oracle.Must(compare.Views(a, b, compare.Options{Table: table}))(t)
 		if r.Overlap < 1-1e-9 || len(r.Appeared)+len(r.Disappeared) > 0 || r.Base.Items != r.New.Items {
 			t.Errorf("%s: %+v", table, r)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // otherRun returns another run of the program that p is a profile of: the same
@@ -72,7 +73,7 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 					if err != nil && version < 8 {
 						t.Skip("not for old versions:", err) // of those that follow
 					}
-					must(t, err)
+					oracle.NoError(t, err)
 					inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 				}
 				saturates := seed == 3 && tc.most > 1000
@@ -191,7 +192,7 @@ func TestNameCache(t *testing.T) {
 	var first []*nameList
 	for range 2 {
 		var lists []*nameList
-		must(t, k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }))
+		oracle.NoError(t, k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }))
 		if len(lists) != 3 || lists[0] != lists[2] || lists[0] == lists[1] ||
 			fmt.Sprint(lists[0].names, lists[1].names) != "[a b] [a c]" || lists[1].refs[1] != NameRef("c") {
 			t.Errorf("lists %v", lists)

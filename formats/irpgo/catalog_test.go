@@ -210,10 +210,9 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 		_, _ = forks[rng.IntN(len(forks))].AddAt(i, uint64(i), r, in.weight) // a damaged input adds nothing
 	}
 	for _, f := range forks {
-		must(t, root.Merge(f))
+		oracle.NoError(t, root.Merge(f))
 	}
-	file := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
-	return file
+	return indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 }
 
 // TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules and in several contexts,
@@ -328,8 +327,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 	}
 	for i, in := range inputs {
 		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
-		added, err := contexts[i%n].Add(r, in.weight)
-		must(t, err)
+		added := oracle.Must(contexts[i%n].Add(r, in.weight))(t)
 		if layouts[i%n][added.Layout] && len(layouts[i%n]) > 1 {
 			known++
 		}
@@ -338,7 +336,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i := n - 1; i > 0; i-- {
-		must(t, contexts[i/2].Merge(contexts[i]))
+		oracle.NoError(t, contexts[i/2].Merge(contexts[i]))
 	}
 	file = indexedBytes(t, contexts[0].Finish().Profile(), IndexedOptions{})
 	return file, warnings, known
@@ -407,10 +405,10 @@ func TestIdleFork(t *testing.T) {
 	add(busy)
 	add(alone)
 	for _, o := range []*Merger{idle, busy, m.Fork()} {
-		must(t, m.Merge(o))
+		oracle.NoError(t, m.Merge(o))
 	}
 	var got, want bytes.Buffer
-	must(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
+	oracle.NoError(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("files differ at byte %d", firstDifference(got.Bytes(), want.Bytes()))
 	}
@@ -419,7 +417,7 @@ func TestIdleFork(t *testing.T) {
 // TestNothingBesideText: profiles without functions take nothing away from a sum in the table.
 func TestNothingBesideText(t *testing.T) {
 	var empty bytes.Buffer
-	must(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
+	oracle.NoError(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
 	some := []byte(":ir\nmain\n1\n1\n7\n")
 	for at := range 4 {
 		m := NewMerger(MergeOptions{})

@@ -17,8 +17,7 @@ func TestCheckIndexedContents(t *testing.T) {
 	}
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
-		b := indexedBytes(t, p, opt)
-		return b
+		return indexedBytes(t, p, opt)
 	}
 	sound := write(&Profile{Variant: IRLevel, Functions: []Function{f("f")}}, IndexedOptions{})
 	for _, c := range []struct {

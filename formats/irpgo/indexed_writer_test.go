@@ -143,15 +143,14 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
+	file := oracle.Must(encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
 			return
 		}
 		lost = append(lost, fe.Field)
-	}})
-	must(t, err)
+	}}))(t)
 	if got, want := strings.Join(lost, ", "), "entry-first+loop-entries+temporal mark, binary ids, bitmaps, vtable values"; got != want {
 		t.Errorf("lost %q, want %q", got, want)
 	}

@@ -36,7 +36,7 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 		}
 	}
 	var b bytes.Buffer
-	must(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
+	oracle.NoError(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
 	return b.String(), warnings
 }
 
@@ -245,16 +245,13 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 				continue
 			}
 			r := openReader(t, strconv.Itoa(i), []byte(in.text), ReaderOptions{})
-			if _, err := forks[w].AddAt(i, uint64(i), r, in.weight); err != nil {
-				t.Fatal(err)
-			}
+			oracle.Must(forks[w].AddAt(i, uint64(i), r, in.weight))(t)
 		}
 	}
 	for _, f := range forks {
-		must(t, root.Merge(f))
+		oracle.NoError(t, root.Merge(f))
 	}
-	out := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
-	return out
+	return indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 }
 
 // TestMergeOrder: without temporal traces and mismatches the order of inputs does not matter either.

@@ -22,7 +22,7 @@ func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, m.WriteIndexed(&b, opt))
+	oracle.NoError(t, m.WriteIndexed(&b, opt))
 	return b.Bytes()
 }
 

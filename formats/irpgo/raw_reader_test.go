@@ -98,7 +98,7 @@ func readAll(t *testing.T, data []byte, opt ReaderOptions) ([]Record, *Reader) {
 	r := openReader(t, "test.profraw", data, opt)
 	var out []Record
 	for rec, err := range r.Records() {
-		must(t, err)
+		oracle.NoError(t, err)
 		out = append(out, *rec)
 	}
 	return out, r
@@ -133,7 +133,7 @@ func TestRawVersions(t *testing.T) {
 			// A second walk gives the same.
 			n := 0
 			for _, err := range r.ReusedRecords() {
-				must(t, err)
+				oracle.NoError(t, err)
 				n++
 			}
 			if n != len(got) {
@@ -238,8 +238,7 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 	for i, data := range inputs {
 		addTo(t, m, openReader(t, fmt.Sprint("input ", i), data, ReaderOptions{}), 1)
 	}
-	out := indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
-	return out
+	return indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
 }
 
 func firstDifference(a, b []byte) int {
@@ -274,7 +273,7 @@ func TestRawConcatenated(t *testing.T) {
 	}
 	again := 0
 	for _, err := range r.ReusedRecords() {
-		must(t, err)
+		oracle.NoError(t, err)
 		again++
 	}
 	if again != len(want) || r.Info.Profiles != 4 || len(r.Info.BinaryIDs) != 7 {

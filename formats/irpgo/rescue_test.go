@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // rescueBuild is a profile of n functions f0, f1, … of two counters, each 10 and 20, with a value site.
@@ -49,8 +50,7 @@ func TestRescueRaw(t *testing.T) {
 	const absurd = 1 << 60
 	layout := newRecordLayout(10, 8, 3)
 	sound := rescueBuild(3).build()
-	p, err := parseRawProfile(sound, 0, false)
-	must(t, err)
+	p := oracle.Must(parseRawProfile(sound, 0, false))(t)
 	record := func(i, off int) int { return int(p.records.off) + i*layout.size + off }
 	counter := func(i int) int { return int(p.counters.off) + 8*i }
 	tests := []struct {
@@ -105,7 +105,7 @@ func TestRescueLimit(t *testing.T) {
 	} {
 		data := rescueBuild(test.functions).build()
 		p, err := parseRawProfile(data, 0, false)
-		must(t, err)
+		oracle.NoError(t, err)
 		for i := range test.damaged {
 			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
 		}

@@ -161,7 +161,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, info, err := readView([]byte(tc.text))
-			must(t, err)
+			oracle.NoError(t, err)
 			v := p.View("x.proftext", info)
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {

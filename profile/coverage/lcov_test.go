@@ -20,9 +20,7 @@ import (
 func tracefile(t *testing.T, v profile.View, opt coverage.WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := coverage.Write(&b, coverage.Collect(v, nil), "lcov", opt); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, coverage.Write(&b, coverage.Collect(v, nil), "lcov", opt))
 	return b.String()
 }
 

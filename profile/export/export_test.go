@@ -72,10 +72,7 @@ func TestGolden(t *testing.T) {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
 			if tc.format == "pprof" {
-				p, err := pprof.ParseData(got)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := oracle.Must(pprof.ParseData(got))(t)
 				got = []byte(p.String())
 			}
 			if tc.format != "json" && tc.format != "speedscope" && len(got) > 0 && got[len(got)-1] != '\n' {
@@ -268,10 +265,7 @@ func TestFormats(t *testing.T) {
 // TestPprofCompressed: pprof files are gzip streams without a time, so that they do not change from day to day.
 func TestPprofCompressed(t *testing.T) {
 	data, _ := written(t, "pprof", javaView(), Options{})
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := oracle.Must(gzip.NewReader(bytes.NewReader(data)))(t)
 	if !z.ModTime.IsZero() || z.Name != "" {
 		t.Errorf("header %+v", z.Header)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // counted is a profile of functions, "name hash calls".
@@ -137,10 +138,7 @@ func TestComparisonOfFixtures(t *testing.T) {
 		{"irpgo/clang22/ir.profraw", "mip/all.mip"},
 	} {
 		a, b := fixture(t, pair[0]), fixture(t, pair[1])
-		r, err := compare.Views(a.view, b.view, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(a.view, b.view, compare.Options{}))(t)
 		body, d, _ := compared(t, a, b)
 		counts := make([]int, len(d.ListTitles))
 		for i := range d.Name {

@@ -25,10 +25,7 @@ func fixtures(t testing.TB) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"*/*.class", "*/*/*.class"} {
-		f, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "classfile", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "classfile", pattern)))(t)
 		files = append(files, f...)
 	}
 	if len(files) != 8 {
@@ -45,11 +42,7 @@ func fixture(t testing.TB, name string) []byte {
 
 func parseFixture(t testing.TB, name string) *Class {
 	t.Helper()
-	c, err := parse(name, fixture(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return oracle.Must(parse(name, fixture(t, name)))(t)
 }
 
 func TestParse(t *testing.T) {
@@ -186,10 +179,7 @@ func TestJavap(t *testing.T) {
 	var want strings.Builder
 	for _, f := range fixtures(t) {
 		data := oracle.ReadFile(t, f)
-		c, err := parse(f, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := oracle.Must(parse(f, data))(t)
 		if c.Flags&accModule != 0 {
 			continue // javap prints what it requires
 		}
@@ -211,9 +201,7 @@ func TestJavac(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	x := NewIndex(Options{Warn: func(w profile.Warning) { t.Error(w) }})
-	if err := x.Add(dir); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, x.Add(dir))
 	var files []string
 	var got strings.Builder
 	for c := range x.Classes() {

@@ -20,10 +20,7 @@ func fixtureFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)
 	for _, pattern := range []string{"symbolize/fixtures/*", "mip/*.elf", "correlate/*.elf"} {
-		paths, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", pattern)))(t)
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
 			if err == nil && IsImage(data) {
@@ -106,22 +103,13 @@ func TestAgainstStandard(t *testing.T) {
 			archs = []string{"x86_64", "arm64"}
 		}
 		for _, arch := range archs {
-			im, err := Parse(name, data, arch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			im := oracle.Must(Parse(name, data, arch))(t)
 			var want outline
 			if im.Format == ELF {
-				f, err := elf.NewFile(bytes.NewReader(im.data))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := oracle.Must(elf.NewFile(bytes.NewReader(im.data)))(t)
 				want = elfOutline(f, len(im.data))
 			} else {
-				f, err := macho.NewFile(bytes.NewReader(im.data))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := oracle.Must(macho.NewFile(bytes.NewReader(im.data)))(t)
 				want = machOOutline(f)
 			}
 			kinds[im.Kind]++
@@ -198,10 +186,7 @@ func TestLongNames(t *testing.T) {
 		binary.LittleEndian.PutUint64(h[24:], 0)
 		binary.LittleEndian.PutUint64(h[32:], uint64(len(data)))
 	}
-	im, err := Parse("x", data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := oracle.Must(Parse("x", data, ""))(t)
 	if got := len(im.Sections[n].Name); got != maxSectionName {
 		t.Errorf("a name of %d bytes", got)
 	}
