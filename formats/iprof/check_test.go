@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/profuse-pgo/profuse/test/oracle"
@@ -100,9 +99,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%s: %v is not at the beginning of an entry", tc.name, f)
 			}
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s:\n%s", tc.name, diff)
-		}
+		oracle.Diff(t, tc.name, tc.want, got)
 	}
 }
 

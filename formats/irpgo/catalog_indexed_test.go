@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -83,12 +82,8 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 				for _, opt := range []MergeOptions{{KeepSymbols: true}, {LLVMCompat: true}} {
 					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
 					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
-					if !bytes.Equal(got, want) {
-						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
-					}
-					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("seed %d, %+v: added (-records +catalogs):\n%s", seed, opt, diff)
-					}
+					sameBytes(t, got, want, "seed %d, %+v", seed, opt)
+					oracle.Diff(t, fmt.Sprintf("seed %d, %+v: added (-records +catalogs)", seed, opt), wantAdded, gotAdded)
 					if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && seed != 3 {
 						t.Errorf("seed %d, %+v: warnings (-records +catalogs):\n%s", seed, opt, diff)
 					}
@@ -119,9 +114,7 @@ func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 	}
 	rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
 	want, _, _, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
-	if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
-		t.Fatalf("forked: files differ at byte %d", firstDifference(got, want))
-	}
+	sameBytes(t, mergeForked(t, rng, inputs), want, "forked")
 }
 
 // TestIndexedCatalogNotTrusted flips every bit of a third run: what its catalog

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
@@ -134,16 +132,10 @@ func TestCatalogsEqualRecords(t *testing.T) {
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
 					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
 					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
-					if !bytes.Equal(got, want) {
-						t.Fatalf("%+v, round %d: files differ at byte %d", opt, round, firstDifference(got, want))
-					}
-					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("%+v: added (-records +catalogs):\n%s", opt, diff)
-					}
+					sameBytes(t, got, want, "%+v, round %d", opt, round)
+					oracle.Diff(t, fmt.Sprintf("%+v: added (-records +catalogs)", opt), wantAdded, gotAdded)
 					if round != 4 {
-						if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
-						}
+						oracle.Diff(t, fmt.Sprintf("%+v: warnings (-records +catalogs)", opt), wantWarn, gotWarn)
 					}
 					// Before version 8 counter pointers are absolute: no catalog is kept, and LLVM's rules need one
 					// that is. Inputs that might saturate are added record by record.
@@ -196,9 +188,7 @@ func TestCatalogsMixed(t *testing.T) {
 		if got, _, _, _ := mergeWeighted(t, MergeOptions{LLVMCompat: true}, false, inputs); !bytes.Equal(got, compatWant) {
 			t.Fatalf("seed %d, compatible: files differ at byte %d", seed, firstDifference(got, compatWant))
 		}
-		if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
-			t.Fatalf("seed %d, forked: files differ at byte %d", seed, firstDifference(got, want))
-		}
+		sameBytes(t, mergeForked(t, rng, inputs), want, "seed %d, forked", seed)
 	}
 }
 
@@ -256,12 +246,8 @@ func TestContextsEqualRecords(t *testing.T) {
 		for _, n := range []int{1, 2, 5} {
 			want, wantWarn, _ := mergeContexts(t, n, true, inputs)
 			got, gotWarn, known := mergeContexts(t, n, false, inputs)
-			if !bytes.Equal(got, want) {
-				t.Fatalf("seed %d, %d contexts: files differ at byte %d", seed, n, firstDifference(got, want))
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("seed %d, %d contexts: warnings (-records +catalogs):\n%s", seed, n, diff)
-			}
+			sameBytes(t, got, want, "seed %d, %d contexts", seed, n)
+			oracle.Diff(t, fmt.Sprintf("seed %d, %d contexts: warnings (-records +catalogs)", seed, n), wantWarn, gotWarn)
 			again += known
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
@@ -49,9 +47,7 @@ func TestCorrelate(t *testing.T) {
 			var got bytes.Buffer
 			oracle.NoError(t, irpgo.WriteText(&got, p, irpgo.TextOptions{}))
 			want := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("-llvm +profuse:\n%s", diff)
-			}
+			oracle.Diff(t, "-llvm +profuse", string(want), got.String())
 			// Twice, in one file, is twice the counts.
 			twice := oracle.Must(irpgo.Read("raw", append(raw[:len(raw):len(raw)], raw...), opt))(t)
 			for i := range twice.Functions {

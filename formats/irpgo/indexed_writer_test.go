@@ -113,15 +113,11 @@ func TestIndexedRoundTrip(t *testing.T) {
 			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
 			}
-			if diff := cmp.Diff(p.VTableNames, r.Info.VTableNames); diff != "" {
-				t.Error(diff)
-			}
+			oracle.Diff(t, "(-want +got)", p.VTableNames, r.Info.VTableNames)
 			m := NewMerger(MergeOptions{KeepVTableNames: true})
 			addTo(t, m, r, 1)
 			back := m.Finish().Profile()
-			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
-				t.Errorf("text after the round trip (-want +got):\n%s", diff)
-			}
+			oracle.Diff(t, "text after the round trip (-want +got)", string(text), string(textOf(t, back)))
 			if sum := r.Info.Summary; sum == nil || len(sum.Cutoffs) != len(profile.DefaultCutoffs()) {
 				t.Errorf("summary %+v", sum)
 			}

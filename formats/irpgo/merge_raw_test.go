@@ -74,12 +74,8 @@ func TestRelatedPrograms(t *testing.T) {
 		}
 		want, wantAdded, wantWarn, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
 		got, gotAdded, gotWarn, _ := mergeWeighted(t, MergeOptions{}, false, inputs)
-		if !bytes.Equal(got, want) {
-			t.Fatalf("seed %d: files differ at byte %d", seed, firstDifference(got, want))
-		}
-		if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-			t.Errorf("seed %d: added (-records +catalogs):\n%s", seed, diff)
-		}
+		sameBytes(t, got, want, "seed %d", seed)
+		oracle.Diff(t, fmt.Sprintf("seed %d: added (-records +catalogs)", seed), wantAdded, gotAdded)
 		if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && !saturates {
 			t.Errorf("seed %d: warnings (-records +catalogs):\n%s", seed, diff)
 		}

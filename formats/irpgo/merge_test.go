@@ -121,12 +121,8 @@ func TestMergeRules(t *testing.T) {
 			tool := oracle.LLVM(t, 22)
 			wantText, wantWarn := llvmMerge(t, tool, tc.inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, tc.inputs)
-			if diff := cmp.Diff(wantText, gotText); diff != "" {
-				t.Errorf("compatible merge (-llvm +profuse):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("warnings (-llvm +profuse):\n%s", diff)
-			}
+			oracle.Diff(t, "compatible merge (-llvm +profuse)", wantText, gotText)
+			oracle.Diff(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 			gotText, gotWarn = mergeTexts(t, MergeOptions{}, tc.inputs)
 			same := gotText == wantText && slices.Equal(gotWarn, wantWarn)
 			if same != (tc.exact == "") {
@@ -145,12 +141,8 @@ func TestMergeRandomAgainstLLVM(t *testing.T) {
 			inputs := relatedInputs(t, rand.New(rand.NewPCG(seed, 9)), 6, true)
 			wantText, wantWarn := llvmMerge(t, tool, inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, inputs)
-			if diff := cmp.Diff(wantText, gotText); diff != "" {
-				t.Errorf("text (-llvm +profuse):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("warnings (-llvm +profuse):\n%s", diff)
-			}
+			oracle.Diff(t, "text (-llvm +profuse)", wantText, gotText)
+			oracle.Diff(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 		})
 	}
 }
@@ -224,9 +216,7 @@ func TestMergeGrouping(t *testing.T) {
 			for i := range deal {
 				deal[i] = rng.IntN(workers)
 			}
-			if got := mergeGrouped(t, inputs, deal, workers); !bytes.Equal(got, want) {
-				t.Fatalf("seed %d: dealt %v: files differ at byte %d", seed, deal, firstDifference(got, want))
-			}
+			sameBytes(t, mergeGrouped(t, inputs, deal, workers), want, "seed %d, dealt %v", seed, deal)
 		}
 	}
 }
@@ -273,9 +263,7 @@ func TestMergeOrder(t *testing.T) {
 	want := mergeGrouped(t, inputs, make([]int, 5), 1)
 	for range 10 {
 		rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
-		if got := mergeGrouped(t, inputs, make([]int, 5), 1); !bytes.Equal(got, want) {
-			t.Fatalf("files differ at byte %d", firstDifference(got, want))
-		}
+		sameBytes(t, mergeGrouped(t, inputs, make([]int, 5), 1), want, "shuffled")
 	}
 }
 
@@ -318,9 +306,7 @@ func TestTraceReservoir(t *testing.T) {
 			fmt.Sprint("--temporal-profile-trace-reservoir-size=", tc.reservoir),
 			fmt.Sprint("--temporal-profile-max-trace-length=", tc.length))
 		got, _ := mergeTexts(t, MergeOptions{LLVMCompat: true, TraceReservoir: tc.reservoir, MaxTraceLength: tc.length}, inputs)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-llvm +profuse):\n%s", tc, diff)
-		}
+		oracle.Diff(t, fmt.Sprintf("%+v (-llvm +profuse)", tc), want, got)
 	}
 }
 

@@ -158,14 +158,10 @@ func TestPartials(t *testing.T) {
 		for range 8 {
 			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			part := p.partial(all)
-			if !bytes.Equal(part, wantPartial) {
-				t.Fatalf("seed %d: partials differ at byte %d", seed, firstDifference(part, wantPartial))
-			}
+			sameBytes(t, part, wantPartial, "seed %d, partial", seed)
 			m := p.merger()
 			p.sum(m, part)
-			if got := p.result(m); !bytes.Equal(got, want) {
-				t.Fatalf("seed %d: files differ at byte %d", seed, firstDifference(got, want))
-			}
+			sameBytes(t, p.result(m), want, "seed %d", seed)
 		}
 	}
 	if lossy < 25 {
@@ -247,9 +243,7 @@ func FuzzReadPartial(f *testing.F) {
 		once := p.write(m)
 		m = NewMerger(MergeOptions{KeepVTableNames: true, KeepSymbols: true})
 		p.sum(m, once)
-		if twice := p.write(m); !bytes.Equal(twice, once) {
-			t.Fatalf("written twice: differs at byte %d", firstDifference(twice, once))
-		}
+		sameBytes(t, p.write(m), once, "written twice")
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
@@ -87,9 +86,7 @@ func TestGolden(t *testing.T) {
 				oracle.WriteFile(t, path, got)
 			}
 			want := oracle.ReadFile(t, path)
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Error(diff)
-			}
+			oracle.Diff(t, "(-want +got)", string(want), string(got))
 		})
 	}
 }

@@ -174,9 +174,7 @@ func TestArrange(t *testing.T) {
 	}
 	// In the order that it has, nothing changes.
 	same, _ := im.Arrange(nil)
-	if diff := cmp.Diff(before, score(same)); diff != "" {
-		t.Error(diff)
-	}
+	oracle.Diff(t, "(-want +got)", before, score(same))
 }
 
 // TestImageOfHostileSymbols: sizes that cannot be are not believed.

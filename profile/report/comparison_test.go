@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
 	"github.com/profuse-pgo/profuse/test/oracle"
@@ -62,9 +60,7 @@ func TestComparison(t *testing.T) {
 		"fresh":   "0 0 absent→never ran New",
 		"changes": "300 300 hot→hot Control flow changed",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	oracle.Diff(t, "rows (-want +got)", want, got)
 	if order[0] != "idle" || order[1] != "cools" {
 		t.Errorf("order %v", order)
 	}

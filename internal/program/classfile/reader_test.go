@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
@@ -186,9 +184,7 @@ func TestJavap(t *testing.T) {
 		files = append(files, f)
 		want.WriteString(describe(c))
 	}
-	if diff := cmp.Diff(javap(t, files), want.String()); diff != "" {
-		t.Errorf("(-javap +read):\n%s", diff)
-	}
+	oracle.Diff(t, "(-javap +read)", javap(t, files), want.String())
 }
 
 // TestJavac compiles the sources of the fixtures that every javac takes, and
@@ -211,9 +207,7 @@ func TestJavac(t *testing.T) {
 	if len(files) != 2 {
 		t.Errorf("%d classes", len(files))
 	}
-	if diff := cmp.Diff(javap(t, files), got.String()); diff != "" {
-		t.Errorf("(-javap +read):\n%s", diff)
-	}
+	oracle.Diff(t, "(-javap +read)", javap(t, files), got.String())
 	m, ok := x.Method("sample.Plain$Inner", "pick", []string{"[Ljava.lang.String;", "boolean"}, "java.lang.String")
 	if line, hasLine := m.Line(0); !ok || !hasLine || line != 31 {
 		t.Errorf("line %d of %+v", line, m)

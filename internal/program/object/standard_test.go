@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"debug/macho"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,9 +118,7 @@ func TestAgainstStandard(t *testing.T) {
 			if im.Format == MachO && got.Kind == Shared && want.Kind == Executable {
 				want.Kind = Shared // a PIE
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Section{})); diff != "" {
-				t.Errorf("%s %s: (-want +got)\n%s", name, arch, diff)
-			}
+			oracle.Diff(t, fmt.Sprintf("%s %s: (-want +got)", name, arch), want, got, cmp.AllowUnexported(Section{}))
 		}
 	}
 	if kinds[Object] == 0 || kinds[Executable] == 0 || kinds[PIE] == 0 || kinds[Shared] == 0 {
