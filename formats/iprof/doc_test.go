@@ -1,6 +1,7 @@
 package iprof
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestDocumentFib(t *testing.T) {
 			{"java.lang.Object.method6886:9<java.lang.Object.method6882:23", []int64{1322, 2, 2280, 60, 3660, 56}},
 		},
 	} {
-		oracle.Diff(t, k, want, entries(k))
+		oracle.Diff(t, fmt.Sprint(k), want, entries(k))
 	}
 
 	locks := &p.Sections[Monitors]

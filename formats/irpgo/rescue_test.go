@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,7 +126,7 @@ func TestRescueLimit(t *testing.T) {
 // TestRescueIndexed leaves a damaged function of an indexed profile out.
 func TestRescueIndexed(t *testing.T) {
 	data := mergeBytes(t, 13, rescueBuild(3).build())
-	at := bytesIndex(data, "f1")
+	at := bytes.Index(data, []byte("f1"))
 	data[at] = 'g' // now its hash is that of another name
 	if _, _, err := readRescued(t, data, ReaderOptions{}); err == nil {
 		t.Error("read without rescue")
@@ -135,8 +136,6 @@ func TestRescueIndexed(t *testing.T) {
 		t.Errorf("%v, %q, %v", got, said, err)
 	}
 }
-
-func bytesIndex(d []byte, s string) int { return strings.Index(string(d), s) }
 
 // FuzzMergeDamaged merges anything between two sound profiles: what is refused
 // leaves no trace, and what is rescued brings no absurd counters.

@@ -54,7 +54,7 @@ func TestLinkers(t *testing.T) {
 		t.Run(string(c.linker), func(t *testing.T) {
 			ld := oracle.Tool(t, c.tools...)
 			dir := t.TempDir()
-			compile(t, cc, dir)
+			compileSource(t, cc, dir, source, "-target", "x86_64-linux-gnu")
 			writeOrder(t, dir, c.linker, append(slices.Clone(wanted), "no_such_function"))
 			if c.linker == "lld" { // it warns of what does not exist
 				writeOrder(t, dir, c.linker, wanted)
@@ -115,10 +115,6 @@ func TestMoldHasNoOrder(t *testing.T) {
 			t.Errorf("this mold has %s: package layout could write an order for it", option)
 		}
 	}
-}
-
-func compile(t *testing.T, cc, dir string) {
-	compileSource(t, cc, dir, source, "-target", "x86_64-linux-gnu")
 }
 
 func compileSource(t *testing.T, cc, dir, text string, flags ...string) {

@@ -42,7 +42,7 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 			return err
 		}
 		opt := formats.ViewOptions{Programs: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
-		if !exists(opt.Programs[0]) {
+		if _, err := os.Stat(opt.Programs[0]); err != nil {
 			opt.Programs = nil
 		}
 		view, err := formats.View(path, data, opt)
@@ -60,11 +60,6 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 		return nil
 	}))
 	return read
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // TestFlameOfFixtures: the trees of real profiles add up to their stacks.
