@@ -14,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -121,8 +122,8 @@ func TestMergeRules(t *testing.T) {
 			tool := oracle.LLVM(t, 22)
 			wantText, wantWarn := llvmMerge(t, tool, tc.inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, tc.inputs)
-			oracle.Diff(t, "compatible merge (-llvm +profuse)", wantText, gotText)
-			oracle.Diff(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
+			alike.Values(t, "compatible merge (-llvm +profuse)", wantText, gotText)
+			alike.Values(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 			gotText, gotWarn = mergeTexts(t, MergeOptions{}, tc.inputs)
 			same := gotText == wantText && slices.Equal(gotWarn, wantWarn)
 			if same != (tc.exact == "") {
@@ -141,8 +142,8 @@ func TestMergeRandomAgainstLLVM(t *testing.T) {
 			inputs := relatedInputs(t, rand.New(rand.NewPCG(seed, 9)), 6, true)
 			wantText, wantWarn := llvmMerge(t, tool, inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, inputs)
-			oracle.Diff(t, "text (-llvm +profuse)", wantText, gotText)
-			oracle.Diff(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
+			alike.Values(t, "text (-llvm +profuse)", wantText, gotText)
+			alike.Values(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 		})
 	}
 }
@@ -306,7 +307,7 @@ func TestTraceReservoir(t *testing.T) {
 			fmt.Sprint("--temporal-profile-trace-reservoir-size=", tc.reservoir),
 			fmt.Sprint("--temporal-profile-max-trace-length=", tc.length))
 		got, _ := mergeTexts(t, MergeOptions{LLVMCompat: true, TraceReservoir: tc.reservoir, MaxTraceLength: tc.length}, inputs)
-		oracle.Diff(t, fmt.Sprintf("%+v (-llvm +profuse)", tc), want, got)
+		alike.Values(t, fmt.Sprintf("%+v (-llvm +profuse)", tc), want, got)
 	}
 }
 

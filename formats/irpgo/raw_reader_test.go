@@ -15,6 +15,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -110,13 +111,13 @@ func TestRawVersions(t *testing.T) {
 	for _, b := range rawVersions() {
 		t.Run(b.String(), func(t *testing.T) {
 			got, r := readAll(t, b.build(), ReaderOptions{})
-			oracle.Diff(t, "records (-want +got)", b.want(), got, sameRecords)
+			alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 			in := r.Info
 			if in.Version != b.version || in.PointerSize != b.ptr || in.Variant != b.variant ||
 				in.BigEndian != (b.order == binary.AppendByteOrder(binary.BigEndian)) || in.Profiles != 1 {
 				t.Errorf("info = %+v", in)
 			}
-			oracle.Diff(t, "binary ids (-want +got)", b.ids, in.BinaryIDs, sameRecords)
+			alike.Values(t, "binary ids (-want +got)", b.ids, in.BinaryIDs, sameRecords)
 			traces, stream := r.Traces()
 			if b.variant.Has(HasTemporal) {
 				want := []Trace{{1, []uint64{NameRef("main"), NameRef("_ZN3foo3barEv"), NameRef("a.c;helper")}}}
@@ -151,8 +152,8 @@ func TestBinaryIDLengths(t *testing.T) {
 					b.ids = [][]byte{[]byte("a build id of 21 bytes")[:length]}
 				}
 				got, r := readAll(t, b.build(), ReaderOptions{})
-				oracle.Diff(t, fmt.Sprintf("version %d, %d bytes: records (-want +got)", version, length), b.want(), got, sameRecords)
-				oracle.Diff(t, fmt.Sprintf("version %d, %d bytes: binary ids (-want +got)", version, length), b.ids, r.Info.BinaryIDs, sameRecords)
+				alike.Values(t, fmt.Sprintf("version %d, %d bytes: records (-want +got)", version, length), b.want(), got, sameRecords)
+				alike.Values(t, fmt.Sprintf("version %d, %d bytes: binary ids (-want +got)", version, length), b.ids, r.Info.BinaryIDs, sameRecords)
 				if rep := Check("in", b.build()); len(rep.Findings) > 0 {
 					t.Errorf("version %d, %d bytes: %v", version, length, rep.Findings)
 				}
@@ -169,7 +170,7 @@ func TestNamesWithNUL(t *testing.T) {
 		b.funcs[i].name += "\x00"
 	}
 	got, _ := readAll(t, b.build(), ReaderOptions{})
-	oracle.Diff(t, "records (-want +got)", want, got, sameRecords)
+	alike.Values(t, "records (-want +got)", want, got, sameRecords)
 }
 
 // TestCheckRawBuilds: check has nothing to say about what the runtimes of all versions write.
@@ -263,7 +264,7 @@ func TestRawConcatenated(t *testing.T) {
 		want = append(want, x.want()...)
 	}
 	got, r := readAll(t, file, ReaderOptions{})
-	oracle.Diff(t, "records (-want +got)", want, got, sameRecords)
+	alike.Values(t, "records (-want +got)", want, got, sameRecords)
 	if r.Info.Profiles != 4 || r.Info.Variant != a.variant || len(r.Info.BinaryIDs) != 7 {
 		t.Errorf("info = %+v", r.Info)
 	}
@@ -284,7 +285,7 @@ func TestRawRelativeV7(t *testing.T) {
 	data := b.build()
 	data[8] = 7
 	got, _ := readAll(t, data, ReaderOptions{})
-	oracle.Diff(t, "records (-want +got)", b.want(), got, sameRecords)
+	alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 }
 
 // TestRawWin64 covers COFF, whose label differences are 32 bits wide in 64-bit files too.
@@ -299,7 +300,7 @@ func TestRawWin64(t *testing.T) {
 		le.PutUint64(data[at:], uint64(uint32(le.Uint64(data[at:]))))
 	}
 	got, _ := readAll(t, data, ReaderOptions{})
-	oracle.Diff(t, "records (-want +got)", b.want(), got, sameRecords)
+	alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 }
 
 // TestRawUnnamed: a record whose name is not in the file is left out with a

@@ -17,6 +17,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -86,7 +87,7 @@ func TestGolden(t *testing.T) {
 				oracle.WriteFile(t, path, got)
 			}
 			want := oracle.ReadFile(t, path)
-			oracle.Diff(t, "(-want +got)", string(want), string(got))
+			alike.Values(t, "(-want +got)", string(want), string(got))
 		})
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // ReadFile returns the contents of a file.
@@ -45,13 +43,5 @@ func Must[T any](v T, err error) func(testing.TB) T {
 		t.Helper()
 		NoError(t, err)
 		return v
-	}
-}
-
-// Diff reports what differs between two values, if anything does.
-func Diff(t testing.TB, what string, want, got any, options ...cmp.Option) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s:\n%s", what, diff)
 	}
 }
