@@ -56,7 +56,7 @@ func TestDetect(t *testing.T) {
 // Every fixture is what its name says, and the other way round.
 func TestFixtures(t *testing.T) {
 	seen := make(map[formats.Format]int)
-	err := filepath.WalkDir(filepath.Join(oracle.Root(t), "testdata"), func(path string, d fs.DirEntry, err error) error {
+	oracle.NoError(t, filepath.WalkDir(filepath.Join(oracle.Root(t), "testdata"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -76,10 +76,7 @@ func TestFixtures(t *testing.T) {
 		}
 		seen[want]++
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	without := []formats.Format{formats.IRPGOPartial, formats.MIPRet, formats.MIPYAML}
 	for _, f := range formats.All() {
 		if _, named := suffixes[f]; named && seen[f] == 0 && !slices.Contains(without, f) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // What a view yields stays valid while the iterator goes on.
@@ -18,9 +19,7 @@ func TestValuesStayValid(t *testing.T) {
 		"../testdata/iprof/small.iprof",
 	} {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if views[name], err = formats.View(name, data, formats.ViewOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,14 +9,13 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats"
 	errs "github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestWrongFormat: files that people give to a tool for profiles by mistake.
 func TestWrongFormat(t *testing.T) {
 	pprof, err := pprofOf()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	program, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		program = []byte("\x7fELF")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -39,10 +38,7 @@ func TestFormatSchema(t *testing.T) {
 		}
 	}
 	file := filepath.Join(oracle.Root(t), "docs", "schema", "format.schema.json")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, file)
 	want := string(text)
 	replace := func(pattern, with string) {
 		re := regexp.MustCompile(pattern)
@@ -58,9 +54,7 @@ func TestFormatSchema(t *testing.T) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte(want))
 		return
 	}
 	t.Errorf("%s does not list the formats (-update writes it):\n%s", file, want)
@@ -103,14 +97,9 @@ func TestSchemaWords(t *testing.T) {
 // schemaAt returns a value within a schema.
 func schemaAt[T any](t *testing.T, name string, path ...string) T {
 	t.Helper()
-	data, err := schema.Text(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.Must(schema.Text(name))(t)
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, json.Unmarshal(data, &value))
 	for _, key := range path {
 		value = value.(map[string]any)[key]
 	}

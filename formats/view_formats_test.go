@@ -47,10 +47,7 @@ func TestViewFormats(t *testing.T) {
 		if named, hasName := formats.BySuffix(file); !ok || hasName && named != format {
 			t.Errorf("detected as %v, named like %v", format, named)
 		}
-		v, err := formats.View(file, data, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := oracle.Must(formats.View(file, data, opt))(t)
 		shown := 0
 		for f := range v.Functions() {
 			if f.Name == "" && f.ID == 0 {

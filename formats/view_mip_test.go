@@ -20,34 +20,15 @@ import (
 func shapesMIP(t *testing.T) (program string, data []byte) {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip")
-	read := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	check := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	read := func(name string) []byte { return oracle.ReadFile(t, filepath.Join(dir, name)) }
 	program = filepath.Join(dir, "shapes.elf")
 	table, _, err := mip.FindMap(program, read("shapes.elf"), "")
-	check(err)
-	r, err := mip.NewReader(program, table, nil)
-	check(err)
-	empty, err := r.Profile()
-	check(err)
-	m, err := mip.NewMerger(empty, mip.MergeOptions{})
-	check(err)
-	err = m.AddRaw("1", read("shapes-1.mipraw"), 1)
-	check(err)
-	err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
-	check(err)
-	data, err = oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.WriteOptions{}) })
-	check(err)
-	return program, data
+	oracle.NoError(t, err)
+	empty := oracle.Must(oracle.Must(mip.NewReader(program, table, nil))(t).Profile())(t)
+	m := oracle.Must(mip.NewMerger(empty, mip.MergeOptions{}))(t)
+	oracle.NoError(t, m.AddRaw("1", read("shapes-1.mipraw"), 1), m.AddRaw("2", read("shapes-2.mipraw"), 1))
+	write := func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.WriteOptions{}) }
+	return program, oracle.Must(oracle.Written(write))(t)
 }
 
 // notInstrumented is a program that is not profiled with MIP.
@@ -59,13 +40,8 @@ func notInstrumented(t *testing.T) string {
 func TestViewMIPWithProgram(t *testing.T) {
 	program, data := shapesMIP(t)
 	view := func(binaries ...string) (v profile.View, warnings []string) {
-		v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: binaries, Warn: func(w profile.Warning) {
-			warnings = append(warnings, w.String())
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v, warnings
+		warn := func(w profile.Warning) { warnings = append(warnings, w.String()) }
+		return oracle.Must(formats.View("shapes.mip", data, formats.ViewOptions{Programs: binaries, Warn: warn}))(t), warnings
 	}
 	plain, _ := view()
 	// Programs of other profiles do not matter.
@@ -117,20 +93,12 @@ func TestViewMIPWithProgram(t *testing.T) {
 func TestViewMIPWithOtherProgram(t *testing.T) {
 	_, data := shapesMIP(t)
 	stripped := filepath.Join(t.TempDir(), "app")
-	elf, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stripped, elf, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	elf := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf"))
+	oracle.WriteFile(t, stripped, elf)
 	var warnings []string
-	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{stripped}, Warn: func(w profile.Warning) {
+	v := oracle.Must(formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{stripped}, Warn: func(w profile.Warning) {
 		warnings = append(warnings, w.String())
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], "has no source line of any function") {
 		t.Errorf("lines: %v, warnings: %q", ok, warnings)
 	}
@@ -147,18 +115,12 @@ func TestViewMIPFindsProgram(t *testing.T) {
 	}
 	calc := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
 	other, err := os.ReadFile(calc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	id := fmt.Sprintf("%x", info.BuildID)
 	write := func(path string, data []byte) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		oracle.WriteFile(t, path, data)
 	}
 	text := "build-id " + id + "\n"
 	for _, c := range []struct {
@@ -183,12 +145,9 @@ func TestViewMIPFindsProgram(t *testing.T) {
 			write(file+buildid.Suffix, []byte(c.id))
 		}
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(w profile.Warning) {
+		v := oracle.Must(formats.View(file, data, formats.ViewOptions{Programs: []string{folder}, Warn: func(w profile.Warning) {
 			warnings = append(warnings, w.String())
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		_, found := v.(profile.LineView)
 		if found != (c.warns == "") || !strings.Contains(strings.Join(warnings, "\n"), c.warns) || found && len(warnings) > 0 {
 			t.Errorf("%s, %q: found %v, warnings %q", c.name, c.id, found, warnings)
@@ -206,12 +165,9 @@ func TestViewMIPFindsProgram(t *testing.T) {
 		{t.TempDir(), "none of which is instrumented for MIP profiles"},
 	} {
 		var warnings []string
-		v, err := formats.View(file, data, formats.ViewOptions{Programs: []string{c.program}, Warn: func(w profile.Warning) {
+		v := oracle.Must(formats.View(file, data, formats.ViewOptions{Programs: []string{c.program}, Warn: func(w profile.Warning) {
 			warnings = append(warnings, w.String())
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		if _, ok := v.(profile.LineView); ok || len(warnings) != 1 || !strings.Contains(warnings[0], c.warns) {
 			t.Errorf("%s: lines: %v, warnings: %q", c.program, ok, warnings)
 		}

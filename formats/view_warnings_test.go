@@ -49,24 +49,16 @@ func TestViewWarnings(t *testing.T) {
 // TestViewBoth: a file with functions and a heap profile is shown as the former, with the stacks of the latter.
 func TestViewBoth(t *testing.T) {
 	p, err := irpgo.Read("f", oracle.ReadFile(t, "../testdata/irpgo/llvm22/merged.profdata"), irpgo.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	if p.MemProf, err = memprof.ReadYAML("heap", oracle.ReadFile(t, "../testdata/memprof/temperatures.memprof.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	data, err := oracle.Written(func(w io.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	v, err := formats.View("both", data, formats.ViewOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	heap, err := formats.View("heap", oracle.ReadFile(t, "../testdata/memprof/temperatures.memprof.yaml"), formats.ViewOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	functions := 0
 	for range v.Functions() {
 		functions++

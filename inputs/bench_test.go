@@ -21,7 +21,7 @@ func BenchmarkEach(b *testing.B) {
 			oracle.WriteFile(b, filepath.Join(dir, fmt.Sprint(i)), contents)
 		}
 		ins, err := Expand([]string{dir}, Options{})
-		must(b, err)
+		oracle.NoError(b, err)
 		var r Reader
 		for _, how := range []struct {
 			name string
@@ -35,7 +35,7 @@ func BenchmarkEach(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					for _, in := range ins {
-						must(b, how.each(in))
+						oracle.NoError(b, how.each(in))
 					}
 				}
 				b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*c.files), "µs/file")

@@ -139,12 +139,12 @@ func TestTick(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, "1")
 	f, err := openFile(name)
-	must(t, err)
+	oracle.NoError(t, err)
 	defer f.close()
 	for _, age := range []time.Duration{-20 * time.Millisecond, 0, tick / 2, 2 * tick, young / 2, young, -2 * young} {
 		start := time.Now()
 		modified := start.Add(-age)
-		must(t, os.Chtimes(name, modified, modified))
+		oracle.NoError(t, os.Chtimes(name, modified, modified))
 		if f.version, err = f.versionNow(); err != nil {
 			t.Fatal(err)
 		}

@@ -14,16 +14,9 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func write(t testing.TB, name, contents string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	oracle.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
 	oracle.WriteFile(t, name, []byte(contents))
 }
 
@@ -38,7 +31,7 @@ func tree(t *testing.T) (links bool) {
 		write(t, filepath.FromSlash(name), name)
 	}
 	write(t, "d/a-dir/file", "") // between a and a.x, and before a/ would be
-	must(t, os.Mkdir("empty", 0o777))
+	oracle.NoError(t, os.Mkdir("empty", 0o777))
 	for link, to := range map[string]string{
 		"d/lfile": "../e/f", "d/ldir": "../e", "d/loop": ".", "e/sub/up": "../../d", "d/dangling": "nowhere",
 	} {
@@ -66,8 +59,7 @@ func TestExpand(t *testing.T) {
 	if !tree(t) {
 		t.Skip("no symbolic links here")
 	}
-	abs, err := filepath.Abs("d/a")
-	must(t, err)
+	abs := oracle.Must(filepath.Abs("d/a"))(t)
 	const d = "d/a d/a-dir/file d/a.x/y d/a.x/z d/b d/c d/lfile"
 	for _, c := range []struct {
 		args string
@@ -145,9 +137,7 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 	opts := Options{Skipped: func(name string, why string) {
 		got = append(got, filepath.ToSlash(name)+": "+string(why))
 	}}
-	if _, err := Expand([]string{"d"}, opts); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(Expand([]string{"d"}, opts))(t)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
@@ -156,8 +146,7 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 
 func TestExpandSkipsUnfinishedOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, err := atomicfile.Create("out", atomicfile.Options{})
-	must(t, err)
+	f := oracle.Must(atomicfile.Create("out", atomicfile.Options{}))(t)
 	defer f.Close()
 	write(t, "in", "")
 	for _, arg := range []string{".", "*", ".*"} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestReadTruncatedFile has a file shrink between being opened and being read.
@@ -19,9 +20,9 @@ func TestReadTruncatedFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, strings.Repeat("x", 1000))
 	f, err := openFile(name)
-	must(t, err)
+	oracle.NoError(t, err)
 	defer f.close()
-	must(t, os.Truncate(name, 400))
+	oracle.NoError(t, os.Truncate(name, 400))
 	s := &source{name: name, r: new(Reader), opts: &Options{}}
 	_, err = s.readFile(f)
 	if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || !errors.Is(err, profile.ErrTruncated) || fe.Offset != 400 {
@@ -32,7 +33,7 @@ func TestReadTruncatedFile(t *testing.T) {
 func TestFIFOAndDevices(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	must(t, syscall.Mkfifo(fifo, 0o600))
+	oracle.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	// Named it is an input; found in a folder it is not.
 	if ins, err := Expand([]string{dir}, Options{}); err != nil || len(ins) != 0 {
 		t.Errorf("in a folder: %v, %v", ins, err)
@@ -75,8 +76,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), string(b))
 	}
-	ins, err := Expand([]string{dir}, Options{})
-	must(t, err)
+	ins := oracle.Must(Expand([]string{dir}, Options{}))(t)
 	ins = append(ins, File(dir, Options{}), File(filepath.Join(dir, "missing"), Options{}))
 	before := count()
 	var r Reader

@@ -54,7 +54,7 @@ func TestFiles(t *testing.T) {
 		name := filepath.Join(dir, "in")
 		oracle.WriteFile(t, name, want)
 		old := time.Now().Add(-2 * young)
-		must(t, os.Chtimes(name, old, old))
+		oracle.NoError(t, os.Chtimes(name, old, old))
 		d, err := one(File(name, Options{}))
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
@@ -126,7 +126,7 @@ func TestReaderIsReused(t *testing.T) {
 	defer r.Close()
 	pass := func() {
 		for _, in := range ins {
-			must(t, in.Each(&r, func(*Data) error { return nil }))
+			oracle.NoError(t, in.Each(&r, func(*Data) error { return nil }))
 		}
 	}
 	pass()
@@ -160,7 +160,7 @@ func TestReaderIsReused(t *testing.T) {
 		}
 		return err
 	}
-	must(t, ins[0].Each(&r, again))
+	oracle.NoError(t, ins[0].Each(&r, again))
 	if len(r.buffers) > keepSpares {
 		t.Errorf("%d buffers kept", len(r.buffers))
 	}
@@ -170,10 +170,8 @@ func TestStdin(t *testing.T) {
 	for _, size := range sizes {
 		want := random(size)
 		for what, stream := range map[string][]byte{"plain": want, "gzip": gzipOf(want), "zstd": zstdOf(want)} {
-			ins, err := Expand([]string{"-", "-"}, Options{Stdin: iotest{bytes.NewReader(stream)}})
-			must(t, err)
-			d, err := one(ins[0])
-			must(t, err)
+			ins := oracle.Must(Expand([]string{"-", "-"}, Options{Stdin: iotest{bytes.NewReader(stream)}}))(t)
+			d := oracle.Must(one(ins[0]))(t)
 			if d.Name() != "-" || !bytes.Equal(d.Bytes(), want) {
 				t.Errorf("%s, %d bytes: got %d of %s", what, size, len(d.Bytes()), d.Name())
 			}
@@ -212,8 +210,7 @@ func TestWorkers(t *testing.T) {
 		write(t, name, string(contents))
 		want[name], want[name+"!m"] = b, b
 	}
-	ins, err := Expand([]string{dir}, Options{})
-	must(t, err)
+	ins := oracle.Must(Expand([]string{dir}, Options{}))(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

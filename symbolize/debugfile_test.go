@@ -56,9 +56,7 @@ func TestSplit(t *testing.T) {
 				}
 			}
 			missing := filepath.Join(dir, "shapes.dwo")
-			if err := os.Rename(missing, missing+".away"); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.Rename(missing, missing+".away"))
 			if v.dwp != "" {
 				compareELF(t, file, 1)
 				f := open(t, file, Options{})
@@ -93,9 +91,7 @@ func TestSplitBeside(t *testing.T) {
 	addrs := every(t, f, ".text", 1)
 	want := batchFrames(t, f, addrs)
 	moved := filepath.Join(t.TempDir(), "moved")
-	if err := os.Rename(filepath.Dir(file), moved); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Rename(filepath.Dir(file), moved))
 	f = open(t, filepath.Join(moved, "out"), Options{})
 	if err := f.Batch(addrs[:1], func(int, []Frame) {}); err != nil {
 		t.Error(err)
@@ -214,12 +210,10 @@ func TestBatchOrder(t *testing.T) {
 		f := open(t, file, Options{Workers: workers})
 		var order []int
 		var frames [][]Frame
-		if err := f.Batch(addrs, func(i int, fr []Frame) {
+		oracle.NoError(t, f.Batch(addrs, func(i int, fr []Frame) {
 			order = append(order, i)
 			frames = append(frames, fr)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if want == nil {
 			want = order
 		}

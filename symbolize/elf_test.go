@@ -249,10 +249,7 @@ func TestELFFacts(t *testing.T) {
 	}
 
 	text := f.Section(".text")
-	code, err := text.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := oracle.Must(text.Data())(t)
 	dumped := file + ".text"
 	oracle.Run(t, oracle.Tool(t, "objcopy"), "-O", "binary", "-j", ".text", file, dumped)
 	if want := oracle.ReadFile(t, dumped); !bytes.Equal(code, want) {
@@ -278,10 +275,7 @@ func TestSymbols(t *testing.T) {
 			want[fields[3]] = fields[0] + " " + fields[1]
 		}
 	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := oracle.Must(f.Symbols())(t)
 	found, last := 0, uint64(0)
 	for s := range symbols {
 		if s.Addr < last {

@@ -25,9 +25,7 @@ func copied(t testing.TB, file string) string {
 	to := filepath.Join(t.TempDir(), filepath.Base(file))
 	oracle.WriteFile(t, to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...))
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
-	if err := os.Chtimes(to, old, old); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chtimes(to, old, old))
 	return to
 }
 
@@ -72,9 +70,7 @@ func TestSplitMissing(t *testing.T) {
 		t.Errorf("%d lines known, %q, want %q", known, split.Error(), want)
 	}
 	// The compiler's word for it may name anything.
-	if err := os.MkdirAll(filepath.Join(filepath.Dir(file), filepath.Base(split.Path)), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(filepath.Join(filepath.Dir(file), filepath.Base(split.Path)), 0o777))
 	if _, err := readRegular(filepath.Dir(file)); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder was read: %v", err)
 	}
@@ -119,9 +115,7 @@ func isCut(t *testing.T, what, file string, err error) {
 func TestCutWhileRead(t *testing.T) {
 	from := fixtureFile(t, "cpp-dwarf5")
 	cut := func(file string) {
-		if err := os.Truncate(file, 100); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Truncate(file, 100))
 	}
 	file := copied(t, from)
 	f := open(t, file, Options{})
@@ -140,9 +134,7 @@ func TestCutWhileRead(t *testing.T) {
 	addrs := every(t, f, ".text", 1)
 	batchFrames(t, f, addrs)
 	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	cut(file)
 	isCut(t, "Batch", file, f.Batch(addrs, func(int, []Frame) { t.Error("yielded") }))
 	for s := range symbols {
@@ -187,10 +179,7 @@ func TestGivenUp(t *testing.T) {
 			}
 		})
 	}()
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := oracle.Must(f.Symbols())(t)
 	n := 0
 	for range symbols {
 		if n++; n == 2 {
@@ -207,16 +196,13 @@ func TestProbes(t *testing.T) {
 	f := open(t, filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf"), Options{NoDebugFiles: true})
 	counters := f.Section("__llvm_prf_cnts")
 	var got []string
-	err := f.probes(func(p *dwarf.Probe) {
+	oracle.NoError(t, f.probes(func(p *dwarf.Probe) {
 		if p.Has != dwarf.HasFunction|dwarf.HasHash|dwarf.HasCounters|dwarf.HasCounter|dwarf.HasEntry {
 			t.Errorf("%s has %b", p.Function, p.Has)
 		}
 		got = append(got, fmt.Sprintf("%s %s 0x%X 0x%X %d %s %d",
 			p.Function, p.LinkageName, p.Hash, p.Counter-counters.Addr, p.Counters, filepath.Base(p.File), p.Line))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, want := range []string{
 		"main main 0x67CB11DEE38D90A 0x0 5 dispatch.c 42",
 		"dispatch.c;copy copy 0xAB83CCDFFFFFFF 0x28 1 dispatch.c 37",

@@ -23,10 +23,7 @@ type fixture struct {
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "symbolize", "fixtures")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(dir))(t)
 	var out []fixture
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".frames" || ext == ".dwp" {

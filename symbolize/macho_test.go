@@ -98,9 +98,7 @@ func TestMachOPrograms(t *testing.T) {
 			// A program linked anew has another id.
 			other := build(t, machOProgram(arch)+"printf x >>src/shapes.cpp; ld64.lld-22 -arch "+arch+
 				" -platform_version macos 13 13 -e __start -o out main.o plain.o shapes.o src/libSystem.tbd\n", "ld64.lld-22")
-			if err := os.CopyFS(other+".dSYM", os.DirFS(bundle)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.CopyFS(other+".dSYM", os.DirFS(bundle)))
 			if c := compareMachO(t, other); c.withLine != 0 {
 				t.Errorf("took the bundle of another program: %+v", c)
 			}
@@ -195,9 +193,7 @@ func TestUniversal(t *testing.T) {
 // TestBundles: a .dSYM bundle must have one file.
 func TestBundles(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "x.dSYM")
-	if err := os.MkdirAll(filepath.Join(bundle, object.BundleFolder), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(filepath.Join(bundle, object.BundleFolder), 0o777))
 	for n := range 3 {
 		if n != 1 {
 			_, err := Open(bundle, Options{})

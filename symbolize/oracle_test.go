@@ -22,9 +22,7 @@ func build(t testing.TB, script string, tools ...string) string {
 	}
 	dir := t.TempDir()
 	src := filepath.Join(oracle.Root(t), "testdata", "symbolize")
-	if err := os.CopyFS(filepath.Join(dir, "src"), os.DirFS(src)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.CopyFS(filepath.Join(dir, "src"), os.DirFS(src)))
 	stdout, stderr, code := oracle.Run(t, oracle.Tool(t, "sh"), "-c", "set -e\ncd '"+dir+"'\n"+script)
 	if code != 0 {
 		t.Fatalf("%s\nexit code %d\n%s%s", script, code, stdout, stderr)
@@ -204,10 +202,7 @@ func compareWithSymbols(t testing.TB, file, section string, step uint64, args ..
 
 func open(t testing.TB, file string, opt Options) *File {
 	t.Helper()
-	f, err := Open(file, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Open(file, opt))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }

@@ -26,9 +26,7 @@ func TestFindPrograms(t *testing.T) {
 	}
 	id := open(t, file, Options{}).BuildID
 	programs, err := OpenPrograms([]string{dir, file}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	defer programs.Close()
 	want := []string{file, filepath.Join(dir, "a", "program"), filepath.Join(dir, "b", "twin")}
 	find := func(id []byte) (paths []string, err error) {
@@ -80,20 +78,14 @@ func TestFindPrograms(t *testing.T) {
 		t.Errorf("found %q, %v", got, err)
 	}
 
-	if err := os.RemoveAll(filepath.Join(dir, "b")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.RemoveAll(filepath.Join(dir, "b")))
 	gone := filepath.Join(dir, "gone")
-	if err := os.Mkdir(gone, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(gone, 0o777))
 	if programs, err = OpenPrograms([]string{gone}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	defer programs.Close()
-	if err := os.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove(gone))
 	if _, err := find(id); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that has gone: %v", err)
 	}
@@ -103,9 +95,7 @@ func TestFindPrograms(t *testing.T) {
 func TestOpenProgramsFails(t *testing.T) {
 	dir := t.TempDir()
 	bundle := filepath.Join(dir, "app.dSYM")
-	if err := os.Mkdir(bundle, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(bundle, 0o777))
 	text := filepath.Join(dir, "text")
 	oracle.WriteFile(t, text, []byte("text"))
 	program := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")

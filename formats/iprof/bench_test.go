@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var filesDir = flag.String("files", "", "folder with *.iprof files for BenchmarkMergeFiles; TestWriteFiles writes them")
@@ -64,9 +66,9 @@ func TestWriteFiles(t *testing.T) {
 		t.Skip("no -files given")
 	}
 	for i, data := range benchFiles() {
-		must(t, os.WriteFile(filepath.Join(*filesDir, fmt.Sprintf("run-%d.iprof", i+1)), data, 0o644))
+		oracle.NoError(t, os.WriteFile(filepath.Join(*filesDir, fmt.Sprintf("run-%d.iprof", i+1)), data, 0o644))
 	}
-	must(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
+	oracle.NoError(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
 }
 
 // reportCPU reports megabytes per second of CPU time. On a busy machine, it is more stable than wall time.
@@ -97,7 +99,7 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			d := newDecoder("f", data, ReaderOptions{})
 			d.generalOnly = true
-			must(b, d.read())
+			oracle.NoError(b, d.read())
 		}
 	})
 	b.Run("check", func(b *testing.B) {
@@ -112,7 +114,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkWrite(b *testing.B) {
 	p, err := Read("f", benchFile(), ReaderOptions{})
-	must(b, err)
+	oracle.NoError(b, err)
 	for _, form := range []struct {
 		name  string
 		lines bool
@@ -120,7 +122,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(form.name, func(b *testing.B) {
 			b.SetBytes(int64(len(benchFile())))
 			for b.Loop() {
-				must(b, Write(io.Discard, p, WriteOptions{Lines: form.lines}))
+				oracle.NoError(b, Write(io.Discard, p, WriteOptions{Lines: form.lines}))
 			}
 		})
 	}
@@ -165,9 +167,9 @@ func BenchmarkMergeFiles(b *testing.B) {
 				}
 				wg.Wait()
 				for _, m := range mergers[1:] {
-					must(b, mergers[0].Merge(m))
+					oracle.NoError(b, mergers[0].Merge(m))
 				}
-				must(b, Write(io.Discard, mergers[0].Profile(), WriteOptions{}))
+				oracle.NoError(b, Write(io.Discard, mergers[0].Profile(), WriteOptions{}))
 			}
 		})
 	}

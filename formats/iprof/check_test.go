@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -100,9 +100,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%s: %v is not at the beginning of an entry", tc.name, f)
 			}
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s:\n%s", tc.name, diff)
-		}
+		alike.Values(t, tc.name, tc.want, got)
 	}
 }
 
@@ -113,8 +111,7 @@ func loadSchemas(t testing.TB) schemaSays {
 	says := schemaSays{}
 	c := jsonschema.NewCompiler()
 	for _, v := range []string{"1.0.0", "1.1.0"} {
-		s, err := c.Compile(filepath.Join("testdata", "schema-"+v+".json"))
-		must(t, err)
+		s := oracle.Must(c.Compile(filepath.Join("testdata", "schema-"+v+".json")))(t)
 		says[v] = s
 	}
 	return says
@@ -196,7 +193,7 @@ func mutateValue(t testing.TB, rng *rand.Rand, data []byte) []byte {
 	var doc any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	must(t, dec.Decode(&doc))
+	oracle.NoError(t, dec.Decode(&doc))
 	others := []any{
 		nil, true, "x", "1:0", "0:0", "1:-6<2:0", "01:0", "1:00", "1:-0", "1:0<", "", json.Number("-1"), json.Number("1.5"), json.Number("99999999999"),
 		[]any{},
@@ -240,9 +237,7 @@ func mutateValue(t testing.TB, rng *rand.Rand, data []byte) []byte {
 		}
 		return others[rng.IntN(len(others))]
 	}
-	out, err := json.Marshal(change(doc))
-	must(t, err)
-	return out
+	return oracle.Must(json.Marshal(change(doc)))(t)
 }
 
 func TestSamplesAndSchema(t *testing.T) {

@@ -1,12 +1,12 @@
 package iprof
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 )
 
 // The tests of this file are the examples of the format's document, with every number in it.
@@ -65,9 +65,7 @@ func TestDocumentFib(t *testing.T) {
 			{"java.lang.Object.method6886:9<java.lang.Object.method6882:23", []int64{1322, 2, 2280, 60, 3660, 56}},
 		},
 	} {
-		if diff := cmp.Diff(want, entries(k)); diff != "" {
-			t.Errorf("%s:\n%s", k, diff)
-		}
+		alike.Values(t, fmt.Sprint(k), want, entries(k))
 	}
 
 	locks := &p.Sections[Monitors]
@@ -102,9 +100,7 @@ func TestDocumentEvenOdd(t *testing.T) {
 		class + "print:0<" + class + "printOdd:2",
 		class + "print:0",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", want, got)
 	for i, text := range map[int]string{0: "1:0", 1: "2:0<1:3", 4: "5:0<3:2<2:2<1:3", 6: "5:0<4:2", 7: "5:0"} {
 		if c, err := parseContext(text); err != nil || !slices.Equal(c, s.Context(i)) || contextText(s.Context(i)) != text {
 			t.Errorf("context %d is %v, want %s (%v)", i, s.Context(i), text, err)

@@ -3,7 +3,7 @@ package iprof
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/profuse-pgo/profuse/test/alike"
 )
 
 func TestExecuted(t *testing.T) {
@@ -21,7 +21,5 @@ func TestExecuted(t *testing.T) {
 		{4, 3}:  1,                      // sampled
 		{4, 12}: 94, {4, 204}: 94, {8, 4}: 60,
 	}
-	if diff := cmp.Diff(want, readFixture(t, "small.iprof").executed()); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", want, readFixture(t, "small.iprof").executed())
 }

@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 				continue
 			}
 			whole := &fulldisk.Writer{Room: 1 << 30}
-			must(t, Write(whole, p, opt))
+			oracle.NoError(t, Write(whole, p, opt))
 			rooms := []int{0, 1, whole.Len() / 2}
 			for _, at := range whole.Writes {
 				rooms = append(rooms, at-1, at, at+1)
@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 				w := &fulldisk.Writer{Room: room}
 				err := Write(w, p, opt)
 				if room >= whole.Len() {
-					must(t, err)
+					oracle.NoError(t, err)
 				} else if !errors.Is(err, fulldisk.ErrFull) {
 					t.Errorf("%s, %+v, room for %d of %d bytes: %v", name, opt, room, whole.Len(), err)
 				}
@@ -95,7 +95,7 @@ func TestOldVersionWithChecks(t *testing.T) {
 	if got := read(t, encode(t, p, WriteOptions{})).Version; got != version100 {
 		t.Errorf("written as %s", got)
 	}
-	must(t, p.Sections[TypeChecks].add([]Frame{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
+	oracle.NoError(t, p.Sections[TypeChecks].add([]Frame{{p.Methods[0].ID, 7}}, int64(p.Types[0].ID), 12))
 	q := read(t, encode(t, p, WriteOptions{}))
 	if q.Version != version110 || q.Sections[TypeChecks].Len() != 1 {
 		t.Errorf("written as %s with %d checks", q.Version, q.Sections[TypeChecks].Len())

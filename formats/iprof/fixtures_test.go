@@ -26,8 +26,8 @@ func fixtures(t testing.TB) map[string][]byte {
 	twin := shuffled(rand.New(rand.NewPCG(7, 7)), small, 3)
 	checks := smallProfile()
 	checks.Version = version110
-	must(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}}, 9, 12, 11, 3))
-	must(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}, {2, 5}}, 12, 1))
+	oracle.NoError(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}}, 9, 12, 11, 3))
+	oracle.NoError(t, checks.Sections[TypeChecks].add([]Frame{{4, 7}, {2, 5}}, 12, 1))
 	recorded := encode(t, small, WriteOptions{})
 	return map[string][]byte{
 		"fib.iprof":       encode(t, fibProfile(t), WriteOptions{}),
@@ -64,8 +64,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s is not what TestFixtures makes: %v", name, err)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(fixtureDir, "*.iprof"))
-	must(t, err)
+	files := oracle.Must(filepath.Glob(filepath.Join(fixtureDir, "*.iprof")))(t)
 	for _, f := range files {
 		if made[filepath.Base(f)] == nil {
 			t.Errorf("%s is made by nothing", f)
@@ -83,18 +82,9 @@ func readFixture(t testing.TB, name string) *Profile {
 	return read(t, fixture(t, name))
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func read(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p, err := Read("test", data, ReaderOptions{})
-	must(t, err)
-	return p
+	return oracle.Must(Read("test", data, ReaderOptions{}))(t)
 }
 
 func written(p *Profile, opt WriteOptions) ([]byte, error) {
@@ -105,9 +95,7 @@ func written(p *Profile, opt WriteOptions) ([]byte, error) {
 
 func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	t.Helper()
-	data, err := written(p, opt)
-	must(t, err)
-	return data
+	return oracle.Must(written(p, opt))(t)
 }
 
 // appProfile is what a recording of testdata/iprof/app would be if the compiler inlined all that main calls.
@@ -263,9 +251,8 @@ func fibProfile(t testing.TB) *Profile {
 		12855: {Name: "sleep", Signature: []TypeID{702, 8, 6}},
 	}
 	add := func(k Kind, ctx string, records ...int64) {
-		c, err := parseContext(ctx)
-		must(t, err)
-		must(t, p.Sections[k].add(c, records...))
+		c := oracle.Must(parseContext(ctx))(t)
+		oracle.NoError(t, p.Sections[k].add(c, records...))
 		for _, f := range c {
 			if _, ok := methods[f.Method]; !ok && k != Monitors {
 				methods[f.Method] = Method{Name: fmt.Sprintf("method%d", f.Method), Signature: []TypeID{9, 8}}
@@ -301,9 +288,8 @@ func evenOddProfile(t testing.TB) *Profile {
 		{5, "print", []TypeID{1, 0, 2}},
 	}
 	for i, ctx := range []string{"1:0", "2:0<1:3", "3:0<2:9<1:3", "5:0<3:2<2:9<1:3", "5:0<3:2<2:2<1:3", "4:0", "5:0<4:2", "5:0"} {
-		c, err := parseContext(ctx)
-		must(t, err)
-		must(t, p.Sections[CallCounts].add(c, int64(i+1)))
+		c := oracle.Must(parseContext(ctx))(t)
+		oracle.NoError(t, p.Sections[CallCounts].add(c, int64(i+1)))
 	}
 	p.reindex()
 	return p

@@ -26,8 +26,7 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, p := range profiles {
-		_, err := m.AddProfile(fmt.Sprint(i), p, Weights{})
-		must(t, err)
+		oracle.Must(m.AddProfile(fmt.Sprint(i), p, Weights{}))(t)
 	}
 	return m.Profile()
 }
@@ -35,18 +34,15 @@ func mergeProfiles(t testing.TB, profiles ...*Profile) *Profile {
 func weighted(t testing.TB, p *Profile, w uint64) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	_, err := m.AddProfile("", p, Weights{Weight{w, 1}, Weight{w, 1}})
-	must(t, err)
+	oracle.Must(m.AddProfile("", p, Weights{Weight{w, 1}, Weight{w, 1}}))(t)
 	return m.Profile()
 }
 
 // equal reports whether two profiles say the same, whatever their ids, order and version.
 func equal(t testing.TB, a, b *Profile) bool {
 	t.Helper()
-	ra, err := Renumber(a)
-	must(t, err)
-	rb, err := Renumber(b)
-	must(t, err)
+	ra := oracle.Must(Renumber(a))(t)
+	rb := oracle.Must(Renumber(b))(t)
 	return sameContent(ra, rb)
 }
 
@@ -73,8 +69,7 @@ func sameContent(a, b *Profile) bool {
 func checkTwin(t *testing.T, name string, p *Profile) {
 	t.Helper()
 	twin := shuffled(rand.New(rand.NewPCG(1, 2)), p, 3)
-	once, err := Renumber(p)
-	must(t, err)
+	once := oracle.Must(Renumber(p))(t)
 	if !equal(t, p, shuffled(rand.New(rand.NewPCG(3, 4)), p, 1)) {
 		t.Errorf("%s: its shuffled twin is not equal", name)
 	}
@@ -184,10 +179,9 @@ func TestMergeLaws(t *testing.T) {
 		first := NewMerger(MergeOptions{})
 		second := NewMerger(first.opt)
 		for i, p := range order {
-			_, err := []*Merger{first, second}[i%2].AddProfile("", p, Weights{})
-			must(t, err)
+			oracle.Must([]*Merger{first, second}[i%2].AddProfile("", p, Weights{}))(t)
 		}
-		must(t, first.Merge(second))
+		oracle.NoError(t, first.Merge(second))
 		if got := encode(t, first.Profile(), WriteOptions{}); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: forks give\n%s\nwant\n%s", seed, got, want)
 		}
@@ -248,7 +242,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		m := NewMerger(tc.opt)
 		_, err := m.AddProfile("good", good, Weights{})
-		must(t, err)
+		oracle.NoError(t, err)
 		before := encode(t, m.Profile(), WriteOptions{})
 		added, err := m.AddProfile("f", read(t, []byte(tc.text)), Weights{})
 		if !errors.Is(err, tc.want) || added != tc.added {

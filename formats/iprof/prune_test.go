@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func names(p *Profile) (types, methods string) {
@@ -33,7 +34,7 @@ func lens(p *Profile) (n [NumKinds]int) {
 func TestPruneUnused(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	q, err := Prune(p, PruneOptions{})
-	must(t, err)
+	oracle.NoError(t, err)
 	types, methods := names(q)
 	if want := "int long void java.lang.Object app.Main app.Zoo$Cat app.Zoo$Dog [Ljava.lang.String; app.Main$$Lambda/0xe1988ad9f06c144a025b413f8a9a021e6"; types != want {
 		t.Errorf("types %s, want %s", types, want)
@@ -75,8 +76,7 @@ func TestPruneEntries(t *testing.T) {
 		{"one frame", PruneOptions{MaxFrames: 1}, [NumKinds]int{4, 4, 2, 1, 2, 0}},
 		{"one frame, top", PruneOptions{MaxFrames: 1, Top: 2}, [NumKinds]int{2, 2, 2, 1, 2, 0}},
 	} {
-		q, err := Prune(p, tc.opt)
-		must(t, err)
+		q := oracle.Must(Prune(p, tc.opt))(t)
 		if got := lens(q); got != tc.want {
 			t.Errorf("%s: %v entries, want %v", tc.name, got, tc.want)
 		}
@@ -84,8 +84,7 @@ func TestPruneEntries(t *testing.T) {
 			t.Errorf("%s: %v", tc.name, rep.Findings)
 		}
 	}
-	q, err := Prune(p, PruneOptions{MaxFrames: 1, KeepUnused: true})
-	must(t, err)
+	q := oracle.Must(Prune(p, PruneOptions{MaxFrames: 1, KeepUnused: true}))(t)
 	if len(q.Types) != len(p.Types) || len(q.Methods) != len(p.Methods) {
 		t.Error("tables changed")
 	}
@@ -100,8 +99,7 @@ func TestPruneEntries(t *testing.T) {
 	if q.Sections[CallCounts].Total() != p.Sections[CallCounts].Total() || q.Sections[Conditionals].Total() != p.Sections[Conditionals].Total() {
 		t.Error("cutting contexts changes totals")
 	}
-	top, err := Prune(p, PruneOptions{Top: 1})
-	must(t, err)
+	top := oracle.Must(Prune(p, PruneOptions{Top: 1}))(t)
 	if contextText(top.Sections[CallCounts].Context(0)) != "4:0" {
 		t.Errorf("the hottest is %v", top.Sections[CallCounts].Context(0))
 	}
@@ -112,13 +110,11 @@ func TestPruneKeepsExtraMembers(t *testing.T) {
 	if _, err := Prune(p, PruneOptions{MinCount: 5}); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("unused types dropped beside unknown members: %v", err)
 	}
-	q, err := Prune(p, PruneOptions{MinCount: 5, KeepUnused: true})
-	must(t, err)
+	q := oracle.Must(Prune(p, PruneOptions{MinCount: 5, KeepUnused: true}))(t)
 	if got, want := string(encode(t, q, WriteOptions{})), minimal(`,"samplingProfiles":[{"ctx":"1:2","records":[5]},{"ctx":"1:3","records":[9],"b":[2]}]`); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	q, err = Prune(p, PruneOptions{DropUnknown: true})
-	must(t, err)
+	q = oracle.Must(Prune(p, PruneOptions{DropUnknown: true}))(t)
 	if len(q.Extra) != 0 || q.Sections[Samples].Len() != 3 {
 		t.Errorf("%+v", q.Extra)
 	}
@@ -161,12 +157,11 @@ func TestParseContext(t *testing.T) {
 // TestSelect: Prune keeps the entries whose contexts and types are selected.
 func TestSelect(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	q, err := Prune(p, PruneOptions{
+	q := oracle.Must(Prune(p, PruneOptions{
 		KeepContext: func(c []Frame) bool { return c[0].Method == 4 },
 		KeepLock:    func(id TypeID) bool { return id == 11 },
 		KeepUnused:  true,
-	})
-	must(t, err)
+	}))(t)
 	if got, want := lens(q), [NumKinds]int{2, 3, 0, 1, 1, 0}; got != want {
 		t.Errorf("%v entries, want %v", got, want)
 	}

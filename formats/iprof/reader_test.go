@@ -3,15 +3,13 @@ package iprof
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -121,11 +119,9 @@ func TestUnknownMinorVersion(t *testing.T) {
 	data := fixture(t, "future.iprof")
 	var warnings []string
 	p, err := Read("f", data, ReaderOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
-	must(t, err)
+	oracle.NoError(t, err)
 	want := []string{`f: line 1, column 12: version is 1.7.0, want 0.2, 0.4, 1.0 or 1.1; what is new in it is kept as it is: unsupported profile version or variant`}
-	if diff := cmp.Diff(want, warnings); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", want, warnings)
 	if got := encode(t, p, WriteOptions{}); !bytes.Equal(got, data) {
 		t.Errorf("written as\n%s\nwant\n%s", got, data)
 	}
@@ -139,7 +135,7 @@ func TestUnknownMinorVersion(t *testing.T) {
 		t.Errorf("pruned to %v, %v", pruned, err)
 	}
 	kept, err := Prune(p, PruneOptions{KeepUnused: true, MinCount: 6})
-	must(t, err)
+	oracle.NoError(t, err)
 	if len(kept.Unknown) != 1 || len(kept.Extra) != 1 || kept.Extra[0].Key != "loader" {
 		t.Errorf("kept %+v and %+v", kept.Unknown, kept.Extra)
 	}
@@ -205,9 +201,7 @@ func TestWriteVersions(t *testing.T) {
 	var warnings []string
 	out := encode(t, p, WriteOptions{Version: version100, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	want := []string{"instanceOfProfiles: section is left out with 2 entries, want version 1.1.0 to hold it, not 1.0.0: unsupported profile version or variant"}
-	if diff := cmp.Diff(want, warnings); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", want, warnings)
 	if !bytes.Equal(out, fixture(t, "small.iprof")) {
 		t.Errorf("as 1.0.0: %s", out)
 	}
@@ -224,12 +218,10 @@ func TestWriteVersions(t *testing.T) {
 
 // samples returns real recordings and generated files, by name.
 func samples(t testing.TB) map[string][]byte {
-	files, err := filepath.Glob(filepath.Join(oracle.Samples(t), "iprof", "*.iprof"))
-	must(t, err)
+	files := oracle.Must(filepath.Glob(filepath.Join(oracle.Samples(t), "iprof", "*.iprof")))(t)
 	out := make(map[string][]byte)
 	for _, f := range files {
-		out[filepath.Base(f)], err = os.ReadFile(f)
-		must(t, err)
+		out[filepath.Base(f)] = oracle.ReadFile(t, f)
 	}
 	return out
 }

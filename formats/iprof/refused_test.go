@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A refusal is a profile that is not merged, and the fields of the error.
@@ -49,12 +50,12 @@ func TestKindString(t *testing.T) {
 func TestRefusedMerges(t *testing.T) {
 	good := func() *Profile { return readFixture(t, "small.iprof") }
 	negative := good()
-	must(t, negative.Sections[Samples].add([]Frame{{1, 0}}, -1))
+	oracle.NoError(t, negative.Sections[Samples].add([]Frame{{1, 0}}, -1))
 	last := negative.Sections[Samples].Len() - 1
 	noMethod := good()
-	must(t, noMethod.Sections[CallCounts].add([]Frame{{1, 0}, {999, 3}}, 1))
+	oracle.NoError(t, noMethod.Sections[CallCounts].add([]Frame{{1, 0}, {999, 3}}, 1))
 	noType := good()
-	must(t, noType.Sections[TypeChecks].add([]Frame{{1, 0}}, 999, 1))
+	oracle.NoError(t, noType.Sections[TypeChecks].add([]Frame{{1, 0}}, 999, 1))
 	signature := good()
 	signature.Methods[2].Signature = signature.Methods[2].Signature[:1]
 	later := good()
@@ -70,7 +71,7 @@ func TestRefusedMerges(t *testing.T) {
 	} {
 		m := NewMerger(MergeOptions{})
 		_, err := m.AddProfile("good", good(), Weights{})
-		must(t, err)
+		oracle.NoError(t, err)
 		before, added := encode(t, m.Profile(), WriteOptions{}), m.Added
 		_, err = m.AddProfile("f", tc.p, Weights{})
 		tc.check(t, err)
@@ -95,11 +96,10 @@ func TestMergeWarns(t *testing.T) {
 	}}
 	m := NewMerger(opt)
 	p := readFixture(t, "future.iprof")
-	must(t, p.Sections[CallCounts].add([]Frame{{999, 0}}, 1))
+	oracle.NoError(t, p.Sections[CallCounts].add([]Frame{{999, 0}}, 1))
 	first := p.Sections[CallCounts].Context(0)
-	must(t, p.Sections[CallCounts].add(append([]Frame{}, first...), math.MaxInt64))
-	added, err := m.AddProfile("f", p, Weights{})
-	must(t, err)
+	oracle.NoError(t, p.Sections[CallCounts].add(append([]Frame{}, first...), math.MaxInt64))
+	added := oracle.Must(m.AddProfile("f", p, Weights{}))(t)
 	if added.Skipped != 1 || added.Saturated != 1 {
 		t.Errorf("%+v", added)
 	}
@@ -112,9 +112,8 @@ func TestMergeWarns(t *testing.T) {
 		t.Errorf("%q\nwant %q", warned, want)
 	}
 	fork := NewMerger(m.opt)
-	_, err = fork.AddProfile("g", p, Weights{})
-	must(t, err)
-	must(t, m.Merge(fork))
+	oracle.Must(fork.AddProfile("g", p, Weights{}))(t)
+	oracle.NoError(t, m.Merge(fork))
 	if sum := m.Added; sum.Skipped != 1 || sum.Saturated < 2 || sum.Entries < added.Entries {
 		t.Errorf("%+v", sum)
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/alike"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func viewLines(v profile.View) (lines []string) {
@@ -97,9 +97,7 @@ app.Main.pick@7:0 -type_check-> java.lang.Object 12
 app.Main.pick@7:0 -type_check-> app.Zoo$Cat 3
 app.Main.pick@7:0 -type_check-> app.Zoo$Dog 1
 app.Main$$Lambda/0xe1988ad9f06c144a025b413f8a9a021e6.get@4:0 -receiver-> app.Main 60`), "\n")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", want, got)
 }
 
 // TestViewSources has lines for one method only.
@@ -137,9 +135,7 @@ func TestViewOfOdd(t *testing.T) {
 		}
 	}
 	empty := viewLines(newProfile(version100).View("", ViewOptions{}))
-	if diff := cmp.Diff([]string{"iprof version 1.0.0, written by GraalVM native-image omits []", "bytecode_indexes"}, empty); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", []string{"iprof version 1.0.0, written by GraalVM native-image omits []", "bytecode_indexes"}, empty)
 }
 
 // TestViewAllocates: walking costs nothing per step.
@@ -148,7 +144,7 @@ func TestViewAllocates(t *testing.T) {
 	samples := &p.Sections[Samples]
 	ctx := append([]Frame(nil), samples.Context(0)...)
 	for range 10_000 {
-		must(t, samples.add(ctx, 1))
+		oracle.NoError(t, samples.add(ctx, 1))
 	}
 	v := p.View("", ViewOptions{})
 	walk := func() {
@@ -165,8 +161,7 @@ func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})
 	for _, table := range []string{profile.FunctionSet, "samples", "calls", "branches", "receivers", "locks"} {
-		r, err := compare.Views(a, b, compare.Options{Table: table})
-		must(t, err)
+		r := oracle.Must(compare.Views(a, b, compare.Options{Table: table}))(t)
 		if r.Overlap < 1-1e-9 || len(r.Appeared)+len(r.Disappeared) > 0 || r.Base.Items != r.New.Items {
 			t.Errorf("%s: %+v", table, r)
 		}

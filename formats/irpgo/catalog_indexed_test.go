@@ -1,7 +1,6 @@
 package irpgo
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // otherRun returns another run of the program that p is a profile of: the same
@@ -72,7 +73,7 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 					if err != nil && version < 8 {
 						t.Skip("not for old versions:", err) // of those that follow
 					}
-					must(t, err)
+					oracle.NoError(t, err)
 					inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 				}
 				saturates := seed == 3 && tc.most > 1000
@@ -82,12 +83,8 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 				for _, opt := range []MergeOptions{{KeepSymbols: true}, {LLVMCompat: true}} {
 					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
 					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
-					if !bytes.Equal(got, want) {
-						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
-					}
-					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("seed %d, %+v: added (-records +catalogs):\n%s", seed, opt, diff)
-					}
+					sameBytes(t, got, want, "seed %d, %+v", seed, opt)
+					alike.Values(t, fmt.Sprintf("seed %d, %+v: added (-records +catalogs)", seed, opt), wantAdded, gotAdded)
 					if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && seed != 3 {
 						t.Errorf("seed %d, %+v: warnings (-records +catalogs):\n%s", seed, opt, diff)
 					}
@@ -118,9 +115,7 @@ func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 	}
 	rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
 	want, _, _, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
-	if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
-		t.Fatalf("forked: files differ at byte %d", firstDifference(got, want))
-	}
+	sameBytes(t, mergeForked(t, rng, inputs), want, "forked")
 }
 
 // TestIndexedCatalogNotTrusted flips every bit of a third run: what its catalog
@@ -191,7 +186,7 @@ func TestNameCache(t *testing.T) {
 	var first []*nameList
 	for range 2 {
 		var lists []*nameList
-		must(t, k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }))
+		oracle.NoError(t, k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }))
 		if len(lists) != 3 || lists[0] != lists[2] || lists[0] == lists[1] ||
 			fmt.Sprint(lists[0].names, lists[1].names) != "[a b] [a c]" || lists[1].refs[1] != NameRef("c") {
 			t.Errorf("lists %v", lists)

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -134,16 +133,10 @@ func TestCatalogsEqualRecords(t *testing.T) {
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
 					want, wantAdded, wantWarn, _ := mergeWeighted(t, opt, true, inputs)
 					got, gotAdded, gotWarn, fast := mergeWeighted(t, opt, false, inputs)
-					if !bytes.Equal(got, want) {
-						t.Fatalf("%+v, round %d: files differ at byte %d", opt, round, firstDifference(got, want))
-					}
-					if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-						t.Errorf("%+v: added (-records +catalogs):\n%s", opt, diff)
-					}
+					sameBytes(t, got, want, "%+v, round %d", opt, round)
+					alike.Values(t, fmt.Sprintf("%+v: added (-records +catalogs)", opt), wantAdded, gotAdded)
 					if round != 4 {
-						if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
-						}
+						alike.Values(t, fmt.Sprintf("%+v: warnings (-records +catalogs)", opt), wantWarn, gotWarn)
 					}
 					// Before version 8 counter pointers are absolute: no catalog is kept, and LLVM's rules need one
 					// that is. Inputs that might saturate are added record by record.
@@ -196,9 +189,7 @@ func TestCatalogsMixed(t *testing.T) {
 		if got, _, _, _ := mergeWeighted(t, MergeOptions{LLVMCompat: true}, false, inputs); !bytes.Equal(got, compatWant) {
 			t.Fatalf("seed %d, compatible: files differ at byte %d", seed, firstDifference(got, compatWant))
 		}
-		if got := mergeForked(t, rng, inputs); !bytes.Equal(got, want) {
-			t.Fatalf("seed %d, forked: files differ at byte %d", seed, firstDifference(got, want))
-		}
+		sameBytes(t, mergeForked(t, rng, inputs), want, "seed %d, forked", seed)
 	}
 }
 
@@ -210,10 +201,9 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 		_, _ = forks[rng.IntN(len(forks))].AddAt(i, uint64(i), r, in.weight) // a damaged input adds nothing
 	}
 	for _, f := range forks {
-		must(t, root.Merge(f))
+		oracle.NoError(t, root.Merge(f))
 	}
-	file := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
-	return file
+	return indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 }
 
 // TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules and in several contexts,
@@ -257,12 +247,8 @@ func TestContextsEqualRecords(t *testing.T) {
 		for _, n := range []int{1, 2, 5} {
 			want, wantWarn, _ := mergeContexts(t, n, true, inputs)
 			got, gotWarn, known := mergeContexts(t, n, false, inputs)
-			if !bytes.Equal(got, want) {
-				t.Fatalf("seed %d, %d contexts: files differ at byte %d", seed, n, firstDifference(got, want))
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("seed %d, %d contexts: warnings (-records +catalogs):\n%s", seed, n, diff)
-			}
+			sameBytes(t, got, want, "seed %d, %d contexts", seed, n)
+			alike.Values(t, fmt.Sprintf("seed %d, %d contexts: warnings (-records +catalogs)", seed, n), wantWarn, gotWarn)
 			again += known
 		}
 	}
@@ -328,8 +314,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 	}
 	for i, in := range inputs {
 		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
-		added, err := contexts[i%n].Add(r, in.weight)
-		must(t, err)
+		added := oracle.Must(contexts[i%n].Add(r, in.weight))(t)
 		if layouts[i%n][added.Layout] && len(layouts[i%n]) > 1 {
 			known++
 		}
@@ -338,7 +323,7 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i := n - 1; i > 0; i-- {
-		must(t, contexts[i/2].Merge(contexts[i]))
+		oracle.NoError(t, contexts[i/2].Merge(contexts[i]))
 	}
 	file = indexedBytes(t, contexts[0].Finish().Profile(), IndexedOptions{})
 	return file, warnings, known
@@ -407,10 +392,10 @@ func TestIdleFork(t *testing.T) {
 	add(busy)
 	add(alone)
 	for _, o := range []*Merger{idle, busy, m.Fork()} {
-		must(t, m.Merge(o))
+		oracle.NoError(t, m.Merge(o))
 	}
 	var got, want bytes.Buffer
-	must(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
+	oracle.NoError(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("files differ at byte %d", firstDifference(got.Bytes(), want.Bytes()))
 	}
@@ -419,7 +404,7 @@ func TestIdleFork(t *testing.T) {
 // TestNothingBesideText: profiles without functions take nothing away from a sum in the table.
 func TestNothingBesideText(t *testing.T) {
 	var empty bytes.Buffer
-	must(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
+	oracle.NoError(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
 	some := []byte(":ir\nmain\n1\n1\n7\n")
 	for at := range 4 {
 		m := NewMerger(MergeOptions{})

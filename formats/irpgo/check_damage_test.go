@@ -17,8 +17,7 @@ func TestCheckIndexedContents(t *testing.T) {
 	}
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
-		b := indexedBytes(t, p, opt)
-		return b
+		return indexedBytes(t, p, opt)
 	}
 	sound := write(&Profile{Variant: IRLevel, Functions: []Function{f("f")}}, IndexedOptions{})
 	for _, c := range []struct {
@@ -83,21 +82,13 @@ func twiceInBucket(t *testing.T, write func(*Profile, IndexedOptions) []byte) []
 		at := bytes.Index(b, le.AppendUint64(nil, NameRef(string(other))))
 		copy(b[at:], le.AppendUint64(nil, NameRef("a")))
 		b[bytes.Index(b[at+24:], []byte{other})+at+24] = 'a'
-		r, err := openIndexed(b)
-		if err == nil && r.table.Items(true, func(hashtable.Item) bool { return true }) == nil {
+		r, err := NewReader("f", b, ReaderOptions{})
+		if err == nil && r.dec.(*indexedReader).table.Items(true, func(hashtable.Item) bool { return true }) == nil {
 			return b
 		}
 	}
 	t.Fatal("no other name shares a bucket")
 	return nil
-}
-
-func openIndexed(b []byte) (*indexedReader, error) {
-	r, err := NewReader("f", b, ReaderOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return r.dec.(*indexedReader), nil
 }
 
 // TestCheckRawContents does the same for raw profiles.

@@ -13,8 +13,7 @@ import (
 // told in files of the real tools.
 func TestCheckPlausible(t *testing.T) {
 	fixture := func(name string) []byte {
-		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", filepath.FromSlash(name)))
-		return data
+		return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", filepath.FromSlash(name)))
 	}
 	const raw, indexed, text = "clang22/ir-run1.profraw", "llvm22/dispatch-indexed.profdata", "text/llvm22-ir.proftext"
 	// pair returns where the first target or size of a profile is, followed by its count.
@@ -82,7 +81,7 @@ func TestCheckPlausible(t *testing.T) {
 			data[bit/8] ^= 1 << (bit % 8)
 			p := readProfile(t, "f", data, ReaderOptions{})
 			var merged bytes.Buffer
-			must(t, WriteIndexed(&merged, p, IndexedOptions{}))
+			oracle.NoError(t, WriteIndexed(&merged, p, IndexedOptions{}))
 			for _, data := range [][]byte{data, merged.Bytes()} {
 				if rep := Check("f", data); len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Error(), "it is 2^52 above one of theirs") {
 					t.Errorf("%v", rep.Findings)

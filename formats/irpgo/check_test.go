@@ -58,8 +58,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 		{Name: "bit60", Records: []*Record{{Name: "bit60", Hash: csHashBit | 9, Counts: []uint64{100}}}},
 	}}
 	write := func(version uint32) []byte {
-		data := indexedBytes(t, p, IndexedOptions{Version: version})
-		return data
+		return indexedBytes(t, p, IndexedOptions{Version: version})
 	}
 	as := func(version byte, data []byte) []byte { // versions 4 to 7 have one layout
 		data = bytes.Clone(data)
@@ -174,8 +173,7 @@ func TestCheckRaw(t *testing.T) {
 			b.funcs[i].addr = 0x401000 + uint64(16*i)
 		}
 		d := b.build()
-		p, err := parseRawProfile(d, 0, false)
-		must(t, err)
+		p := oracle.Must(parseRawProfile(d, 0, false))(t)
 		test.damage(d, p)
 		got := findings(Check("f", d))
 		if got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {

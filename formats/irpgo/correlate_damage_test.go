@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestCorrelateDamagedProgram: a program that lacks something, or describes counters that are not its own, is
@@ -25,10 +26,7 @@ func TestCorrelateDamagedProgram(t *testing.T) {
 	}
 	section := func(t *testing.T, b []byte, name string) *elf.Section {
 		t.Helper()
-		f, err := elf.NewFile(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := oracle.Must(elf.NewFile(bytes.NewReader(b)))(t)
 		s := f.Section(name)
 		if s == nil {
 			t.Fatalf("no section %s", name)
@@ -99,9 +97,7 @@ func TestCorrelateDamagedProgram(t *testing.T) {
 	} {
 		program, _ := correlateFixture(t, c.kind)
 		whole, err := correlate(c.kind, bytes.Clone(program), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		warning := ""
 		got, err := correlate(c.kind, c.damage(t, bytes.Clone(program)), func(w profile.Warning) { warning = cmp.Or(warning, w.String()) })
 		if warning != c.warning {

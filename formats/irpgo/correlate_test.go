@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -26,9 +25,7 @@ func correlateFixture(t testing.TB, kind string) (program, raw []byte) {
 	if program, err = os.ReadFile(filepath.Join(dir, kind+".elf")); err == nil {
 		raw, err = os.ReadFile(filepath.Join(dir, kind+".profraw"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return program, raw
 }
 
@@ -45,28 +42,15 @@ func TestCorrelate(t *testing.T) {
 	for _, kind := range []string{"debug-info", "binary"} {
 		t.Run(kind, func(t *testing.T) {
 			program, raw := correlateFixture(t, kind)
-			c, err := correlate(kind, program, func(w profile.Warning) { t.Error(w) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := oracle.Must(correlate(kind, program, func(w profile.Warning) { t.Error(w) }))(t)
 			opt := irpgo.ReaderOptions{Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil }}
-			p, err := irpgo.Read("raw", raw, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := oracle.Must(irpgo.Read("raw", raw, opt))(t)
 			var got bytes.Buffer
-			if err := irpgo.WriteText(&got, p, irpgo.TextOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, irpgo.WriteText(&got, p, irpgo.TextOptions{}))
 			want := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "correlate", kind+".proftext"))
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("-llvm +profuse:\n%s", diff)
-			}
+			alike.Values(t, "-llvm +profuse", string(want), got.String())
 			// Twice, in one file, is twice the counts.
-			twice, err := irpgo.Read("raw", append(raw[:len(raw):len(raw)], raw...), opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			twice := oracle.Must(irpgo.Read("raw", append(raw[:len(raw):len(raw)], raw...), opt))(t)
 			for i := range twice.Functions {
 				for j, r := range twice.Functions[i].Records {
 					for k, n := range r.Counts {
@@ -85,13 +69,9 @@ func TestCorrelate(t *testing.T) {
 func TestCorrelateUnnecessary(t *testing.T) {
 	program, _ := correlateFixture(t, "binary")
 	c, err := correlate("binary", program, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	opt := irpgo.ReaderOptions{Correlate: func([][]byte) (*irpgo.Correlation, error) { return c, nil }}
 	if _, err := irpgo.Read("raw", data, opt); err != nil {
 		t.Error(err)

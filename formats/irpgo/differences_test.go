@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -47,17 +46,13 @@ func TestManyValues(t *testing.T) {
 	want, _ := mergeTexts(t, MergeOptions{}, []mergeInput{site(1001, 18)})
 	got, _ := mergeTexts(t, MergeOptions{}, inputs)
 	want = strings.Replace(want, "# Counter Values:\n1\n", "# Counter Values:\n3\n", 1)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("exact merge (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "exact merge (-want +got)", want, got)
 	got, _ = mergeTexts(t, MergeOptions{LLVMCompat: true}, inputs)
 	if !strings.Contains(got, "\n1:10\n") || strings.Contains(got, "1001:") {
 		t.Errorf("compatible merge:\n%s", got)
 	}
 	want, _ = llvmMerge(t, oracle.LLVM(t, 22), inputs)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("compatible merge (-llvm +profuse):\n%s", diff)
-	}
+	alike.Values(t, "compatible merge (-llvm +profuse)", want, got)
 }
 
 // TestKeyHash: a key with the hash of another one is where no lookup finds it.
@@ -105,7 +100,5 @@ func TestIndexedVersion3(t *testing.T) {
 		}
 	}
 	got := readProfile(t, "old", old, ReaderOptions{})
-	if diff := cmp.Diff(contents(p), contents(got)); diff != "" {
-		t.Errorf("-written +read:\n%s", diff)
-	}
+	alike.Values(t, "-written +read", contents(p), contents(got))
 }

@@ -153,7 +153,5 @@ func encodeIndexed(p *Profile, opt IndexedOptions) ([]byte, error) {
 
 func indexedBytes(t testing.TB, p *Profile, opt IndexedOptions) []byte {
 	t.Helper()
-	b, err := encodeIndexed(p, opt)
-	must(t, err)
-	return b
+	return oracle.Must(encodeIndexed(p, opt))(t)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFullDiskLarge: of a file whose every section is larger than what is written at a time, each can be the one
@@ -30,7 +31,7 @@ func TestFullDiskLarge(t *testing.T) {
 	write := func(w io.Writer) error { return WriteIndexed(w, p, IndexedOptions{}) }
 	var all fulldisk.Writer
 	all.Room = 1 << 30
-	must(t, write(&all))
+	oracle.NoError(t, write(&all))
 	info := openReader(t, "f", all.Bytes(), ReaderOptions{})
 	h := &info.dec.(*indexedReader).header
 	rooms := []int{0, 1, 1 << 16, int(h.hashOffset) - 1, int(h.memProf) - 1, int(h.binaryIDs) - 1, int(h.traces), all.Len() - 1}
@@ -57,9 +58,7 @@ func largeHeap(t *testing.T) *memprof.Profile {
         MemInfoBlock: { AllocCount: 1, TotalSize: 64, TotalLifetime: 9, TotalLifetimeAccessDensity: 3 }
 `, i, i)
 	}
-	p, err := memprof.ReadYAML("doc", doc.Bytes())
-	must(t, err)
-	return p
+	return oracle.Must(memprof.ReadYAML("doc", doc.Bytes()))(t)
 }
 
 // TestUnwritableHeap: what no file can hold is refused before anything is written.

@@ -26,10 +26,7 @@ func FuzzText(f *testing.F) {
 	for _, tt := range textRejected {
 		f.Add([]byte(tt.in))
 	}
-	files, err := filepath.Glob(filepath.Join(oracle.Root(f), "testdata", "irpgo", "text", "*.proftext"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	files := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(f), "testdata", "irpgo", "text", "*.proftext")))(f)
 	for _, file := range files {
 		data := oracle.ReadFile(f, file)
 		if len(data) < 1<<12 {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -113,15 +114,11 @@ func TestIndexedRoundTrip(t *testing.T) {
 			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
 			}
-			if diff := cmp.Diff(p.VTableNames, r.Info.VTableNames); diff != "" {
-				t.Error(diff)
-			}
+			alike.Values(t, "(-want +got)", p.VTableNames, r.Info.VTableNames)
 			m := NewMerger(MergeOptions{KeepVTableNames: true})
 			addTo(t, m, r, 1)
 			back := m.Finish().Profile()
-			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
-				t.Errorf("text after the round trip (-want +got):\n%s", diff)
-			}
+			alike.Values(t, "text after the round trip (-want +got)", string(text), string(textOf(t, back)))
 			if sum := r.Info.Summary; sum == nil || len(sum.Cutoffs) != len(profile.DefaultCutoffs()) {
 				t.Errorf("summary %+v", sum)
 			}
@@ -143,15 +140,14 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
+	file := oracle.Must(encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
 			return
 		}
 		lost = append(lost, fe.Field)
-	}})
-	must(t, err)
+	}}))(t)
 	if got, want := strings.Join(lost, ", "), "entry-first+loop-entries+temporal mark, binary ids, bitmaps, vtable values"; got != want {
 		t.Errorf("lost %q, want %q", got, want)
 	}

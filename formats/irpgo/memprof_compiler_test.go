@@ -75,26 +75,25 @@ func runHeapProgram(t *testing.T, release int) heapRun {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("heap profiles: %v %v", found, err)
 	}
-	must(t, os.Rename(found[0], filepath.Join(h.dir, "heap")))
+	oracle.NoError(t, os.Rename(found[0], filepath.Join(h.dir, "heap")))
 	h.raw, h.counts = h.file(t, "heap"), h.file(t, "counts")
 	return h
 }
 
 func (h heapRun) file(t *testing.T, name string) []byte {
 	t.Helper()
-	b := oracle.ReadFile(t, filepath.Join(h.dir, name))
-	return b
+	return oracle.ReadFile(t, filepath.Join(h.dir, name))
 }
 
 func (h heapRun) symbolize(t *testing.T, compat bool) *memprof.Profile {
 	t.Helper()
 	raw, err := memprof.ReadRaw("heap", h.raw, memprof.RawOptions{LLVMCompat: compat})
-	must(t, err)
+	oracle.NoError(t, err)
 	programs, err := symbolize.OpenPrograms([]string{filepath.Join(h.dir, "program")}, symbolize.Options{})
-	must(t, err)
+	oracle.NoError(t, err)
 	defer programs.Close()
 	p, _, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: compat})
-	must(t, err)
+	oracle.NoError(t, err)
 	return p
 }
 
@@ -104,15 +103,14 @@ func (h heapRun) merged(t *testing.T, heaps ...*memprof.Profile) *Profile {
 	m := NewMerger(MergeOptions{})
 	addTo(t, m, openReader(t, "counts", h.counts, ReaderOptions{}), 1)
 	for _, p := range heaps {
-		must(t, m.AddMemProf("heap", p, 1))
+		oracle.NoError(t, m.AddMemProf("heap", p, 1))
 	}
 	return m.Finish().Profile()
 }
 
 func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {
 	t.Helper()
-	b := indexedBytes(t, p, opt)
-	return b
+	return indexedBytes(t, p, opt)
 }
 
 // use compiles with a profile, for both of its parts, and returns what the
@@ -144,8 +142,7 @@ func contextsIn(t *testing.T, said []string) (ids []uint64, kinds map[string]boo
 	t.Helper()
 	kinds = make(map[string]bool)
 	for _, m := range contextID.FindAllStringSubmatch(strings.Join(said, "\n"), -1) {
-		id, err := strconv.ParseUint(m[2], 10, 64)
-		must(t, err)
+		id := oracle.Must(strconv.ParseUint(m[2], 10, 64))(t)
 		ids = append(ids, id)
 		kinds[m[1]] = true
 	}

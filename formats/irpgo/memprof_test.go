@@ -30,15 +30,13 @@ HeapProfileRecords:
 
 func heapProfile(t *testing.T, line, count int) *memprof.Profile {
 	t.Helper()
-	p, err := memprof.ReadYAML("doc", fmt.Appendf(nil, heapDoc, line, count))
-	must(t, err)
-	return p
+	return oracle.Must(memprof.ReadYAML("doc", fmt.Appendf(nil, heapDoc, line, count)))(t)
 }
 
 func heapYAML(t *testing.T, p *memprof.Profile) string {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, memprof.WriteYAML(&b, p))
+	oracle.NoError(t, memprof.WriteYAML(&b, p))
 	return b.String()
 }
 
@@ -94,8 +92,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 			if complains := strings.Contains(strings.Join(lost, ""), "callees of call sites is left out"); complains != (want < 4) {
 				t.Errorf("indexed %d, section %d: warnings %q", indexed, section, lost)
 			}
-			p, err := mergeFiles(t, MergeOptions{}, file)
-			must(t, err)
+			p := oracle.Must(mergeFiles(t, MergeOptions{}, file))(t)
 			if !p.Variant.Has(HasMemProf | IRLevel) {
 				t.Errorf("variant %v", p.Variant)
 			}
@@ -162,7 +159,7 @@ func TestMergeMemProf(t *testing.T) {
 				}
 			}
 			if c.add != nil {
-				must(t, m.AddMemProf("raw", c.add, 1))
+				oracle.NoError(t, m.AddMemProf("raw", c.add, 1))
 			}
 			p := m.Finish().Profile()
 			if doc := heapYAML(t, p.MemProf); !strings.Contains(doc, "AllocCount:      "+c.want+"\n") || strings.Count(doc, "AllocCount") != 1 {
@@ -228,8 +225,7 @@ func TestLLVMReadsMemProf(t *testing.T) {
 			file := heapFile(t, heap, IndexedOptions{Version: indexed, MemProf: memprof.WriteOptions{Version: section}}, main)
 			oracle.WriteFile(t, path, file)
 			shown, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
-			p, err := mergeFiles(t, MergeOptions{}, file)
-			must(t, err)
+			p := oracle.Must(mergeFiles(t, MergeOptions{}, file))(t)
 			if code != 0 || !strings.HasSuffix(shown, heapYAML(t, p.MemProf)) {
 				t.Errorf("indexed %d, section %d: exit %d %s\n%s", indexed, section, code, stderr, shown)
 			}

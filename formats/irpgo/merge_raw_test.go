@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -74,12 +75,8 @@ func TestRelatedPrograms(t *testing.T) {
 		}
 		want, wantAdded, wantWarn, _ := mergeWeighted(t, MergeOptions{}, true, inputs)
 		got, gotAdded, gotWarn, _ := mergeWeighted(t, MergeOptions{}, false, inputs)
-		if !bytes.Equal(got, want) {
-			t.Fatalf("seed %d: files differ at byte %d", seed, firstDifference(got, want))
-		}
-		if diff := cmp.Diff(wantAdded, gotAdded); diff != "" {
-			t.Errorf("seed %d: added (-records +catalogs):\n%s", seed, diff)
-		}
+		sameBytes(t, got, want, "seed %d", seed)
+		alike.Values(t, fmt.Sprintf("seed %d: added (-records +catalogs)", seed), wantAdded, gotAdded)
 		if diff := cmp.Diff(wantWarn, gotWarn); diff != "" && !saturates {
 			t.Errorf("seed %d: warnings (-records +catalogs):\n%s", seed, diff)
 		}

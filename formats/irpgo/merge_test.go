@@ -14,6 +14,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -36,7 +37,7 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 		}
 	}
 	var b bytes.Buffer
-	must(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
+	oracle.NoError(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
 	return b.String(), warnings
 }
 
@@ -121,12 +122,8 @@ func TestMergeRules(t *testing.T) {
 			tool := oracle.LLVM(t, 22)
 			wantText, wantWarn := llvmMerge(t, tool, tc.inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, tc.inputs)
-			if diff := cmp.Diff(wantText, gotText); diff != "" {
-				t.Errorf("compatible merge (-llvm +profuse):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("warnings (-llvm +profuse):\n%s", diff)
-			}
+			alike.Values(t, "compatible merge (-llvm +profuse)", wantText, gotText)
+			alike.Values(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 			gotText, gotWarn = mergeTexts(t, MergeOptions{}, tc.inputs)
 			same := gotText == wantText && slices.Equal(gotWarn, wantWarn)
 			if same != (tc.exact == "") {
@@ -145,12 +142,8 @@ func TestMergeRandomAgainstLLVM(t *testing.T) {
 			inputs := relatedInputs(t, rand.New(rand.NewPCG(seed, 9)), 6, true)
 			wantText, wantWarn := llvmMerge(t, tool, inputs)
 			gotText, gotWarn := mergeTexts(t, MergeOptions{LLVMCompat: true}, inputs)
-			if diff := cmp.Diff(wantText, gotText); diff != "" {
-				t.Errorf("text (-llvm +profuse):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantWarn, gotWarn); diff != "" {
-				t.Errorf("warnings (-llvm +profuse):\n%s", diff)
-			}
+			alike.Values(t, "text (-llvm +profuse)", wantText, gotText)
+			alike.Values(t, "warnings (-llvm +profuse)", wantWarn, gotWarn)
 		})
 	}
 }
@@ -224,9 +217,7 @@ func TestMergeGrouping(t *testing.T) {
 			for i := range deal {
 				deal[i] = rng.IntN(workers)
 			}
-			if got := mergeGrouped(t, inputs, deal, workers); !bytes.Equal(got, want) {
-				t.Fatalf("seed %d: dealt %v: files differ at byte %d", seed, deal, firstDifference(got, want))
-			}
+			sameBytes(t, mergeGrouped(t, inputs, deal, workers), want, "seed %d, dealt %v", seed, deal)
 		}
 	}
 }
@@ -245,16 +236,13 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 				continue
 			}
 			r := openReader(t, strconv.Itoa(i), []byte(in.text), ReaderOptions{})
-			if _, err := forks[w].AddAt(i, uint64(i), r, in.weight); err != nil {
-				t.Fatal(err)
-			}
+			oracle.Must(forks[w].AddAt(i, uint64(i), r, in.weight))(t)
 		}
 	}
 	for _, f := range forks {
-		must(t, root.Merge(f))
+		oracle.NoError(t, root.Merge(f))
 	}
-	out := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
-	return out
+	return indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 }
 
 // TestMergeOrder: without temporal traces and mismatches the order of inputs does not matter either.
@@ -276,9 +264,7 @@ func TestMergeOrder(t *testing.T) {
 	want := mergeGrouped(t, inputs, make([]int, 5), 1)
 	for range 10 {
 		rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
-		if got := mergeGrouped(t, inputs, make([]int, 5), 1); !bytes.Equal(got, want) {
-			t.Fatalf("files differ at byte %d", firstDifference(got, want))
-		}
+		sameBytes(t, mergeGrouped(t, inputs, make([]int, 5), 1), want, "shuffled")
 	}
 }
 
@@ -321,9 +307,7 @@ func TestTraceReservoir(t *testing.T) {
 			fmt.Sprint("--temporal-profile-trace-reservoir-size=", tc.reservoir),
 			fmt.Sprint("--temporal-profile-max-trace-length=", tc.length))
 		got, _ := mergeTexts(t, MergeOptions{LLVMCompat: true, TraceReservoir: tc.reservoir, MaxTraceLength: tc.length}, inputs)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-llvm +profuse):\n%s", tc, diff)
-		}
+		alike.Values(t, fmt.Sprintf("%+v (-llvm +profuse)", tc), want, got)
 	}
 }
 

@@ -22,7 +22,7 @@ func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, m.WriteIndexed(&b, opt))
+	oracle.NoError(t, m.WriteIndexed(&b, opt))
 	return b.Bytes()
 }
 
@@ -67,9 +67,7 @@ func TestMergedEqualsProfile(t *testing.T) {
 					want := indexedBytes(t, finished(t, opt, inputs).Profile(), tc.to)
 					m := finished(t, opt, inputs)
 					functions, counters, total := m.Contents()
-					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
-						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
-					}
+					sameBytes(t, writeMerged(t, m, tc.to), want, "seed %d, %+v", seed, opt)
 					if alone := m.keys == nil; alone != tc.alone {
 						t.Errorf("seed %d, %+v: written in the order of the inputs: %t", seed, opt, alone)
 					}

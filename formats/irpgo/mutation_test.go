@@ -3,6 +3,7 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -93,19 +94,10 @@ func (s *mutationSeed) try(data []byte) outcome {
 }
 
 func sameContents(a, b map[string][]Record) bool {
-	if len(a) != len(b) {
-		return false
+	same := func(a, b Record) bool {
+		return a.Hash == b.Hash && slices.Equal(a.Counts, b.Counts) && bytes.Equal(a.Bitmap, b.Bitmap) && fmt.Sprint(a.Values) == fmt.Sprint(b.Values)
 	}
-	for name, as := range a {
-		if !slices.EqualFunc(as, b[name], sameRecord) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameRecord(a, b Record) bool {
-	return a.Hash == b.Hash && slices.Equal(a.Counts, b.Counts) && bytes.Equal(a.Bitmap, b.Bitmap) && fmt.Sprint(a.Values) == fmt.Sprint(b.Values)
+	return maps.EqualFunc(a, b, func(a, b []Record) bool { return slices.EqualFunc(a, b, same) })
 }
 
 // mutationTally counts outcomes, of silent ones also where the damage is.

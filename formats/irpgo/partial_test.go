@@ -26,21 +26,14 @@ func (p *partialTree) merger() *Merger { return NewMerger(MergeOptions{KeepVTabl
 // add adds inputs to a merger.
 func (p *partialTree) add(m *Merger, inputs []int) {
 	for _, i := range inputs {
-		r, err := NewReader(strconv.Itoa(i), []byte(p.inputs[i].text), ReaderOptions{})
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		if _, err := m.AddAt(i, uint64(i), r, p.inputs[i].weight); err != nil {
-			p.t.Fatal(err)
-		}
+		r := oracle.Must(NewReader(strconv.Itoa(i), []byte(p.inputs[i].text), ReaderOptions{}))(p.t)
+		oracle.Must(m.AddAt(i, uint64(i), r, p.inputs[i].weight))(p.t)
 		if p.heaps != nil {
 			heap, err := memprof.ReadYAML(strconv.Itoa(i), p.heaps[i])
 			if err == nil {
 				err = m.AddMemProf("", heap, p.inputs[i].weight)
 			}
-			if err != nil {
-				p.t.Fatal(err)
-			}
+			oracle.NoError(p.t, err)
 		}
 	}
 }
@@ -61,29 +54,19 @@ func (p *partialTree) partial(inputs []int) []byte {
 }
 
 func (p *partialTree) sum(m *Merger, data []byte) {
-	r, err := NewReader("part", data, ReaderOptions{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if _, err := m.AddAt(0, 0, r, 1); err != nil {
-		p.t.Fatal(err)
-	}
+	r := oracle.Must(NewReader("part", data, ReaderOptions{}))(p.t)
+	oracle.Must(m.AddAt(0, 0, r, 1))(p.t)
 }
 
 func (p *partialTree) write(m *Merger) []byte {
 	var b bytes.Buffer
-	if err := m.WritePartial(&b, nil); err != nil {
-		p.t.Fatal(err)
-	}
+	oracle.NoError(p.t, m.WritePartial(&b, nil))
 	return b.Bytes()
 }
 
 // result returns the bytes of an indexed profile.
 func (p *partialTree) result(m *Merger) []byte {
-	out, err := encodeIndexed(m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	out := oracle.Must(encodeIndexed(m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}}))(p.t)
 	return out
 }
 
@@ -175,14 +158,10 @@ func TestPartials(t *testing.T) {
 		for range 8 {
 			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			part := p.partial(all)
-			if !bytes.Equal(part, wantPartial) {
-				t.Fatalf("seed %d: partials differ at byte %d", seed, firstDifference(part, wantPartial))
-			}
+			sameBytes(t, part, wantPartial, "seed %d, partial", seed)
 			m := p.merger()
 			p.sum(m, part)
-			if got := p.result(m); !bytes.Equal(got, want) {
-				t.Fatalf("seed %d: files differ at byte %d", seed, firstDifference(got, want))
-			}
+			sameBytes(t, p.result(m), want, "seed %d", seed)
 		}
 	}
 	if lossy < 25 {
@@ -206,9 +185,7 @@ func TestPartialFixtures(t *testing.T) {
 			if _, err = flat.Add(r, 3); err != nil {
 				break
 			}
-			if _, err = leaf.AddAt(k, uint64(k), r, 1); err != nil {
-				t.Fatal(err)
-			}
+			oracle.Must(leaf.AddAt(k, uint64(k), r, 1))(t)
 		}
 		if err != nil {
 			continue
@@ -266,9 +243,7 @@ func FuzzReadPartial(f *testing.F) {
 		once := p.write(m)
 		m = NewMerger(MergeOptions{KeepVTableNames: true, KeepSymbols: true})
 		p.sum(m, once)
-		if twice := p.write(m); !bytes.Equal(twice, once) {
-			t.Fatalf("written twice: differs at byte %d", firstDifference(twice, once))
-		}
+		sameBytes(t, p.write(m), once, "written twice")
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // randomOptions say what a random profile may hold.
@@ -108,6 +110,6 @@ func randomSite(rng *rand.Rand, k int, names []string) []ValueData {
 func textOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, WriteText(&b, p, TextOptions{}))
+	oracle.NoError(t, WriteText(&b, p, TextOptions{}))
 	return b.Bytes()
 }

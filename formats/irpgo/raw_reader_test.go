@@ -15,6 +15,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -98,7 +99,7 @@ func readAll(t *testing.T, data []byte, opt ReaderOptions) ([]Record, *Reader) {
 	r := openReader(t, "test.profraw", data, opt)
 	var out []Record
 	for rec, err := range r.Records() {
-		must(t, err)
+		oracle.NoError(t, err)
 		out = append(out, *rec)
 	}
 	return out, r
@@ -110,17 +111,13 @@ func TestRawVersions(t *testing.T) {
 	for _, b := range rawVersions() {
 		t.Run(b.String(), func(t *testing.T) {
 			got, r := readAll(t, b.build(), ReaderOptions{})
-			if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
-				t.Errorf("records (-want +got):\n%s", diff)
-			}
+			alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 			in := r.Info
 			if in.Version != b.version || in.PointerSize != b.ptr || in.Variant != b.variant ||
 				in.BigEndian != (b.order == binary.AppendByteOrder(binary.BigEndian)) || in.Profiles != 1 {
 				t.Errorf("info = %+v", in)
 			}
-			if diff := cmp.Diff(b.ids, in.BinaryIDs, sameRecords); diff != "" {
-				t.Errorf("binary ids (-want +got):\n%s", diff)
-			}
+			alike.Values(t, "binary ids (-want +got)", b.ids, in.BinaryIDs, sameRecords)
 			traces, stream := r.Traces()
 			if b.variant.Has(HasTemporal) {
 				want := []Trace{{1, []uint64{NameRef("main"), NameRef("_ZN3foo3barEv"), NameRef("a.c;helper")}}}
@@ -133,7 +130,7 @@ func TestRawVersions(t *testing.T) {
 			// A second walk gives the same.
 			n := 0
 			for _, err := range r.ReusedRecords() {
-				must(t, err)
+				oracle.NoError(t, err)
 				n++
 			}
 			if n != len(got) {
@@ -155,12 +152,8 @@ func TestBinaryIDLengths(t *testing.T) {
 					b.ids = [][]byte{[]byte("a build id of 21 bytes")[:length]}
 				}
 				got, r := readAll(t, b.build(), ReaderOptions{})
-				if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
-					t.Errorf("version %d, %d bytes: records (-want +got):\n%s", version, length, diff)
-				}
-				if diff := cmp.Diff(b.ids, r.Info.BinaryIDs, sameRecords); diff != "" {
-					t.Errorf("version %d, %d bytes: binary ids (-want +got):\n%s", version, length, diff)
-				}
+				alike.Values(t, fmt.Sprintf("version %d, %d bytes: records (-want +got)", version, length), b.want(), got, sameRecords)
+				alike.Values(t, fmt.Sprintf("version %d, %d bytes: binary ids (-want +got)", version, length), b.ids, r.Info.BinaryIDs, sameRecords)
 				if rep := Check("in", b.build()); len(rep.Findings) > 0 {
 					t.Errorf("version %d, %d bytes: %v", version, length, rep.Findings)
 				}
@@ -177,9 +170,7 @@ func TestNamesWithNUL(t *testing.T) {
 		b.funcs[i].name += "\x00"
 	}
 	got, _ := readAll(t, b.build(), ReaderOptions{})
-	if diff := cmp.Diff(want, got, sameRecords); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "records (-want +got)", want, got, sameRecords)
 }
 
 // TestCheckRawBuilds: check has nothing to say about what the runtimes of all versions write.
@@ -238,8 +229,15 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 	for i, data := range inputs {
 		addTo(t, m, openReader(t, fmt.Sprint("input ", i), data, ReaderOptions{}), 1)
 	}
-	out := indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
-	return out
+	return indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
+}
+
+// sameBytes ends the test if two files differ.
+func sameBytes(t testing.TB, got, want []byte, format string, args ...any) {
+	t.Helper()
+	if !bytes.Equal(got, want) {
+		t.Fatalf(format+": files differ at byte %d", append(args, firstDifference(got, want))...)
+	}
 }
 
 func firstDifference(a, b []byte) int {
@@ -266,15 +264,13 @@ func TestRawConcatenated(t *testing.T) {
 		want = append(want, x.want()...)
 	}
 	got, r := readAll(t, file, ReaderOptions{})
-	if diff := cmp.Diff(want, got, sameRecords); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "records (-want +got)", want, got, sameRecords)
 	if r.Info.Profiles != 4 || r.Info.Variant != a.variant || len(r.Info.BinaryIDs) != 7 {
 		t.Errorf("info = %+v", r.Info)
 	}
 	again := 0
 	for _, err := range r.ReusedRecords() {
-		must(t, err)
+		oracle.NoError(t, err)
 		again++
 	}
 	if again != len(want) || r.Info.Profiles != 4 || len(r.Info.BinaryIDs) != 7 {
@@ -289,9 +285,7 @@ func TestRawRelativeV7(t *testing.T) {
 	data := b.build()
 	data[8] = 7
 	got, _ := readAll(t, data, ReaderOptions{})
-	if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 }
 
 // TestRawWin64 covers COFF, whose label differences are 32 bits wide in 64-bit files too.
@@ -306,9 +300,7 @@ func TestRawWin64(t *testing.T) {
 		le.PutUint64(data[at:], uint64(uint32(le.Uint64(data[at:]))))
 	}
 	got, _ := readAll(t, data, ReaderOptions{})
-	if diff := cmp.Diff(b.want(), got, sameRecords); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "records (-want +got)", b.want(), got, sameRecords)
 }
 
 // TestRawUnnamed: a record whose name is not in the file is left out with a

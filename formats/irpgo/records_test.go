@@ -16,7 +16,7 @@ func TestRecordsStayValid(t *testing.T) {
 		walk := func(records func(*Reader) iter.Seq2[*Record, error], each func(*Record)) {
 			r := openReader(t, file, data, ReaderOptions{})
 			for rec, err := range records(r) {
-				must(t, err)
+				oracle.NoError(t, err)
 				each(rec)
 			}
 		}

@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // rescueBuild is a profile of n functions f0, f1, … of two counters, each 10 and 20, with a value site.
@@ -49,8 +51,7 @@ func TestRescueRaw(t *testing.T) {
 	const absurd = 1 << 60
 	layout := newRecordLayout(10, 8, 3)
 	sound := rescueBuild(3).build()
-	p, err := parseRawProfile(sound, 0, false)
-	must(t, err)
+	p := oracle.Must(parseRawProfile(sound, 0, false))(t)
 	record := func(i, off int) int { return int(p.records.off) + i*layout.size + off }
 	counter := func(i int) int { return int(p.counters.off) + 8*i }
 	tests := []struct {
@@ -105,7 +106,7 @@ func TestRescueLimit(t *testing.T) {
 	} {
 		data := rescueBuild(test.functions).build()
 		p, err := parseRawProfile(data, 0, false)
-		must(t, err)
+		oracle.NoError(t, err)
 		for i := range test.damaged {
 			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
 		}
@@ -125,7 +126,7 @@ func TestRescueLimit(t *testing.T) {
 // TestRescueIndexed leaves a damaged function of an indexed profile out.
 func TestRescueIndexed(t *testing.T) {
 	data := mergeBytes(t, 13, rescueBuild(3).build())
-	at := bytesIndex(data, "f1")
+	at := bytes.Index(data, []byte("f1"))
 	data[at] = 'g' // now its hash is that of another name
 	if _, _, err := readRescued(t, data, ReaderOptions{}); err == nil {
 		t.Error("read without rescue")
@@ -135,8 +136,6 @@ func TestRescueIndexed(t *testing.T) {
 		t.Errorf("%v, %q, %v", got, said, err)
 	}
 }
-
-func bytesIndex(d []byte, s string) int { return strings.Index(string(d), s) }
 
 // FuzzMergeDamaged merges anything between two sound profiles: what is refused
 // leaves no trace, and what is rescued brings no absurd counters.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // salvageAll reads what is whole of data.
@@ -18,7 +19,7 @@ func salvageAll(t *testing.T, data []byte, names *Siblings) (map[string]Record, 
 	}
 	out := make(map[string]Record)
 	for rec, err := range r.Records() {
-		must(t, err)
+		oracle.NoError(t, err)
 		out[rec.Name] = *rec
 	}
 	if sum := rep.Whole + rep.CutRecords + rep.CutCounters + rep.Nameless + rep.Mismatching + rep.Damaged; sum != rep.Functions {
@@ -31,7 +32,7 @@ func siblingsOf(t *testing.T, data []byte) *Siblings {
 	t.Helper()
 	r := openReader(t, "sibling", data, ReaderOptions{})
 	s := new(Siblings)
-	must(t, s.Add(r))
+	oracle.NoError(t, s.Add(r))
 	return s
 }
 
@@ -41,7 +42,7 @@ func TestSalvage(t *testing.T) {
 	for _, b := range rawVersions() {
 		data := b.build()
 		p, err := parseRawProfile(data, 0, false)
-		must(t, err)
+		oracle.NoError(t, err)
 		full, rep, err := salvageAll(t, data, nil)
 		if err != nil || rep.Missing != 0 || rep.Whole != len(b.funcs) {
 			t.Fatalf("%v: whole: %v, %+v", b, err, rep)
@@ -126,7 +127,7 @@ func TestSalvageNamesWithoutRecords(t *testing.T) {
 		b.funcs = rescueBuild(3).funcs
 		data := b.build()
 		p, err := parseRawProfile(data, 0, false)
-		must(t, err)
+		oracle.NoError(t, err)
 		b.dropped = []string{b.funcs[2].name}
 		b.funcs = b.funcs[:2]
 		got, rep, err := salvageAll(t, data[:p.names.off], siblingsOf(t, b.build()))
@@ -143,7 +144,7 @@ func TestSalvageMerged(t *testing.T) {
 	data := b.build()
 	p, _ := parseRawProfile(data, 0, false)
 	r, rep, err := Salvage("cut", data[:p.counters.off+32], siblingsOf(t, data))
-	must(t, err)
+	oracle.NoError(t, err)
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
 	addTo(t, m, r, 1)
 	whole := openReader(t, "whole", data, ReaderOptions{})

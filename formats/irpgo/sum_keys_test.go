@@ -21,7 +21,7 @@ func TestViewOfAFork(t *testing.T) {
 	}
 	text := func(r *Merged) string {
 		var b bytes.Buffer
-		must(t, r.WriteIndexed(&b, IndexedOptions{}))
+		oracle.NoError(t, r.WriteIndexed(&b, IndexedOptions{}))
 		return b.String()
 	}
 	want := text(add(NewMerger(MergeOptions{})))

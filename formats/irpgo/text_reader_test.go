@@ -162,7 +162,7 @@ func TestTextSymbols(t *testing.T) {
 	in := ":temporal_prof_traces\n1\n1\n1\nfirst,rec\nrec\n1\n1\n1\n" +
 		"2\n0\n1\n2\ncallee:2\nrec:1\n2\n1\n3\nvtable:4\ncallee:3\nvtable:2\nlast\n1\n1\n1\n"
 	_, r, err := readRecords([]byte(in))
-	must(t, err)
+	oracle.NoError(t, err)
 	if got, want := sortedNames(r.Symbols()), []string{"callee", "first", "last", "rec", "vtable"}; !slices.Equal(got, want) {
 		t.Errorf("Symbols are %q, want %q", got, want)
 	}
@@ -184,7 +184,7 @@ func TestTextWalks(t *testing.T) {
 	var walks [2][]*Record
 	for i := range walks {
 		for rec, err := range r.Records() {
-			must(t, err)
+			oracle.NoError(t, err)
 			walks[i] = append(walks[i], rec)
 		}
 	}
@@ -247,7 +247,7 @@ func TestTextAllocations(t *testing.T) {
 	data := b.Bytes()
 	allocs := testing.AllocsPerRun(5, func() {
 		r := openReader(t, textFile, data, ReaderOptions{})
-		must(t, readable(r))
+		oracle.NoError(t, readable(r))
 	})
 	if limit := records * 1.1; allocs > limit {
 		t.Errorf("%v allocations for %d records, want at most %v", allocs, records, limit)
@@ -307,7 +307,7 @@ func BenchmarkTextReader(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := openReader(b, textFile, data, ReaderOptions{})
-		must(b, readable(r))
+		oracle.NoError(b, readable(r))
 	}
 }
 
@@ -335,7 +335,7 @@ func readRecords(data []byte) ([]*Record, *Reader, error) {
 func collect(t testing.TB, data []byte) *Profile {
 	t.Helper()
 	recs, r, err := readRecords(data)
-	must(t, err)
+	oracle.NoError(t, err)
 	slices.SortStableFunc(recs, func(a, b *Record) int { return strings.Compare(a.Name, b.Name) })
 	p := profileOf(r.Info.Variant, recs...)
 	p.Symbols = r.Symbols()
@@ -356,7 +356,7 @@ func equalRecords(a, b *Record) bool {
 func dumpText(t *testing.T, data []byte) string {
 	t.Helper()
 	recs, r, err := readRecords(data)
-	must(t, err)
+	oracle.NoError(t, err)
 	var b strings.Builder
 	b.WriteString(r.Info.Variant.String())
 	if r.Info.Variant.Has(HasTemporal) {

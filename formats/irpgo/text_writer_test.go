@@ -172,7 +172,7 @@ func TestWriteTextTargets(t *testing.T) {
 			t.Errorf("%+v: warnings %v, want one of %q", tt.opt, warnings, tt.lost)
 		}
 		recs, r, err := readRecords(out)
-		must(t, err)
+		oracle.NoError(t, err)
 		var got []string
 		for _, sites := range recs[0].Values {
 			for _, site := range sites {
@@ -355,7 +355,7 @@ func BenchmarkWriteText(b *testing.B) {
 	b.SetBytes(int64(len(writeText(b, p, TextOptions{}))))
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, WriteText(io.Discard, p, TextOptions{}))
+		oracle.NoError(b, WriteText(io.Discard, p, TextOptions{}))
 	}
 }
 
@@ -388,7 +388,7 @@ func flatten(p *Profile) []*Record {
 func writeText(t testing.TB, p *Profile, opt TextOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, WriteText(&b, p, opt))
+	oracle.NoError(t, WriteText(&b, p, opt))
 	return b.Bytes()
 }
 

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -82,9 +81,7 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 			t.Errorf("%s has id %#x", f.Name, f.ID)
 		}
 	}
-	if diff := cmp.Diff(records, gotRecords); diff != "" {
-		t.Errorf("functions (-records +view):\n%s", diff)
-	}
+	alike.Values(t, "functions (-records +view)", records, gotRecords)
 	for e := range v.Edges() {
 		value := e.Size
 		if e.Kind != profile.MemOpSize {
@@ -92,9 +89,7 @@ func checkView(t *testing.T, p *Profile, v profile.View) {
 		}
 		gotValues = append(gotValues, fmt.Sprint(pgoName(p, e.Caller), e.Hash, e.Kind, e.Site, value, e.Count))
 	}
-	if diff := cmp.Diff(values, gotValues); diff != "" {
-		t.Errorf("edges (-values +view):\n%s", diff)
-	}
+	alike.Values(t, "edges (-values +view)", values, gotValues)
 	if has := v.Features().Edges; len(values) > 0 && !has {
 		t.Error("edges, but not among the features")
 	}
@@ -161,7 +156,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, info, err := readView([]byte(tc.text))
-			must(t, err)
+			oracle.NoError(t, err)
 			v := p.View("x.proftext", info)
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {

@@ -34,7 +34,7 @@ func TestFolders(t *testing.T) {
 			filepath.Join(dir, "broken"):   data[:100],
 			filepath.Join(dir, "a", "cut"): data[:len(data)/2],
 		} {
-			must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			oracle.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 			oracle.WriteFile(t, path, b)
 		}
 		// Others given by name do not matter.
@@ -157,7 +157,7 @@ func TestSplitMissing(t *testing.T) {
 		t.Errorf("lenient: warned of %v, error %v", warned, err)
 	}
 	withDWP, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{DWP: f.program + ".dwp"})
-	must(t, err)
+	oracle.NoError(t, err)
 	defer withDWP.Close()
 	symbolizeRaw(t, raw, NewBinaries(withDWP), SymbolizeOptions{})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -19,10 +18,9 @@ import (
 
 var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
 
-// TestClangMatchesTheSameContexts: compilers match the contexts of a raw profile that went through this
-// package as they do with llvm-profdata's. Only the sizes differ where calls of a context are at
-// several addresses, as in an unrolled loop: llvm-profdata leaves them apart, and of those compilers
-// take the largest instead of their sum.
+// TestClangMatchesTheSameContexts: compilers match the contexts of a raw profile that went through this package as
+// they do with llvm-profdata's. Only the sizes differ where calls of a context are at several addresses, as in an
+// unrolled loop: llvm-profdata leaves them apart, and of those compilers take the largest instead of their sum.
 func TestClangMatchesTheSameContexts(t *testing.T) {
 	dir := filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")
 	for _, c := range []struct {
@@ -41,9 +39,7 @@ func TestClangMatchesTheSameContexts(t *testing.T) {
 			raw, program := filepath.Join(dir, c.name+".memprofraw"), filepath.Join(dir, c.name+".debug")
 			work := t.TempDir()
 			ours, theirs := filepath.Join(work, "ours"), filepath.Join(work, "theirs")
-			if err := os.WriteFile(ours, indexedOf(t, raw, program, c.version), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, ours, indexedOf(t, raw, program, c.version))
 			_, stderr, code := oracle.Run(t, oracle.LLVM(t, c.llvm), "merge", "--profiled-binary="+program,
 				fmt.Sprintf("--memprof-version=%d", c.version), raw, "-o", theirs)
 			if code != 0 {
@@ -96,27 +92,17 @@ func indexedOf(t *testing.T, file, program string, version int) []byte {
 	t.Helper()
 	data := oracle.ReadFile(t, file)
 	raw, err := memprof.ReadRaw(file, data, memprof.RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	binaries, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	defer binaries.Close()
 	p, _, err := raw.Symbolize(memprof.NewBinaries(binaries), memprof.SymbolizeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	m := irpgo.NewMerger(irpgo.MergeOptions{})
-	if err := m.AddMemProf(file, p, 1); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, m.AddMemProf(file, p, 1))
 	out, err := oracle.Written(func(w io.Writer) error {
 		return irpgo.WriteIndexed(w, m.Finish().Profile(), irpgo.IndexedOptions{Version: 12, MemProf: memprof.WriteOptions{Version: version}})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	return bytes.Clone(out)
 }

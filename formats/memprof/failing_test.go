@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestFullDisk: whenever a disk is full, the writers say so, and what is on it is the beginning of the file.
@@ -22,8 +23,7 @@ func TestFullDisk(t *testing.T) {
 		"yaml": func(w io.Writer) error { return WriteYAML(w, p) },
 	}
 	for _, version := range []int{-1, 1, 2, 3, 4} {
-		s, err := NewSection(p, WriteOptions{Version: version})
-		must(t, err)
+		s := oracle.Must(NewSection(p, WriteOptions{Version: version}))(t)
 		writers["section "+string(rune('0'+max(version, 0)))] = func(w io.Writer) error { return s.Write(w, 0) }
 	}
 	for name, write := range writers {
@@ -77,7 +77,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	for version := 1; version <= SectionVersionMax; version++ {
 		file := writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
-		must(t, err)
+		oracle.NoError(t, err)
 		if r.Version != version || r.Schema != hotColdSchema || r.Offset != 0 {
 			t.Errorf("version %d: %d, schema %#x at %d", version, r.Version, r.Schema, r.Offset)
 		}
@@ -85,9 +85,9 @@ func TestWhatSectionsSay(t *testing.T) {
 			t.Errorf("version %d: summary %+v", version, r.summary)
 		}
 		q, err := r.Profile()
-		must(t, err)
+		oracle.NoError(t, err)
 		s, err := NewSection(p, WriteOptions{Version: version})
-		must(t, err)
+		oracle.NoError(t, err)
 		want := []string{"data-access profile", "callees of call sites"}
 		if version == 4 {
 			want = nil
@@ -114,12 +114,9 @@ func TestKeyTwice(t *testing.T) {
 	p := oneContext(func(*Profile, *MIB) {})
 	p.Records[0].GUID, p.Records[1].GUID = 0x1122334455667788, 0x1020304050607080
 	file := writeSection(t, p, WriteOptions{Version: 3}, 0)
-	if _, err := readWhole(file); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(readWhole(file))(t)
 	file = bytes.ReplaceAll(file, le.AppendUint64(nil, p.Records[1].GUID), le.AppendUint64(nil, p.Records[0].GUID))
-	r, err := NewIndexedReader(file, 0, int64(len(file)), true)
-	must(t, err)
+	r := oracle.Must(NewIndexedReader(file, 0, int64(len(file)), true))(t)
 	if _, err := r.Profile(); !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "key is 0x1122334455667788 again, want each key once") {
 		t.Errorf("%v", err)
 	}

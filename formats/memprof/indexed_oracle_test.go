@@ -26,17 +26,14 @@ func sectionOf(t testing.TB, file []byte) (start, end int64) {
 func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	p, err := readExtent(file, start, end)
-	must(t, err)
-	return p
+	return oracle.Must(readExtent(file, start, end))(t)
 }
 
 func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byte {
 	t.Helper()
-	s, err := NewSection(p, opt)
-	must(t, err)
+	s := oracle.Must(NewSection(p, opt))(t)
 	var b bytes.Buffer
-	must(t, s.Write(&b, start))
+	oracle.NoError(t, s.Write(&b, start))
 	if int64(b.Len()) != s.Size {
 		t.Fatalf("section of %d bytes, announced %d", b.Len(), s.Size)
 	}
@@ -46,7 +43,7 @@ func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byt
 func yamlOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, WriteYAML(&b, p))
+	oracle.NoError(t, WriteYAML(&b, p))
 	return b.Bytes()
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // fixtureInputs are real profiles of one program: raw ones of every compiler, LLVM's sections and YAML of these.
@@ -56,7 +57,7 @@ func TestMergeFixtures(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 			for i, in := range picked {
-				must(t, forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight))
+				oracle.NoError(t, forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight))
 			}
 			root.Merge(forks[2])
 			root.Merge(forks[1])
@@ -71,8 +72,7 @@ func TestMergeFixtures(t *testing.T) {
 			}
 			for version := -1; version <= SectionVersionMax; version++ {
 				s := writeSection(t, p, WriteOptions{Version: version, Schema: p.KnownFields()}, 0)
-				again, err := readWhole(s)
-				must(t, err)
+				again := oracle.Must(readWhole(s))(t)
 				if found, remarks := again.Check(); len(found)+len(remarks) > 0 && !strings.Contains(strings.Join(picks, " "), "clang14") {
 					t.Errorf("%v, version %d: %v", picks, version, found)
 				}
@@ -88,7 +88,7 @@ func TestAddRaw(t *testing.T) {
 		sum, whole := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 		add := func(name string, p *Profile, weight uint64) {
 			for _, m := range []*Merger{sum, whole} {
-				must(t, m.AddProfile(name, p, weight))
+				oracle.NoError(t, m.AddProfile(name, p, weight))
 			}
 		}
 		n := 0
@@ -99,7 +99,7 @@ func TestAddRaw(t *testing.T) {
 			}
 			raw, b, weight := f.read(t, RawOptions{LLVMCompat: compat}), openBinaries(t, f.program), uint64(1+n%3)
 			p, about := symbolizeRaw(t, raw, b, opt)
-			must(t, whole.AddProfile(f.name, p, weight))
+			oracle.NoError(t, whole.AddProfile(f.name, p, weight))
 			got, err := sum.AddRaw(raw, b, opt, weight)
 			if err != nil || got.Dropped != about.Dropped || got.Contexts != about.Contexts {
 				t.Fatalf("%s: %v, %+v instead of %+v", f.name, err, got, about)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // weighted is an input of a merge.
@@ -262,7 +263,7 @@ func mergeAll(t testing.TB, inputs []weighted) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, in := range inputs {
-		must(t, m.AddProfile(fmt.Sprint(i), in.p, in.weight))
+		oracle.NoError(t, m.AddProfile(fmt.Sprint(i), in.p, in.weight))
 	}
 	return m.Profile()
 }
@@ -316,7 +317,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 				root := NewMerger(MergeOptions{})
 				forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 				for i, in := range inputs {
-					must(t, forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight))
+					oracle.NoError(t, forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight))
 				}
 				root.Merge(forks[1])
 				root.Merge(forks[2])
@@ -365,7 +366,7 @@ func TestMergeOfSection(t *testing.T) {
 		section := writeSection(t, inputs[1].p, WriteOptions{Version: version, Schema: FullSchema}, 0)
 		var err error
 		inputs[1].p, err = readWhole(section)
-		must(t, err)
+		oracle.NoError(t, err)
 		if content(t, mergeAll(t, inputs)) != want {
 			t.Errorf("version %d: merge differs", version)
 		}
@@ -379,7 +380,7 @@ func TestSingleInputStays(t *testing.T) {
 	m := NewMerger(MergeOptions{})
 	fork := NewMerger(m.opt)
 	for _, in := range []*Profile{{}, p, {}} {
-		must(t, fork.AddProfile("", in, 1))
+		oracle.NoError(t, fork.AddProfile("", in, 1))
 	}
 	m.Merge(fork)
 	if m.inputs != 1 || content(t, m.Profile()) != want {
@@ -405,7 +406,7 @@ func TestMergeWarnsOfOverflow(t *testing.T) {
 	var warnings []string
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	for i, in := range []weighted{{profileOf(1 << 31), 1}, {profileOf(1<<31 - 1), 1}, {profileOf(1), 1}, {profileOf(1), math.MaxUint64}} {
-		must(t, m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight))
+		oracle.NoError(t, m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight))
 	}
 	want := []string{
 		"in2: memprof: number of contexts with a sum that outgrew its field and was cut is 1, want 0: mismatching profile",

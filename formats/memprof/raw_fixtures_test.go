@@ -50,15 +50,12 @@ func rawFixtureNamed(t testing.TB, name string) rawFixture {
 
 func (f rawFixture) read(t testing.TB, opt RawOptions) *RawProfile {
 	t.Helper()
-	p, err := ReadRaw(f.name, oracle.ReadFile(t, f.file), opt)
-	must(t, err)
-	return p
+	return oracle.Must(ReadRaw(f.name, oracle.ReadFile(t, f.file), opt))(t)
 }
 
 func openBinaries(t testing.TB, paths ...string) *Binaries {
 	t.Helper()
-	programs, err := symbolize.OpenPrograms(paths, symbolize.Options{})
-	must(t, err)
+	programs := oracle.Must(symbolize.OpenPrograms(paths, symbolize.Options{}))(t)
 	t.Cleanup(func() { programs.Close() })
 	return NewBinaries(programs)
 }
@@ -66,7 +63,7 @@ func openBinaries(t testing.TB, paths ...string) *Binaries {
 func symbolizeRaw(t testing.TB, raw *RawProfile, b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage) {
 	t.Helper()
 	p, about, err := raw.Symbolize(b, opt)
-	must(t, err)
+	oracle.NoError(t, err)
 	return p, about
 }
 
@@ -85,23 +82,12 @@ func (f rawFixture) tools() []int {
 	return nil
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func readRaw(t testing.TB, data []byte, opt RawOptions) *RawProfile {
 	t.Helper()
-	p, err := ReadRaw("x", data, opt)
-	must(t, err)
-	return p
+	return oracle.Must(ReadRaw("x", data, opt))(t)
 }
 
 func readYAML(t testing.TB, doc []byte) *Profile {
 	t.Helper()
-	p, err := ReadYAML("", doc)
-	must(t, err)
-	return p
+	return oracle.Must(ReadYAML("", doc))(t)
 }

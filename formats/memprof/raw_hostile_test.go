@@ -107,8 +107,7 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 func TestRawTruncation(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program, rawFixtureNamed(t, "clang16-dumps").program)
 	for name, data := range rawSeeds(t) {
-		whole, err := ReadRaw(name, data, RawOptions{})
-		must(t, err)
+		whole := oracle.Must(ReadRaw(name, data, RawOptions{}))(t)
 		for n, cut := range hostile.Cuts(data, 1) {
 			between := slices.ContainsFunc(whole.dumps[1:], func(d rawDump) bool { return d.offset == int64(n) })
 			if exerciseRaw(t, cut, programs) != between {

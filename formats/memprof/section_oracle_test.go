@@ -195,8 +195,7 @@ func TestRandomSectionsAreLLVMs(t *testing.T) {
 			data := randomDumps(rng, f.read(t, RawOptions{}), c.raw, c.dumps, c.contexts).bytes()
 			file := filepath.Join(t.TempDir(), "raw")
 			oracle.WriteFile(t, file, data)
-			raw, err := ReadRaw(file, data, RawOptions{LLVMCompat: true})
-			must(t, err)
+			raw := oracle.Must(ReadRaw(file, data, RawOptions{LLVMCompat: true}))(t)
 			opt := WriteOptions{Version: c.version, LLVMRelease: c.llvm, Schema: FullSchema}
 			compareSection(t, raw, f.program, llvmMerged(t, f.program, file, opt), opt)
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // obvious is a symbolized profile computed address by address, with maps of strings.
@@ -54,8 +55,7 @@ func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symb
 			if file == nil {
 				continue
 			}
-			frames, err := file.Frames(pc - bias)
-			must(t, err)
+			frames := oracle.Must(file.Frames(pc - bias))(t)
 			var chain []Frame
 			for _, f := range frames {
 				if f.Function != "" {
@@ -141,8 +141,7 @@ func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
 
 func openProgram(t *testing.T, path string) *symbolize.File {
 	t.Helper()
-	f, err := symbolize.Open(path, symbolize.Options{})
-	must(t, err)
+	f := oracle.Must(symbolize.Open(path, symbolize.Options{}))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -360,10 +359,8 @@ func TestAddressesOfSegments(t *testing.T) {
 	b := openBinaries(t, f.program)
 	raw := f.read(t, RawOptions{})
 	start, end := raw.Segments[0].Start, raw.Segments[0].End
-	exact, err := raw.placePrograms(b)
-	must(t, err)
-	llvm, err := raw.placeLLVM(b)
-	must(t, err)
+	exact := oracle.Must(raw.placePrograms(b))(t)
+	llvm := oracle.Must(raw.placeLLVM(b))(t)
 	code := b.files[0].executable()[0].Addr
 	for _, c := range []struct {
 		pc          uint64

@@ -26,7 +26,7 @@ func TestView(t *testing.T) {
 	raw, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{KeepNames: true})
 	file := oracle.ReadFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
 	indexed, named := readSection(t, file), readSection(t, file)
-	must(t, openBinaries(t, f.program).NameFunctions(named))
+	oracle.NoError(t, openBinaries(t, f.program).NameFunctions(named))
 	for id, name := range named.Names {
 		if raw.Names[id] != name || raw.Sources[id] != named.Sources[id] {
 			t.Errorf("%s at %v, the raw profile has %s at %v", name, named.Sources[id], raw.Names[id], raw.Sources[id])

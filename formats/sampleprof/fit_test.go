@@ -35,11 +35,9 @@ func compile(t *testing.T, clang, name string, source []byte, flags ...string) (
 
 func fit(t *testing.T, profile, program string) *Fit {
 	t.Helper()
-	f, err := symbolize.Open(program, symbolize.Options{})
-	must(t, err)
+	f := oracle.Must(symbolize.Open(program, symbolize.Options{}))(t)
 	defer f.Close()
-	known, err := readProgram(f)
-	must(t, err)
+	known := oracle.Must(readProgram(f))(t)
 	return mustRead(t, fixtures(t)[profile]).fit(known)
 }
 

@@ -63,9 +63,7 @@ func TestAgainstLLVM(t *testing.T) {
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			for _, name := range set {
 				data := oracle.ReadFile(t, filepath.Join(dir, name))
-				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
-					t.Fatal(err)
-				}
+				oracle.Must(m.AddProfile(name, mustRead(t, data), 1))(t)
 			}
 			p := m.Finish().Profile()
 			if mode.contexts && !p.Kind.ContextSensitive {

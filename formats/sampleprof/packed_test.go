@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 type adding func(m *Merger, data []byte, weight uint64) error
@@ -29,7 +31,7 @@ func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add adding) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range files {
-		must(t, add(m, data, uint64(i%2+1)))
+		oracle.NoError(t, add(m, data, uint64(i%2+1)))
 	}
 	return m.Finish()
 }
@@ -98,9 +100,7 @@ func TestFlowDiscriminators(t *testing.T) {
 	data := mustWrite(t, mustRead(t, randomText(1, 9, Kind{}, false)), WriteOptions{Format: FormatBinary})
 	opt := ReaderOptions{FlowDiscriminators: true}
 	m := NewMerger(MergeOptions{})
-	if _, err := m.AddFile("", data, opt, 1); err != nil {
-		t.Fatal(err)
-	}
+	oracle.Must(m.AddFile("", data, opt, 1))(t)
 	p, _, err := ReadSorted("", data, opt)
 	if sum := m.Finish(); err != nil || sum.Kind != (Kind{FlowDiscriminators: true}) || p.Kind != sum.Kind {
 		t.Errorf("sum: %s, profile: %s, %v", sum.Kind, p.Kind, err)
@@ -155,9 +155,7 @@ func FuzzAddFile(f *testing.F) {
 		for _, opt := range []ReaderOptions{{}, {Lenient: true}} {
 			a, b := NewMerger(MergeOptions{LLVMCompat: opt.Lenient}), NewMerger(MergeOptions{LLVMCompat: opt.Lenient})
 			for _, m := range []*Merger{a, b} {
-				if _, err := m.AddFile("", first, opt, 1); err != nil {
-					t.Fatal(err)
-				}
+				oracle.Must(m.AddFile("", first, opt, 1))(t)
 			}
 			_, errA := a.AddFile("", data, opt, 3)
 			p, errB := Read("", data, opt)

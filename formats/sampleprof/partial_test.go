@@ -34,9 +34,7 @@ func finished(t testing.TB, files [][]byte, weight uint64) *Merged {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for _, data := range files {
-		if _, err := m.AddFile("", data, ReaderOptions{}, weight); err != nil {
-			t.Fatal(err)
-		}
+		oracle.Must(m.AddFile("", data, ReaderOptions{}, weight))(t)
 	}
 	return m.Finish()
 }
@@ -117,7 +115,7 @@ func TestPartialErrors(t *testing.T) {
 	const byLine, byProbe = "f:1:1\n 1: 1\n", "f:1:1\n 1: 1\n !CFGChecksum: 7\n"
 	write := func(text string, opt WriteOptions) []byte {
 		var b bytes.Buffer
-		must(t, mustRead(t, []byte(text)).pack().writeExtended(&b, &opt))
+		oracle.NoError(t, mustRead(t, []byte(text)).pack().writeExtended(&b, &opt))
 		return b.Bytes()
 	}
 	profiles := func(list ...[]byte) []byte {

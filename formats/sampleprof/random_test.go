@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // randomText returns a random text profile with n names.
@@ -104,9 +106,7 @@ var kinds = []Kind{
 
 func mustRead(t testing.TB, data []byte) *Profile {
 	t.Helper()
-	p, err := Read("", data, ReaderOptions{})
-	must(t, err)
-	return p
+	return oracle.Must(Read("", data, ReaderOptions{}))(t)
 }
 
 func mustWrite(t testing.TB, p interface {
@@ -115,13 +115,6 @@ func mustWrite(t testing.TB, p interface {
 ) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, p.Write(&b, opt))
+	oracle.NoError(t, p.Write(&b, opt))
 	return b.Bytes()
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -21,8 +21,7 @@ import (
 func fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
-	entries, err := os.ReadDir(dir)
-	must(t, err)
+	entries := oracle.Must(os.ReadDir(dir))(t)
 	files := make(map[string][]byte)
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".prof" {
@@ -97,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				continue
 			}
-			must(t, err)
+			oracle.NoError(t, err)
 			q := mustRead(t, b.Bytes())
 			if opt.Format == FormatBinary && seed%2 == 0 {
 				continue // virtual tables are lost
@@ -164,9 +163,9 @@ func TestMergeKinds(t *testing.T) {
 		return err
 	}
 	for _, text := range []string{"a:9:1\n 1: 9\n !CFGChecksum: 5\n", "a:9:1\n 1: 9\n !CFGChecksum: 6\nb:1:1\n !CFGChecksum: 1\n"} {
-		must(t, add(text, 1))
+		oracle.NoError(t, add(text, 1))
 	}
-	must(t, add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64))
+	oracle.NoError(t, add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64))
 	if err := add("a:1:1\n", 1); !errors.Is(err, profile.ErrMismatch) || !errors.Is(err, llvmerr.SampleProbes) {
 		t.Error(err)
 	}
@@ -307,8 +306,7 @@ func TestDoubts(t *testing.T) {
 		}
 	}
 	data := files["lines.afdo"]
-	sections, err := Sections("", data)
-	must(t, err)
+	sections := oracle.Must(Sections("", data))(t)
 	b := slices.Clone(data)
 	for _, s := range sections {
 		if sectionType(s.Type) == offsetSection {

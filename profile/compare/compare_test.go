@@ -11,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // view reads an IRPGO text profile: "name hash counts" lines.
@@ -22,10 +23,7 @@ func view(t *testing.T, lines ...string) profile.View {
 		f := strings.Fields(l)
 		fmt.Fprintf(&b, "%s\n%s\n%d\n%s\n\n", f[0], f[1], len(f)-2, strings.Join(f[2:], "\n"))
 	}
-	p, err := irpgo.Read("text", []byte(b.String()), irpgo.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(irpgo.Read("text", []byte(b.String()), irpgo.ReaderOptions{}))(t)
 	return p.View("text", nil)
 }
 
@@ -45,10 +43,7 @@ func TestViews(t *testing.T) {
 	other := view(t,
 		"stays 1 900 0", "cools 2 1 0", "idle 3 90000", "stops 4 0", "fresh 9 100", "changes 66 500",
 		"moved/a.c;local 7 70", "x.c;twin 8 10")
-	r, err := compare.Views(base, other, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := oracle.Must(compare.Views(base, other, compare.Options{}))(t)
 	for _, c := range []struct{ what, got, want string }{
 		{"became hot", names(r.BecameHot), "idle:never ran-hot stays:warm-hot"},
 		{"left hot", names(r.LeftHot), "cools:hot-cold"},
@@ -82,10 +77,7 @@ func TestViews(t *testing.T) {
 func TestViewsSymmetry(t *testing.T) {
 	a := view(t, "f 1 10 20", "g 2 0", "h 3 5")
 	b := view(t, "f 1 1 2", "g 2 100", "k 4 7")
-	same, err := compare.Views(a, a, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := oracle.Must(compare.Views(a, a, compare.Options{}))(t)
 	if math.Abs(same.Overlap-1) > 1e-12 || same.HotTurnover != 0 || len(same.Movers)+len(same.Appeared)+len(same.Disappeared)+len(same.BecameHot) != 0 {
 		t.Errorf("%+v", same)
 	}
@@ -132,10 +124,7 @@ func stackView(unit profile.Unit, stacks map[string]uint64) *memoryView {
 func TestViewsStacks(t *testing.T) {
 	a := stackView(profile.Count, map[string]uint64{"f<main": 60, "f<g<main": 40})
 	b := stackView(profile.Count, map[string]uint64{"f<main": 10, "h<main": 10})
-	r, err := compare.Views(a, b, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := oracle.Must(compare.Views(a, b, compare.Options{}))(t)
 	if r.Kind != "samples" || r.ValueName != "count" || r.Overlap != 0.5 || len(r.Appeared) != 1 || len(r.Appeared[0].Frames) != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -166,10 +155,7 @@ func TestViewsOfFamilies(t *testing.T) {
 		other   profile.View
 		changed int
 	}{{b, 1}, {otherFamily{b}, 0}} {
-		r, err := compare.Views(a, c.other, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(a, c.other, compare.Options{}))(t)
 		if len(r.HashChanged) != c.changed || r.Overlap != 1 {
 			t.Errorf("%s: %d hashes changed, overlap %v", c.other.Identity().Family, len(r.HashChanged), r.Overlap)
 		}

@@ -8,15 +8,13 @@ import (
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // sampled reads a sample profile.
 func sampled(t *testing.T, text string) profile.View {
 	t.Helper()
-	p, err := sampleprof.Read("sampled", []byte(text), sampleprof.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(sampleprof.Read("sampled", []byte(text), sampleprof.ReaderOptions{}))(t)
 	return p.View("sampled")
 }
 
@@ -49,10 +47,7 @@ func TestViewsOfNames(t *testing.T) {
 		// The id of local.__uniq.5 is of the whole name.
 		{"ids", counted, nameless{samples}, "local:hot-absent cut.cold:cold-absent", ":absent-hot"},
 	} {
-		r, err := compare.Views(c.a, c.b, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(c.a, c.b, compare.Options{}))(t)
 		if gone, fresh := names(r.Disappeared), names(r.Appeared); gone != c.gone || fresh != c.new {
 			t.Errorf("%s: gone %q, new %q", c.what, gone, fresh)
 		}
@@ -83,10 +78,7 @@ func TestRanks(t *testing.T) {
 		{[]string{"f 1 5", "g 1 5"}, []string{"f 1 1", "g 1 2"}, 0, 2},
 		{[]string{"f 1 5"}, []string{"g 1 5"}, 0, 0},
 	} {
-		r, err := compare.Views(view(t, c.a...), view(t, c.b...), compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(view(t, c.a...), view(t, c.b...), compare.Options{}))(t)
 		if math.Abs(r.RankCorrelation-c.want) > 1e-12 || r.Ranked != c.ranked {
 			t.Errorf("%q, %q: %v of %d, want %v of %d", c.a, c.b, r.RankCorrelation, r.Ranked, c.want, c.ranked)
 		}
@@ -98,9 +90,7 @@ func TestContexts(t *testing.T) {
 	a := sampled(t, "[main:3 @ f]:9:0\n 1: 4\n 2: 5\n[main:4 @ f]:1:0\n 1: 1\n")
 	b := sampled(t, "[main:3 @ f]:9:0\n 7: 9\n[main:5 @ f]:1:0\n 1: 1\n")
 	r, err := compare.Views(a, b, compare.Options{Table: "samples", Contexts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	line := func(c compare.Change) int32 { return c.Frames[1].Line }
 	if r.Base.Items != 2 || r.New.Items != 2 || r.Overlap != 0.9 || len(r.Appeared) != 1 || line(r.Appeared[0]) != 5 ||
 		len(r.Disappeared) != 1 || line(r.Disappeared[0]) != 4 || r.Appeared[0].Frames[0].Line != 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // memoryView is a view of what its fields hold.
@@ -59,10 +60,7 @@ func TestCombine(t *testing.T) {
 	base := samplesView(sample{"f", [3]uint64{3, 7, 7}}, sample{"f", [3]uint64{4, 5, 9}}, sample{"f", [3]uint64{1, 6, 8}})
 	other := samplesView(sample{"g", [3]uint64{1, 1, 1}})
 	for value, want := range map[string]uint64{"": 8, "time": 8, "least": 5, "most": 9} {
-		r, err := compare.Views(base, other, compare.Options{Value: value})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(base, other, compare.Options{Value: value}))(t)
 		if r.Kind != "samples" || r.Unit != profile.Milliseconds || len(r.Disappeared) != 1 || r.Disappeared[0].Base != want || r.Disappeared[0].Frames[0].Name != "f" {
 			t.Errorf("%q: %+v, want %d", value, r.Disappeared, want)
 		}
@@ -76,10 +74,7 @@ func TestCovered(t *testing.T) {
 		{Symbol: profile.Symbol{ID: 7}, Covered: true}, {Symbol: profile.Symbol{ID: 7}}, {Symbol: profile.Symbol{Name: "idle"}},
 	}}
 	other := &memoryView{functions: []profile.Function{{Symbol: profile.Symbol{ID: 7}, Covered: true}, {Symbol: profile.Symbol{Name: "idle"}, Covered: true}}}
-	r, err := compare.Views(base, other, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := oracle.Must(compare.Views(base, other, compare.Options{}))(t)
 	if r.Base.Items != 2 || r.Base.Ran != 1 || r.Base.Total != 1 || r.New.Total != 2 || len(r.Appeared)+len(r.Disappeared) != 0 {
 		t.Errorf("%+v, %+v", r.Base, r.New)
 	}

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/alike"
 )
 
 // A madeView is a view of what it holds, without lines.
@@ -125,9 +124,7 @@ func TestCollect(t *testing.T) {
 		Unplaced: coverage.Summary{Functions: ratio(2, 1), Blocks: ratio(1, 0)},
 		HasLines: true,
 	}
-	if diff := cmp.Diff(want, c); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	alike.Values(t, "(-want +got)", want, c)
 	if share := c.Total.Lines.Share(); share != 2.0/3 || (coverage.Ratio{}).Share() != 0 {
 		t.Errorf("share %v", share)
 	}
@@ -184,7 +181,5 @@ func TestTree(t *testing.T) {
 		"x/x/x/x/ 7/17", "  x/x/x/x/ 7/17",
 		"w.c 3/13",
 	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	alike.Values(t, "(-want +got)", want, rows)
 }

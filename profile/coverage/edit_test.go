@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 const trace = `# a comment
@@ -42,11 +43,7 @@ end_of_record
 
 func readTrace(t *testing.T, text string) *Coverage {
 	t.Helper()
-	c, err := ReadLCOV("a.info", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return oracle.Must(ReadLCOV("a.info", []byte(text)))(t)
 }
 
 // What tools other than this one write is read.
@@ -80,9 +77,7 @@ func TestReadLCOV(t *testing.T) {
 func TestLCOVRoundTrip(t *testing.T) {
 	c := readTrace(t, trace)
 	var b bytes.Buffer
-	if err := Write(&b, c, "lcov", WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, Write(&b, c, "lcov", WriteOptions{}))
 	if again := readTrace(t, b.String()); !reflect.DeepEqual(again, c) {
 		t.Errorf("other after\n%s", b.String())
 	}
@@ -128,16 +123,12 @@ func FuzzReadLCOV(f *testing.F) {
 			}
 		}
 		var first, second bytes.Buffer
-		if err := Write(&first, c, "lcov", WriteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Write(&first, c, "lcov", WriteOptions{}))
 		again, err := ReadLCOV("again.info", first.Bytes())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, first.Bytes())
 		}
-		if err := Write(&second, again, "lcov", WriteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Write(&second, again, "lcov", WriteOptions{}))
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Errorf("\n%s\nwritten again:\n%s", first.Bytes(), second.Bytes())
 		}

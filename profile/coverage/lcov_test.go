@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -20,9 +19,7 @@ import (
 func tracefile(t *testing.T, v profile.View, opt coverage.WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := coverage.Write(&b, coverage.Collect(v, nil), "lcov", opt); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, coverage.Write(&b, coverage.Collect(v, nil), "lcov", opt))
 	return b.String()
 }
 
@@ -61,9 +58,7 @@ end_of_record
 // TestLCOV: instances of one function are one, branches of a line are numbered,
 // and a branch that was never reached has no counts.
 func TestLCOV(t *testing.T) {
-	if diff := cmp.Diff(everythingTraced, tracefile(t, everything(), coverage.WriteOptions{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	alike.Values(t, "(-want +got)", everythingTraced, tracefile(t, everything(), coverage.WriteOptions{}))
 }
 
 // TestLCOVNames: names are those asked for, overloads are told apart, and no name
@@ -94,9 +89,7 @@ FNF:1
 FNH:0
 end_of_record
 `
-	if diff := cmp.Diff(want, tracefile(t, v, coverage.WriteOptions{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	alike.Values(t, "(-want +got)", want, tracefile(t, v, coverage.WriteOptions{}))
 	named := tracefile(t, v, coverage.WriteOptions{Name: func(s *profile.Symbol) string { return s.Name + "\n" }})
 	if !strings.HasPrefix(named, "TN:\nSF:A.java\nFN:2,f\\n\nFN:9,\\n\nFNDA:2,f\\n\nFNDA:0,\\n\nFNF:2\nFNH:1\n") {
 		t.Errorf("one name for all:\n%s", named)

@@ -87,9 +87,7 @@ func (n *node) validate(t *testing.T, rules map[string]element) {
 func written(t *testing.T, f Format, c *Coverage, opt WriteOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, c, f, opt); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, Write(&b, c, f, opt))
 	return b.String()
 }
 

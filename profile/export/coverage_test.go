@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // linedView is a view that knows lines.
@@ -112,10 +113,7 @@ func (v coveredView) Coverage() *coverage.Coverage { return v.coverage }
 func TestLCOVOptions(t *testing.T) {
 	opt := Options{SourceDir: "src", Function: func(s *profile.Symbol) bool { return s.Signature == "(J)J" }}
 	var out bytes.Buffer
-	losses, err := Write(&out, lcov, sourceView(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	losses := oracle.Must(Write(&out, lcov, sourceView(), opt))(t)
 	const want = "TN:\nSF:src/Fib.java\nFN:20,Fib.fib(J)J\nFNDA:0,Fib.fib(J)J\nFNF:1\nFNH:0\nDA:20,0\nLF:1\nLH:0\nend_of_record\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)

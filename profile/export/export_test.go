@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -72,10 +72,7 @@ func TestGolden(t *testing.T) {
 		t.Run(tc.file, func(t *testing.T) {
 			got, losses := written(t, tc.format, tc.v, tc.opt)
 			if tc.format == "pprof" {
-				p, err := pprof.ParseData(got)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := oracle.Must(pprof.ParseData(got))(t)
 				got = []byte(p.String())
 			}
 			if tc.format != "json" && tc.format != "speedscope" && len(got) > 0 && got[len(got)-1] != '\n' {
@@ -90,9 +87,7 @@ func TestGolden(t *testing.T) {
 				oracle.WriteFile(t, path, got)
 			}
 			want := oracle.ReadFile(t, path)
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Error(diff)
-			}
+			alike.Values(t, "(-want +got)", string(want), string(got))
 		})
 	}
 }
@@ -268,10 +263,7 @@ func TestFormats(t *testing.T) {
 // TestPprofCompressed: pprof files are gzip streams without a time, so that they do not change from day to day.
 func TestPprofCompressed(t *testing.T) {
 	data, _ := written(t, "pprof", javaView(), Options{})
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := oracle.Must(gzip.NewReader(bytes.NewReader(data)))(t)
 	if !z.ModTime.IsZero() || z.Name != "" {
 		t.Errorf("header %+v", z.Header)
 	}

@@ -21,11 +21,7 @@ import (
 // schema compiles a JSON schema, or the part of it that fragment names.
 func loadSchema(t *testing.T, path, fragment string) *jsonschema.Schema {
 	t.Helper()
-	s, err := jsonschema.NewCompiler().Compile(path + fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return oracle.Must(jsonschema.NewCompiler().Compile(path + fragment))(t)
 }
 
 func validate(t *testing.T, what string, s *jsonschema.Schema, data []byte) {
@@ -59,10 +55,7 @@ func TestSchemas(t *testing.T) {
 	}
 	// The schemas can say no.
 	for _, bad := range []string{`{"kind":"edge","edge_kind":"call","caller":-1,"site":0,"count":1}`, `{"kind":"symbol"}`, `{"kind":"trace","weight":1,"mean":false,"functions":[],"more":1}`} {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(bad))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := oracle.Must(jsonschema.UnmarshalJSON(strings.NewReader(bad)))(t)
 		if record.Validate(doc) == nil {
 			t.Errorf("valid: %s", bad)
 		}

@@ -190,24 +190,15 @@ func readFixtures(t testing.TB) (views []namedView) {
 		}
 		views = append(views, namedView{f.Path, m.Finish().Profile().View(f.Path, r.Info)})
 	}
-	mips, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.mip*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mips := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "mip", "*.mip*")))(t)
 	for _, path := range mips {
 		data := oracle.ReadFile(t, path)
 		name := filepath.Base(path)
-		r, err := mip.NewReader(name, data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(mip.NewReader(name, data, nil))(t)
 		if r.Info.Format == mip.FormatRaw {
 			continue // nothing without its map
 		}
-		p, err := r.Profile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(r.Profile())(t)
 		views = append(views, namedView{name, p.View(name, mip.ViewOptions{Info: r.Info, BuildID: []byte{1, 2, 3}})})
 	}
 	return views

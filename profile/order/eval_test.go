@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/profuse-pgo/profuse/profile/order"
+	"github.com/profuse-pgo/profuse/test/alike"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // four functions over three pages of 4096 bytes: b spans the first two.
@@ -160,10 +162,7 @@ func TestArrange(t *testing.T) {
 		t.Errorf("%d functions of %d bytes, want 500 of %d", arranged.Functions, arranged.Size, im.Size)
 	}
 	score := func(im *order.Image) order.Score {
-		s, err := im.Evaluate([]order.Trace{{Functions: run}}, order.EvalOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := oracle.Must(im.Evaluate([]order.Trace{{Functions: run}}, order.EvalOptions{}))(t)
 		return s[0]
 	}
 	before, after := score(im), score(arranged)
@@ -176,9 +175,7 @@ func TestArrange(t *testing.T) {
 	}
 	// In the order that it has, nothing changes.
 	same, _ := im.Arrange(nil)
-	if diff := cmp.Diff(before, score(same)); diff != "" {
-		t.Error(diff)
-	}
+	alike.Values(t, "(-want +got)", before, score(same))
 }
 
 // TestImageOfHostileSymbols: sizes that cannot be are not believed.

@@ -37,8 +37,7 @@ func TestLinkers(t *testing.T) {
 	for _, c := range []struct {
 		linker order.Linker
 		tools  []string
-		// args makes the command line from the object, the order and the
-		// program; further files go into the folder.
+		// args makes the command line from the object, the order and the program; further files go into the folder.
 		args func(t *testing.T, dir, exe string) []string
 	}{
 		{"lld", []string{"ld.lld-22", "ld.lld"}, func(*testing.T, string, string) []string {
@@ -55,7 +54,7 @@ func TestLinkers(t *testing.T) {
 		t.Run(string(c.linker), func(t *testing.T) {
 			ld := oracle.Tool(t, c.tools...)
 			dir := t.TempDir()
-			compile(t, cc, dir)
+			compileSource(t, cc, dir, source, "-target", "x86_64-linux-gnu")
 			writeOrder(t, dir, c.linker, append(slices.Clone(wanted), "no_such_function"))
 			if c.linker == "lld" { // it warns of what does not exist
 				writeOrder(t, dir, c.linker, wanted)
@@ -89,10 +88,7 @@ func TestLD64(t *testing.T) {
 	writeOrder(t, dir, "ld64", append(wantOrder, "_no_such_function"))
 	run(t, dir, ld, "-arch", "x86_64", "-platform_version", "macos", "13", "13", "-dylib", "-undefined", "dynamic_lookup",
 		"-order_file", "order", "-o", "program", "program.o")
-	f, err := macho.Open(filepath.Join(dir, "program"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(macho.Open(filepath.Join(dir, "program")))(t)
 	defer f.Close()
 	text := f.Section("__text")
 	got := inOrder(f.Symtab.Syms, func(s macho.Symbol) (string, uint64, bool) {
@@ -119,10 +115,6 @@ func TestMoldHasNoOrder(t *testing.T) {
 			t.Errorf("this mold has %s: package layout could write an order for it", option)
 		}
 	}
-}
-
-func compile(t *testing.T, cc, dir string) {
-	compileSource(t, cc, dir, source, "-target", "x86_64-linux-gnu")
 }
 
 func compileSource(t *testing.T, cc, dir, text string, flags ...string) {
@@ -168,15 +160,9 @@ func run(t *testing.T, dir, exe string, args ...string) {
 // elfOrder returns the functions of a program by address.
 func elfOrder(t *testing.T, path string) []string {
 	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.Open(path))(t)
 	defer f.Close()
-	syms, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	syms := oracle.Must(f.Symbols())(t)
 	return inOrder(syms, func(s elf.Symbol) (string, uint64, bool) {
 		return s.Name, s.Value, elf.ST_TYPE(s.Info) == elf.STT_FUNC
 	})

@@ -138,10 +138,7 @@ func TestHeapLimits(t *testing.T) {
 		} else if !slices.IsSorted(points.Thing) {
 			t.Error("small contexts are below large ones")
 		}
-		p, err := allocationsPage(made(v))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(allocationsPage(made(v)))(t)
 		if want := countText(uint64(h.Left.Contexts)) + " with "; !strings.Contains(string(p.Body), want) {
 			t.Errorf("the page does not say that %s are left out", want)
 		}
@@ -157,10 +154,7 @@ func TestHeapWithLess(t *testing.T) {
 		s.Values, s.Labels = s.Values[:1], nil
 		s.Frames = s.Frames[:i%2]
 	}
-	p, err := allocationsPage(made(v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(allocationsPage(made(v)))(t)
 	for _, want := range []string{"not known", "does not say how long", "unknown"} {
 		if !strings.Contains(string(p.Body), want) {
 			t.Errorf("%q is not on the page", want)
@@ -194,10 +188,7 @@ func TestAllocationsFixtures(t *testing.T) {
 func TestAllocationsByTemperature(t *testing.T) {
 	name := filepath.Join("..", "..", "testdata", "memprof", "temperatures.memprof.yaml")
 	data := oracle.ReadFile(t, name)
-	heap, err := memprof.ReadYAML(name, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	heap := oracle.Must(memprof.ReadYAML(name, data))(t)
 	hints := memprof.DefaultThresholds
 	hints.UseHot = true
 	for _, c := range []struct {
@@ -216,10 +207,7 @@ func TestAllocationsByTemperature(t *testing.T) {
 			[]string{"By the limits that were asked for: cold are", "more than 1000 times.", "hot above 1000<"},
 		},
 	} {
-		p, err := allocationsPage(newSource(0, Source{View: heap.View("", memprof.ViewOptions{Thresholds: c.limits})}, Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(allocationsPage(newSource(0, Source{View: heap.View("", memprof.ViewOptions{Thresholds: c.limits})}, Options{})))(t)
 		d, got := p.data.(*allocationsData), make(map[string]float64)
 		for i, bytes := range d.Bytes {
 			got[d.Words[d.Temperature[i]]] += bytes

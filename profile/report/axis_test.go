@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestAxis(t *testing.T) {
@@ -88,10 +90,7 @@ func TestPaths(t *testing.T) {
 
 func TestPlotLegend(t *testing.T) {
 	p := plot{Key: "k", Title: "a < b", Series: []series{{Name: "one", Shape: "dots", Color: "c0"}, {Name: "two", Shape: "line", Color: "c1"}, {Name: "three", Shape: "area", Color: "c2", Unnamed: true}}}
-	h, err := p.html()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := oracle.Must(p.html())(t)
 	for _, want := range []string{`aria-label="a &lt; b"`, `</span>one`, `</span>two`, `class="area fill-c2"`, `class="line stroke-c1"`} {
 		if !strings.Contains(string(h), want) {
 			t.Errorf("%s is not in %s", want, h)

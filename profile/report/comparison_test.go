@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/compare"
+	"github.com/profuse-pgo/profuse/test/alike"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // counted is a profile of functions, "name hash calls".
@@ -61,9 +61,7 @@ func TestComparison(t *testing.T) {
 		"fresh":   "0 0 absent→never ran New",
 		"changes": "300 300 hot→hot Control flow changed",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "rows (-want +got)", want, got)
 	if order[0] != "idle" || order[1] != "cools" {
 		t.Errorf("order %v", order)
 	}
@@ -137,10 +135,7 @@ func TestComparisonOfFixtures(t *testing.T) {
 		{"irpgo/clang22/ir.profraw", "mip/all.mip"},
 	} {
 		a, b := fixture(t, pair[0]), fixture(t, pair[1])
-		r, err := compare.Views(a.view, b.view, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(compare.Views(a.view, b.view, compare.Options{}))(t)
 		body, d, _ := compared(t, a, b)
 		counts := make([]int, len(d.ListTitles))
 		for i := range d.Name {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestSpans: the innermost region counts, and after its end the one around it.
@@ -51,10 +52,7 @@ func TestPartsOfCoverage(t *testing.T) {
 		c.Files = append(c.Files, f)
 	}
 	c.Finish()
-	p, err := coveragePage(newSource(0, Source{Coverage: c}, Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(coveragePage(newSource(0, Source{Coverage: c}, Options{})))(t)
 	d := p.data.(*coverageData)
 	if len(d.Parts) < 2 || len(d.Parts) != len(p.parts) || d.Parts[0] != 0 {
 		t.Fatalf("parts %v, %d of them", d.Parts, len(p.parts))

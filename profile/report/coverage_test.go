@@ -16,6 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -32,33 +33,15 @@ func shapesSource(t *testing.T, opt Options) *source {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "internal", "command", "testdata", "mip")
 	program := filepath.Join(dir, "shapes.elf")
-	must := func(err error) {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-	}
-	read := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		must(err)
-		return b
-	}
+	read := func(name string) []byte { return oracle.ReadFile(t, filepath.Join(dir, name)) }
 	table, _, err := mip.FindMap(program, read("shapes.elf"), "")
-	must(err)
-	r, err := mip.NewReader(program, table, nil)
-	must(err)
-	empty, err := r.Profile()
-	must(err)
-	m, err := mip.NewMerger(empty, mip.MergeOptions{})
-	must(err)
-	err = m.AddRaw("1", read("shapes-1.mipraw"), 1)
-	must(err)
-	err = m.AddRaw("2", read("shapes-2.mipraw"), 1)
-	must(err)
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.WriteOptions{}) })
-	must(err)
-	v, err := formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{program}})
-	must(err)
+	oracle.NoError(t, err)
+	empty := oracle.Must(oracle.Must(mip.NewReader(program, table, nil))(t).Profile())(t)
+	m := oracle.Must(mip.NewMerger(empty, mip.MergeOptions{}))(t)
+	oracle.NoError(t, m.AddRaw("1", read("shapes-1.mipraw"), 1), m.AddRaw("2", read("shapes-2.mipraw"), 1))
+	write := func(w io.Writer) error { return mip.WriteMIP(w, m.Profile(), mip.WriteOptions{}) }
+	data := oracle.Must(oracle.Written(write))(t)
+	v := oracle.Must(formats.View("shapes.mip", data, formats.ViewOptions{Programs: []string{program}}))(t)
 	return newSource(0, Source{View: v}, opt)
 }
 
@@ -114,14 +97,9 @@ func coverageOf(t *testing.T, src *source) (p *page, d *coverageData, lines map[
 func TestCoverageLinesAreThoseOfTheView(t *testing.T) {
 	index := classfile.NewIndex(classfile.Options{})
 	app := filepath.Join(oracle.Root(t), "testdata", "iprof", "app")
-	if err := index.Add(filepath.Join(app, "classes")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, index.Add(filepath.Join(app, "classes")))
 	data := oracle.ReadFile(t, app+".iprof")
-	v, err := formats.View("app.iprof", data, formats.ViewOptions{Classes: index})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := oracle.Must(formats.View("app.iprof", data, formats.ViewOptions{Classes: index}))(t)
 	for name, src := range map[string]*source{"MIP": shapesSource(t, Options{}), "iprof": newSource(0, Source{View: v}, Options{})} {
 		_, d, lines := coverageOf(t, src)
 		want := make(map[string]uint64)
@@ -228,9 +206,7 @@ func TestCoverageEmbedsNothingElse(t *testing.T) {
 	}
 	const shown = "one\n\ttwo\\u202e\nthree\n"
 	// Names of the table are cleaned: backslashes stay.
-	if diff := cmp.Diff(map[string]string{"/build/src/right.c": shown, `C:\x\inside.c`: shown}, got); diff != "" {
-		t.Errorf("sources (-want +got):\n%s", diff)
-	}
+	alike.Values(t, "sources (-want +got)", map[string]string{"/build/src/right.c": shown, `C:\x\inside.c`: shown}, got)
 	if !strings.Contains(string(p.Body), "2 source files are shown; 9 are not in the folders; 4 are not text, too large, or not the files that were compiled.") {
 		t.Error("the static page does not say what became of the sources")
 	}
@@ -255,9 +231,7 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	src := newSource(0, Source{View: v}, Options{SourceDirs: []string{dir}})
 	c := collectCoverage(src, maxCoverage)
 	c.textLimit = 4 << 20
-	if err := c.embed(&src.opt); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, c.embed(&src.opt))
 	var files []int
 	for i, f := range c.files {
 		if f.source != nil {

@@ -47,20 +47,14 @@ func decodeBlock(t *testing.T, b block, to any) {
 	text := b.text
 	if b.mime == gzipBlock {
 		packed, err := base64.StdEncoding.DecodeString(string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		z, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if text, err = io.ReadAll(z); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := json.Unmarshal(text, to); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, json.Unmarshal(text, to))
 }
 
 // checkNames adds names to a table and reads them back.
@@ -71,10 +65,7 @@ func checkNames(t *testing.T, list []string) {
 	for i, name := range list {
 		numbers[i] = table.add(name)
 	}
-	b, err := encodeBlock("data", table.encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := oracle.Must(encodeBlock("data", table.encode()))(t)
 	if bytes.ContainsAny(b.text, "<>&") || !utf8.Valid(b.text) {
 		t.Error("the block could end its element")
 	}
@@ -160,9 +151,7 @@ func TestBlocksOfStructs(t *testing.T) {
 		[]int(nil), nil,
 	} {
 		want, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		b, err := encodeBlock("data", d)
 		if err != nil || string(b.text) != string(want) {
 			t.Errorf("%s, %v, want %s", b.text, err, want)
@@ -179,10 +168,7 @@ func TestBlocks(t *testing.T) {
 		for i := range data {
 			data[i] = hostile[i%len(hostile)]
 		}
-		b, err := encodeBlock("data", data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := oracle.Must(encodeBlock("data", data))(t)
 		want := plainBlock
 		if n > 10_000 {
 			want = gzipBlock

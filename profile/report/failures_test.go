@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // locatedView has a function with a line, which makes a page of coverage.
@@ -36,9 +37,7 @@ func TestPageFails(t *testing.T) {
 	}
 	// Served, the other pages are there.
 	h, err := Handler(sources, missing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 	for path, want := range map[string]int{
 		"/": 200, "/page/0/overview": 200, "/tab/0/functions": 200, "/page/0/coverage": 500, "/tab/0/coverage": 500, "/report.html": 500,
 	} {
@@ -135,10 +134,7 @@ func TestLongLists(t *testing.T) {
 	for i := range maxStaticRows + 3 {
 		v.identity.BuildIDs = append(v.identity.BuildIDs, []byte{0xab, byte(i)})
 	}
-	p, err := overviewPage(made(v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(overviewPage(made(v)))(t)
 	wantOnPage(t, "build ids", p, hex.EncodeToString(v.identity.BuildIDs[maxStaticRows-1])+", and 3 more<")
 
 	deep := func(value uint64) *source {

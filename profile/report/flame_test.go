@@ -33,7 +33,7 @@ var olderLLVM = regexp.MustCompile(`^(clang|llvm)1\d$`)
 // that older releases of LLVM made of the same programs are slow.
 func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (read int) {
 	suffixes := []string{".profraw", ".profdata", ".proftext", ".iprof", ".mip", ".memprofraw", ".yaml"}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	oracle.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !slices.Contains(suffixes, filepath.Ext(path)) {
 			return err
 		}
@@ -42,7 +42,7 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 			return err
 		}
 		opt := formats.ViewOptions{Programs: []string{strings.TrimSuffix(path, filepath.Ext(path)) + ".debug"}}
-		if !exists(opt.Programs[0]) {
+		if _, err := os.Stat(opt.Programs[0]); err != nil {
 			opt.Programs = nil
 		}
 		view, err := formats.View(path, data, opt)
@@ -58,25 +58,14 @@ func eachProfile(t *testing.T, dir string, f func(t *testing.T, src *source)) (r
 			f(t, newSource(0, Source{View: view}, Options{}))
 		})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return read
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // TestFlameOfFixtures: the trees of real profiles add up to their stacks.
 func TestFlameOfFixtures(t *testing.T) {
 	eachFixture(t, func(t *testing.T, src *source) {
-		p, err := flamePage(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(flamePage(src))(t)
 		if p == nil {
 			for _, set := range src.view.Stacks() {
 				for s := range set.ReusedStacks {
@@ -219,10 +208,7 @@ func TestFlameOfManyStacks(t *testing.T) {
 		}
 		v.sets = append(v.sets, set)
 	}
-	p, err := flamePage(made(v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(flamePage(made(v)))(t)
 	boxes := 0
 	for _, set := range p.data.(flameData).Sets {
 		if !set.Cut || !strings.Contains(set.About, "a stack") {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // An element is a start tag of a page.
@@ -177,9 +179,7 @@ func writeReport(t *testing.T, sources []Source, opt Options) ([]byte, []element
 	t.Helper()
 	var first, second bytes.Buffer
 	for _, w := range []*bytes.Buffer{&first, &second} {
-		if err := Write(w, sources, opt); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Write(w, sources, opt))
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("written twice, the report differs")
@@ -190,10 +190,7 @@ func writeReport(t *testing.T, sources []Source, opt Options) ([]byte, []element
 // The script of a page may be several files, the main one first; none is
 // forgotten, and none is in use for a page that is not there.
 func TestScriptFiles(t *testing.T) {
-	all, err := assets.ReadDir("assets")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := oracle.Must(assets.ReadDir("assets"))(t)
 	for _, file := range all {
 		name, ok := strings.CutSuffix(file.Name(), ".js")
 		if !ok || slices.Contains(coreScripts, name) {

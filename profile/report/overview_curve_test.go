@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // Shares of a total that are less than one need no counts: they are neither in the drawing nor have a least count.
@@ -28,10 +29,7 @@ func TestCurveOfLittle(t *testing.T) {
 	if drawn == 0 || drawn == len(c.Points) || len(c.Lines) != drawn-1 {
 		t.Errorf("%d of %d points, %d lines", drawn, len(c.Points), len(c.Lines))
 	}
-	p, err := overviewPage(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(overviewPage(src))(t)
 	if n := strings.Count(string(p.Body), "<circle"); n != drawn {
 		t.Errorf("%d dots, want %d", n, drawn)
 	}

@@ -190,9 +190,7 @@ func TestTitles(t *testing.T) {
 		{many[:1], "Last night", "Last night"},
 	} {
 		var w bytes.Buffer
-		if err := Write(&w, tc.sources, Options{Title: tc.title}); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Write(&w, tc.sources, Options{Title: tc.title}))
 		if !bytes.Contains(w.Bytes(), []byte("<title>"+tc.want+"</title>")) {
 			t.Errorf("%d profiles: no title %q", len(tc.sources), tc.want)
 		}
@@ -206,9 +204,7 @@ func TestPagesAtATime(t *testing.T) {
 	for _, cpus := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(cpus)
 		var w bytes.Buffer
-		if err := Write(&w, []Source{{View: largeView(2000)}, {View: locatedView()}}, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, Write(&w, []Source{{View: largeView(2000)}, {View: locatedView()}}, Options{}))
 		if want == nil {
 			want = w.Bytes()
 		}
@@ -257,9 +253,7 @@ func TestLargeReport(t *testing.T) {
 	oracle.Slow(t)
 	const limit = 15 << 20
 	var w bytes.Buffer
-	if err := Write(&w, []Source{{View: largeView(100_000)}}, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, Write(&w, []Source{{View: largeView(100_000)}}, Options{}))
 	if w.Len() > limit {
 		t.Errorf("%d bytes, want at most %d", w.Len(), limit)
 	}

@@ -30,16 +30,11 @@ var servedFixtures = []string{
 func openFixtures(t testing.TB, names ...string) []report.Source {
 	t.Helper()
 	classes := classfile.NewIndex(classfile.Options{})
-	if err := classes.Add(filepath.Join(oracle.Root(t), "testdata", "iprof", "app", "classes")); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, classes.Add(filepath.Join(oracle.Root(t), "testdata", "iprof", "app", "classes")))
 	var out []report.Source
 	for _, name := range names {
 		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", filepath.FromSlash(name)))
-		v, err := formats.View(name, data, formats.ViewOptions{Classes: classes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := oracle.Must(formats.View(name, data, formats.ViewOptions{Classes: classes}))(t)
 		out = append(out, report.Source{View: v})
 	}
 	return out
@@ -47,11 +42,7 @@ func openFixtures(t testing.TB, names ...string) []report.Source {
 
 func newHandler(t testing.TB, names ...string) http.Handler {
 	t.Helper()
-	h, err := report.Handler(openFixtures(t, names...), report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return oracle.Must(report.Handler(openFixtures(t, names...), report.Options{}))(t)
 }
 
 // get asks a handler as a browser on this machine would, without compression.
@@ -150,10 +141,7 @@ func TestServedPages(t *testing.T) {
 func TestServedParts(t *testing.T) {
 	c := &coverage.Coverage{HasLines: true, Files: []*coverage.File{{Path: "a.c", Lines: []coverage.Line{{Number: 3, Count: 1}}}}}
 	c.Finish()
-	h, err := report.Handler([]report.Source{{Coverage: c}}, report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := oracle.Must(report.Handler([]report.Source{{Coverage: c}}, report.Options{}))(t)
 	for path, want := range map[string]int{
 		"/part/0/coverage/0": 200, "/part/0/coverage/1": 204, "/part/0/coverage/-1": 204, "/part/0/coverage/x": 204,
 		"/page/0/functions": 404, "/part/0/nothing/0": 404, "/part/1/coverage/0": 404, "/part/0/coverage/": 404,
@@ -226,10 +214,7 @@ func TestServedMethods(t *testing.T) {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	for _, path := range []string{"/", "/page/0/overview", "/report.html"} {
-		r, err := http.Head(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := oracle.Must(http.Head(server.URL + path))(t)
 		if r.StatusCode != http.StatusOK {
 			t.Errorf("HEAD %s: %d", path, r.StatusCode)
 		}
@@ -296,14 +281,8 @@ func TestServedCompression(t *testing.T) {
 		if got := w.Header().Get("Content-Encoding") == "gzip"; got != want {
 			t.Errorf("%q: compressed: %v", accept, got)
 		} else if got {
-			z, err := gzip.NewReader(w.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			unpacked, err := io.ReadAll(z)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := oracle.Must(gzip.NewReader(w.Body))(t)
+			unpacked := oracle.Must(io.ReadAll(z))(t)
 			text = string(unpacked)
 		}
 		if text != plain {

@@ -158,10 +158,7 @@ func TestTimelinePoints(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	v := startup(rnd, 6000, 2)
 	src := made(v)
-	p, err := timelinePage(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(timelinePage(src))(t)
 	data, line := p.data.(*timelineData), newTimeline(v)
 	if len(data.Plots) != 2 || len(data.Curves) != 2 || len(data.Runs) != 2 || len(data.Name) != len(line.functions) {
 		t.Fatalf("%d plots, %d curves, %d runs, %d functions", len(data.Plots), len(data.Curves), len(data.Runs), len(data.Name))

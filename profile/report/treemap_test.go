@@ -15,10 +15,7 @@ import (
 // map, with all of its counts and its heat.
 func TestTreemapOfFixtures(t *testing.T) {
 	eachFixture(t, func(t *testing.T, src *source) {
-		p, err := treemapPage(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := oracle.Must(treemapPage(src))(t)
 		functions := 0
 		for range src.view.Functions() {
 			functions++
@@ -102,10 +99,7 @@ func manyFunctions(n int) *madeView {
 func TestTreemapOfManyFunctions(t *testing.T) {
 	n := 100_000 / oracle.Step(2)
 	src := newSource(0, Source{View: manyFunctions(n)}, Options{})
-	p, err := treemapPage(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(treemapPage(src))(t)
 	d := p.data.(*treemapData)
 	if boxes := d.Tree.boxes(); boxes > maxTreemapNodes || boxes < maxTreemapNodes/2 {
 		t.Errorf("%d boxes", boxes)
@@ -130,10 +124,7 @@ func TestStaticTreemapShowsAllGroups(t *testing.T) {
 		}
 		v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: name}, Calls: 10, Covered: true})
 	}
-	p, err := treemapPage(newSource(0, Source{View: v}, Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(treemapPage(newSource(0, Source{View: v}, Options{})))(t)
 	row := func(count, share, indent, name string) string {
 		return fmt.Sprintf(`<tr><td class="num">%s</td><td class="num">%s</td><td class="num">hot</td><td class="name">%s%s</td></tr>`, count, share, indent, name)
 	}

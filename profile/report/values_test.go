@@ -250,10 +250,7 @@ func TestSiteTable(t *testing.T) {
 // What the script has are the sites of the table, with their targets.
 func TestValuesData(t *testing.T) {
 	src := fixture(t, "irpgo/llvm22/vtable.profdata")
-	p, err := valuesPage(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := oracle.Must(valuesPage(src))(t)
 	d, table := p.data.(*valuesData), newSiteTable(src)
 	if len(d.Kind) != len(table.sites) || len(d.Kinds) != 3 {
 		t.Fatalf("%d sites of kinds %q", len(d.Kind), d.Kinds)

@@ -22,10 +22,7 @@ func fixture(t *testing.T, name string, programs ...string) *source {
 	for _, p := range programs {
 		opt.Programs = append(opt.Programs, filepath.Join("..", "..", "testdata", filepath.FromSlash(p)))
 	}
-	v, err := formats.View(file, data, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := oracle.Must(formats.View(file, data, opt))(t)
 	return newSource(0, Source{View: v}, Options{})
 }
 
@@ -61,9 +58,7 @@ func TestDataHasNoNulls(t *testing.T) {
 			t.Fatalf("%s: %v, %v", id, p, err)
 		}
 		text, err := json.Marshal(p.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 		if bytes.Contains(text, []byte("null")) {
 			t.Errorf("%s: %s", id, text)
 		}

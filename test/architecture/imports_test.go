@@ -65,7 +65,7 @@ var neutral = []string{
 }
 
 // forTests are packages that only tests import.
-var forTests = []string{"test/oracle", "test/fulldisk", "test/hostile", "internal/files/store/storetest"}
+var forTests = []string{"test/oracle", "test/fulldisk", "test/hostile", "test/alike", "internal/files/store/storetest"}
 
 // packages yields the module's packages, each with the files of a kind and what they import of the module.
 func packages(t *testing.T, tests bool) map[string]map[string][]string {

@@ -35,9 +35,7 @@ func TestIndexWarns(t *testing.T) {
 		}
 		warned = append(warned, fe)
 	}})
-	if err := x.Add(dir); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, x.Add(dir))
 	if x.Len() != 2 || x.duplicates != 1 || len(warned) != 3 {
 		t.Fatalf("%d classes, %d duplicates, %v", x.Len(), x.duplicates, warned)
 	}
@@ -64,10 +62,7 @@ func TestIndexWarns(t *testing.T) {
 		t.Error("a method of no class")
 	}
 	// Without an index methods are looked for one by one.
-	own, err := parse("Plain.class", plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := oracle.Must(parse("Plain.class", plain))(t)
 	for _, m := range c.Methods {
 		a, _ := c.method(m.Name, m.Descriptor)
 		b, ok := own.method(m.Name, m.Descriptor)

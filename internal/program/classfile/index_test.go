@@ -29,13 +29,9 @@ func zipped(t testing.TB, entries ...entry) []byte {
 		if err == nil {
 			_, err = w.Write(e.data)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, z.Close())
 	return b.Bytes()
 }
 
@@ -50,9 +46,7 @@ func written(t testing.TB, name string, data []byte) string {
 func TestIndexLookup(t *testing.T) {
 	x := NewIndex(Options{})
 	for _, f := range fixtures(t) { // java25 before java8: the first stands
-		if err := x.Add(f); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, x.Add(f))
 	}
 	var names []string
 	for c := range x.Classes() {

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -25,10 +24,7 @@ func fixtures(t testing.TB) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"*/*.class", "*/*/*.class"} {
-		f, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "classfile", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "classfile", pattern)))(t)
 		files = append(files, f...)
 	}
 	if len(files) != 8 {
@@ -45,11 +41,7 @@ func fixture(t testing.TB, name string) []byte {
 
 func parseFixture(t testing.TB, name string) *Class {
 	t.Helper()
-	c, err := parse(name, fixture(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return oracle.Must(parse(name, fixture(t, name)))(t)
 }
 
 func TestParse(t *testing.T) {
@@ -186,19 +178,14 @@ func TestJavap(t *testing.T) {
 	var want strings.Builder
 	for _, f := range fixtures(t) {
 		data := oracle.ReadFile(t, f)
-		c, err := parse(f, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := oracle.Must(parse(f, data))(t)
 		if c.Flags&accModule != 0 {
 			continue // javap prints what it requires
 		}
 		files = append(files, f)
 		want.WriteString(describe(c))
 	}
-	if diff := cmp.Diff(javap(t, files), want.String()); diff != "" {
-		t.Errorf("(-javap +read):\n%s", diff)
-	}
+	alike.Values(t, "(-javap +read)", javap(t, files), want.String())
 }
 
 // TestJavac compiles the sources of the fixtures that every javac takes, and
@@ -211,9 +198,7 @@ func TestJavac(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	x := NewIndex(Options{Warn: func(w profile.Warning) { t.Error(w) }})
-	if err := x.Add(dir); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, x.Add(dir))
 	var files []string
 	var got strings.Builder
 	for c := range x.Classes() {
@@ -223,9 +208,7 @@ func TestJavac(t *testing.T) {
 	if len(files) != 2 {
 		t.Errorf("%d classes", len(files))
 	}
-	if diff := cmp.Diff(javap(t, files), got.String()); diff != "" {
-		t.Errorf("(-javap +read):\n%s", diff)
-	}
+	alike.Values(t, "(-javap +read)", javap(t, files), got.String())
 	m, ok := x.Method("sample.Plain$Inner", "pick", []string{"[Ljava.lang.String;", "boolean"}, "java.lang.String")
 	if line, hasLine := m.Line(0); !ok || !hasLine || line != 31 {
 		t.Errorf("line %d of %+v", line, m)

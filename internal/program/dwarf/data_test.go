@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // Abbreviation codes of testAbbrevs.
@@ -152,10 +153,7 @@ func TestOrigins(t *testing.T) {
 		a.u8(0, 0)
 	})
 	d := New(Sections{Info: info, Abbrev: testAbbrevs()}, Config{})
-	u, err := d.Load(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := oracle.Must(d.Load(0))(t)
 	for i, want := range []string{
 		"linkage:0 outer:0", "linkage:0 outer:1", ":0 outer:2", "linkage:0 outer:3", ":0 outer:4", "linkage:0 outer:5",
 	} {
@@ -406,10 +404,7 @@ func TestOverlaps(t *testing.T) {
 			}
 		})
 		d := New(Sections{Info: info, Abbrev: testAbbrevs()}, Config{})
-		u, err := d.Load(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := oracle.Must(d.Load(0))(t)
 		if frames := u.Frames(nil, 0x1000); len(frames) != 0 {
 			t.Errorf("%d frames", len(frames))
 		}
@@ -426,10 +421,7 @@ func TestOverlaps(t *testing.T) {
 			}
 		})
 		d := New(Sections{Info: info, Abbrev: abbrev.b, Str: append(slices.Repeat([]byte{'x'}, length), 0)}, Config{})
-		u, err := d.Load(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := oracle.Must(d.Load(0))(t)
 		total := 0
 		for i := range uint64(100) {
 			for _, f := range u.Frames(nil, i) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // An asm builds sections byte by byte, little-endian.
@@ -227,10 +228,7 @@ func TestPaths(t *testing.T) {
 		{5, 2, "/x", ""},
 	} {
 		u := testUnit(Sections{Line: lineProgram(c.version, 1, nil)})
-		table, err := u.readLineTable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := oracle.Must(u.readLineTable())(t)
 		if got := table.path(c.file, []byte(c.compDir)); got != c.want {
 			t.Errorf("version %d, file %d in %q: %q, want %q", c.version, c.file, c.compDir, got, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // Abbreviation codes of probeAbbrevs.
@@ -78,10 +79,7 @@ func TestProbes(t *testing.T) {
 	}
 	var addr asm
 	addr.u64(0).u64(0x1000).u64(0x1100) // a header, addresses 0 and 1
-	got, err := probesOf(Sections{Info: info.b, Addr: addr.b, Line: lineProgram(5, 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := oracle.Must(probesOf(Sections{Info: info.b, Addr: addr.b, Line: lineProgram(5, 1, nil)}))(t)
 	want := []Probe{
 		{
 			Function: "f.c;_Z1fv", Hash: math.MaxUint64, Counters: 3, Counter: 0x4000, Entry: 0x1000,
@@ -140,8 +138,7 @@ func TestProbeLocations(t *testing.T) {
 	}
 }
 
-// TestProbesOfDamagedUnits: a unit that cannot be read costs its own probes, and
-// the error tells of the first such.
+// TestProbesOfDamagedUnits: a unit that cannot be read costs its own probes, and the error tells of the first such.
 func TestProbesOfDamagedUnits(t *testing.T) {
 	unit := func(dies func(a *asm)) []byte {
 		return testInfo(5, func(a *asm) {

@@ -28,10 +28,7 @@ func mappedFile(t *testing.T, n int) (*File, string) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in")
 	oracle.WriteFile(t, name, program(n))
-	f, err := Open(inputs.File(name, inputs.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Open(inputs.File(name, inputs.Options{})))(t)
 	if f.mapped == nil {
 		t.Fatalf("%d bytes were not mapped", n)
 	}
@@ -98,9 +95,7 @@ func TestGuardTruncatedFile(t *testing.T) {
 		} {
 			d, path := mappedFile(t, n)
 			err := Guard(func() error {
-				if err := os.Truncate(path, int64(left)); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Truncate(path, int64(left)))
 				return fn(d.Bytes())
 			}, d)
 			var fe *profile.FormatError
@@ -131,9 +126,7 @@ func TestGuardWrittenFile(t *testing.T) {
 		for _, result := range []error{nil, errors.New("counters contradict each other")} {
 			d, name := mappedFile(t, 1<<20)
 			err := Guard(func() error {
-				if err := change(name); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, change(name))
 				return result
 			}, d)
 			if !errors.Is(err, errChanged) || profile.ClassOf(err) != profile.Unreadable {
@@ -147,9 +140,7 @@ func TestGuardPassesOn(t *testing.T) {
 	d, name := mappedFile(t, 1<<20)
 	other, otherName := mappedFile(t, 1<<20)
 	small, err := Open(inputs.File(os.DevNull, inputs.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, err)
 
 	stop := errors.New("stop")
 	if err := Guard(func() error { return stop }, d, small); err != stop {
@@ -165,9 +156,7 @@ func TestGuardPassesOn(t *testing.T) {
 		t.Errorf("a file that was moved: %v", err)
 	}
 
-	if err := os.Truncate(otherName, 0); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Truncate(otherName, 0))
 	var nowhere *File
 	for what, fn := range map[string]func(){
 		"panic":       func() { panic("own") },

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A machOBuild makes Mach-O files of load commands.
@@ -131,10 +132,7 @@ func everyMachO(fn func(name string, m *machOBuild)) {
 
 func TestMachO(t *testing.T) {
 	everyMachO(func(name string, m *machOBuild) {
-		im, err := Parse(name, m.build(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := oracle.Must(Parse(name, m.build(), ""))(t)
 		arch := "i386"
 		if m.wide {
 			arch = "x86_64"
@@ -148,10 +146,7 @@ func TestMachO(t *testing.T) {
 		if s := im.Section("__TEXT,__zeros"); s == nil || s.FileSize != 0 || s.Size != 0x20 || im.Section("__DATA,__zeros") != nil {
 			t.Errorf("%s: section %+v", name, s)
 		}
-		symbols, err := im.Symbols()
-		if err != nil {
-			t.Fatal(err)
-		}
+		symbols := oracle.Must(im.Symbols())(t)
 		// The underscore that all names have is taken off; sizes reach to the
 		// next symbol, or to the end of the section.
 		want := []Symbol{{"low", 0x1000, 2, ""}, {"high", 0x1002, 2, ""}}
@@ -217,10 +212,7 @@ func TestMachODamaged(t *testing.T) {
 		}
 		// A symbol table beyond the file is found when it is asked for.
 		m.rest = m.rest[:8]
-		im, err := Parse("x", m.build(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := oracle.Must(Parse("x", m.build(), ""))(t)
 		var fe *profile.FormatError
 		if _, err := im.Symbols(); !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.Section != "symbol table" || fe.File != "x" || fe.Want == "" {
 			t.Errorf("%s: symbols %v", name, err)
@@ -266,10 +258,7 @@ func TestFat(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		both := fat(wide, files...)
 		for i, arch := range []string{"i386", "x86_64"} {
-			im, err := Parse("x", both, arch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			im := oracle.Must(Parse("x", both, arch))(t)
 			if want := int64(bytes.Index(both, files[i])); im.Arch != arch || im.FileOffset(&im.Sections[0]) != want {
 				t.Errorf("%s at %#x, want %#x", im.Arch, im.FileOffset(&im.Sections[0]), want)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // An elfBuild makes ELF files of sections.
@@ -148,14 +149,8 @@ func TestELFSymbols(t *testing.T) {
 			{name: ".symtab", typ: elf.SHT_SYMTAB, link: 4, data: table},
 			{name: ".strtab", typ: elf.SHT_STRTAB, data: strs},
 		}
-		im, err := Parse(name, e.build(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		symbols, err := im.Symbols()
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := oracle.Must(Parse(name, e.build(), ""))(t)
+		symbols := oracle.Must(im.Symbols())(t)
 		for addr, want := range map[uint64]string{
 			0xff: "", 0x100: "local_a a.c", 0x10f: "local_a a.c", 0x110: "local_b b.c", 0x1ff: "local_b b.c",
 			0x200: "large_too", 0x207: "large_too", 0x208: "", 0x300: "data", 0x308: "", 0x400: "tail", 0x4ff: "tail",
@@ -184,10 +179,7 @@ func compress(t *testing.T, method uint32, data []byte) []byte {
 		w.Write(data)
 		w.Close()
 	case chZstd:
-		w, err := zstd.NewWriter(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := oracle.Must(zstd.NewWriter(&b))(t)
 		w.Write(data)
 		w.Close()
 	}
@@ -273,10 +265,7 @@ func TestSegments(t *testing.T) {
 		}
 		whole = append(whole, "unknown."...)
 	}
-	im, err := Parse("x", whole, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := oracle.Must(Parse("x", whole, ""))(t)
 	want := []Segment{{Addr: 0x1000, Offset: 0x40, FileSize: 0x20, MemSize: 0x30, Align: 0x4000, Executable: true}}
 	if !slices.Equal(im.Segments, want) || string(im.BuildID) != "abcd" {
 		t.Errorf("segments %+v, build id %q", im.Segments, im.BuildID)
@@ -362,10 +351,7 @@ func TestBuildIDNotes(t *testing.T) {
 		{"absurd", []byte("\xff\xff\xff\xff\xff\xff\xff\xff\x03\x00\x00\x00GNU\x00"), ""},
 	} {
 		e.sections = []elfSection{{name: ".note", typ: elf.SHT_NOTE, data: c.notes}}
-		im, err := Parse("x", e.build(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := oracle.Must(Parse("x", e.build(), ""))(t)
 		if got := fmt.Sprintf("%x", im.BuildID); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -383,10 +369,7 @@ func TestDebugLink(t *testing.T) {
 		"":                                 " 0",
 	} {
 		e.sections = []elfSection{{name: ".gnu_debuglink", typ: elf.SHT_PROGBITS, data: []byte(link)}}
-		im, err := Parse("x", e.build(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := oracle.Must(Parse("x", e.build(), ""))(t)
 		name, crc, ok := im.DebugLink()
 		if got := fmt.Sprintf("%s %x", name, crc); got != want || ok != (name != "") {
 			t.Errorf("%q: %q, %t; want %q", link, got, ok, want)

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"debug/macho"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/test/alike"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -20,10 +22,7 @@ func fixtureFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)
 	for _, pattern := range []string{"symbolize/fixtures/*", "mip/*.elf", "correlate/*.elf"} {
-		paths, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", pattern)))(t)
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
 			if err == nil && IsImage(data) {
@@ -106,22 +105,13 @@ func TestAgainstStandard(t *testing.T) {
 			archs = []string{"x86_64", "arm64"}
 		}
 		for _, arch := range archs {
-			im, err := Parse(name, data, arch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			im := oracle.Must(Parse(name, data, arch))(t)
 			var want outline
 			if im.Format == ELF {
-				f, err := elf.NewFile(bytes.NewReader(im.data))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := oracle.Must(elf.NewFile(bytes.NewReader(im.data)))(t)
 				want = elfOutline(f, len(im.data))
 			} else {
-				f, err := macho.NewFile(bytes.NewReader(im.data))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := oracle.Must(macho.NewFile(bytes.NewReader(im.data)))(t)
 				want = machOOutline(f)
 			}
 			kinds[im.Kind]++
@@ -129,9 +119,7 @@ func TestAgainstStandard(t *testing.T) {
 			if im.Format == MachO && got.Kind == Shared && want.Kind == Executable {
 				want.Kind = Shared // a PIE
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Section{})); diff != "" {
-				t.Errorf("%s %s: (-want +got)\n%s", name, arch, diff)
-			}
+			alike.Values(t, fmt.Sprintf("%s %s: (-want +got)", name, arch), want, got, cmp.AllowUnexported(Section{}))
 		}
 	}
 	if kinds[Object] == 0 || kinds[Executable] == 0 || kinds[PIE] == 0 || kinds[Shared] == 0 {
@@ -198,10 +186,7 @@ func TestLongNames(t *testing.T) {
 		binary.LittleEndian.PutUint64(h[24:], 0)
 		binary.LittleEndian.PutUint64(h[32:], uint64(len(data)))
 	}
-	im, err := Parse("x", data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := oracle.Must(Parse("x", data, ""))(t)
 	if got := len(im.Sections[n].Name); got != maxSectionName {
 		t.Errorf("a name of %d bytes", got)
 	}

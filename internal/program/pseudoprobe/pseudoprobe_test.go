@@ -21,22 +21,12 @@ import (
 // program returns the sections of a program, and the addresses of its functions.
 func program(t *testing.T, path string) (descs, probes []byte, start func(uint64) uint64) {
 	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.Open(path))(t)
 	defer f.Close()
 	data := func(name string) []byte {
-		b, err := f.Section(name).Data()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return oracle.Must(f.Section(name).Data())(t)
 	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := oracle.Must(f.Symbols())(t)
 	starts := make(map[uint64]uint64)
 	for _, s := range symbols {
 		starts[guid.Of(s.Name)] = s.Value
@@ -81,9 +71,7 @@ func TestAgainstLLVM(t *testing.T) {
 			var got []string
 			inlined := 0
 			for e, err := range Entries(probes, start) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, err)
 				if e.Kind == Inlined {
 					inlined++
 					if names[e.Callee] == "" {
