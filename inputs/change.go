@@ -31,7 +31,6 @@ const (
 	attempts = 3
 )
 
-// age returns the time since the last write; negative if that is in the future.
 func (v version) age() time.Duration { return time.Since(time.Unix(0, v.modified)) }
 
 // isYoung reports whether the file was written a short time ago. The clocks of a file

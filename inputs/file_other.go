@@ -64,6 +64,5 @@ func (f *file) head(p []byte) (int, error) {
 
 func (f *file) close() { f.f.Close() }
 
-// allocate returns an empty buffer, in Go's heap.
 func allocate(size int) []byte { return make([]byte, 0, size) }
 func free([]byte)              {}

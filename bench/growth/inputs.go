@@ -56,7 +56,6 @@ func (g *generator) name(i int) string {
 	return fmt.Sprintf("_ZN7project%02d9component%03d7Handler%07d7processERKNS_7RequestE", i/50_000%100, i/200%1000, i)
 }
 
-// shape returns the number of counters of a function.
 func shape(i int) int { return 1 + i*7%(2*perFunction-1) }
 
 // count returns 0 for every fourth counter, and otherwise a number of up to 34 bits, each length equally often.

@@ -19,7 +19,6 @@ const (
 	maxBCI               = math.MaxUint16
 )
 
-// validBCI reports whether bci is a bytecode index or a known constant.
 func validBCI(bci int32) bool { return invalidFrameStateBCI <= bci && bci <= maxBCI }
 
 // A Frame is a bytecode of a method.

@@ -32,7 +32,6 @@ type accumulator struct {
 	scratch   sums          // memory of enterProfile
 }
 
-// empty reports whether a holds no sums.
 func (a *accumulator) empty() bool { return len(a.located)+a.entries.len == 0 }
 
 // raiseLimit raises the limit for the addition of weight times counters that are at most

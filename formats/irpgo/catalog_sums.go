@@ -31,7 +31,6 @@ func (s *catalogSums) addEntry(e *entry) {
 	}
 }
 
-// end returns the position after the counters.
 func (r counterRun) end() position { return position{r.piece, r.index + r.n} }
 
 // An acceptance says what became of a profile that has a catalog.

@@ -239,7 +239,6 @@ func (m *Merger) addBinaryIDs(r *Reader) {
 	}
 }
 
-// empty reports whether no record was merged yet.
 func (m *Merger) empty() bool { return m.sums.empty() }
 
 // addNames keeps the names that the caller asked for. known says that another profile of

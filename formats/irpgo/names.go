@@ -98,7 +98,6 @@ func newNameBudget(blob []byte) *nameBudget {
 	return &nameBudget{text: zlibtext.MaxSize(len(blob)), names: maxNames(blob)}
 }
 
-// maxNames returns how many names a blob may have.
 func maxNames(blob []byte) uint64 { return max(1<<20, uint64(len(blob))/2) }
 
 // take reports whether the names in text are within the budget.
@@ -227,7 +226,6 @@ type Symtab struct {
 	names lazyMap[uint64, string]
 }
 
-// index returns all names by their references.
 func (s *Symtab) index() map[uint64]string { return s.names.all() }
 
 // learn makes name known and returns its reference.

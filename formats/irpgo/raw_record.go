@@ -39,7 +39,6 @@ func (p *rawProfile) record(i int) []byte {
 	return p.records.data[i*p.layout.size : (i+1)*p.layout.size]
 }
 
-// recordOffset returns where data record i is in the file.
 func (p *rawProfile) recordOffset(i int) int64 { return p.records.off + int64(i*p.layout.size) }
 
 func (p *rawProfile) numRecords() int { return len(p.records.data) / p.layout.size }

@@ -50,7 +50,6 @@ func (h *header) size() int {
 	return headerSizeB
 }
 
-// hasMagic reports whether data begins like a MIP file.
 func hasMagic(data []byte) bool { return len(data) >= 4 && le.Uint32(data) == magic }
 
 // generationOf determines the generation from OffsetToData, which the generations have at

@@ -84,7 +84,6 @@ var emptyID = guid.Of("")
 // NameOf returns the Name with the given text and its GUID.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
-// isID reports whether the name is a bare GUID.
 func (n *Name) isID() bool { return n.Text == "" && n.ID != emptyID }
 
 // String returns the text or, in decimal, the bare GUID.

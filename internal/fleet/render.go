@@ -97,7 +97,6 @@ func (d *Definition) Render(scheduler string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// endsLine reports whether r is a control character or ends a line of YAML.
 func endsLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // escaped returns d for Kubernetes, which expands $(NAME) in command lines.

@@ -28,5 +28,4 @@ func machine() int64 {
 	return int64(s.total)
 }
 
-// process returns the limit on the memory of the process in bytes.
 func process() int64 { return none }

@@ -29,7 +29,6 @@ func (w *watcher) removeMerged() {
 	}
 }
 
-// keeps reports whether merged files stay in place.
 func (w *watcher) keeps() bool { return !w.Delete && w.Archive == "" }
 
 // dispose deletes, moves or keeps a merged file. It does not touch a file that has changed since it was merged.

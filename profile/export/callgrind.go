@@ -103,7 +103,6 @@ func (g *callgrindWriter) print(parts ...string) {
 
 var lineBreaks = strings.NewReplacer("\n", " ", "\r", " ")
 
-// oneLine returns text that cannot end a line of the file.
 func oneLine(s string) string { return lineBreaks.Replace(s) }
 
 // position writes the file and function of the following costs, or of a callee with the

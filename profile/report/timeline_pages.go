@@ -112,7 +112,6 @@ func newProgram(v profile.View) *program {
 	return p
 }
 
-// name returns the function's name in the image, "" if the profile does not have the function.
 func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
 
 func (t *timeline) firstCallOrder(p *program) (names []string) {

@@ -43,7 +43,6 @@ func splitCommand(argv []string) (compiler, args []string) {
 	return argv[:n], argv[n:]
 }
 
-// programName returns the name of a program without its folder, and without .exe.
 func programName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
 
 // openCompiler identifies the compiler and keeps the answer in the cache.

@@ -116,7 +116,6 @@ func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// tempDir returns a new folder inside the driver's temporary folder.
 func (d *driver) tempDir() (string, error) { return os.MkdirTemp(d.temp, "") }
 
 // tempFile returns the path for a file of that name in a new folder.

@@ -115,7 +115,6 @@ const (
 	mold  order.Linker = "mold"
 )
 
-// imageName is the path of the result of a link.
 func (j *gnuJob) imageName() string { return cmp.Or(j.output, "a.out") }
 
 // linker returns the linker that the command runs; "" if unknown.

@@ -131,7 +131,6 @@ func (p patterns) match(text string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
-// trimSlash removes the separators at the end of a folder. The root is "".
 func trimSlash(dir string) string { return strings.TrimRight(dir, `/\`) }
 
 // cutFolder returns the part of a path below a folder. The separator is a slash or a backslash.

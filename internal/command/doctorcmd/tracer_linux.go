@@ -149,7 +149,6 @@ func deliverable(pid int) bool {
 	return errno == 0
 }
 
-// processOf returns the process of a thread, or 0 if the thread is gone.
 func processOf(tid int) int { return statusField(tid, "Tgid") }
 
 // statusField returns a number from /proc/TID/status, or 0 if the thread is gone.

@@ -47,7 +47,6 @@ type markupBody struct {
 	rest  view // what has not been written
 }
 
-// printf prints to the page, whose buffer keeps the first error.
 func (b *markupBody) printf(format string, args ...any) { fmt.Fprintf(b.w, format, args...) }
 
 // line writes a line and everything shown below it. The class says whether the line ran, ran in

@@ -97,10 +97,8 @@ func (m message) Error() string { return string(m) }
 // errDone ends a run that has done what it was asked for.
 var errDone = errors.New("done")
 
-// fail prints an error. whence is the file or option that it is about, or empty.
 func (t *tool) fail(whence, message string) { t.printMessage("error: ", whence, message) }
 
-// warn prints a warning; the exit code stays 0.
 func (t *tool) warn(whence, message string) { t.printMessage("warning: ", whence, message) }
 
 // printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours the line end too.

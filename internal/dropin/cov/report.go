@@ -57,7 +57,6 @@ func linesOf(s *coverage.Summary) coverage.Ratio          { return s.Lines }
 func branchesOf(s *coverage.Summary) coverage.Ratio       { return s.Branches }
 func mcdcOf(s *coverage.Summary) coverage.Ratio           { return s.MCDC }
 
-// always is for the columns that no option hides.
 func always(*options) bool { return true }
 
 // The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of the line coverage.

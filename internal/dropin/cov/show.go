@@ -235,5 +235,4 @@ func makeFolder(path string) error {
 	return os.MkdirAll(path, 0o777)
 }
 
-// inputs returns the files that must not be overwritten.
 func (t *tool) inputs() []string { return append(slices.Clone(t.objects), t.opt.instrProfile) }

@@ -108,10 +108,8 @@ func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Fra
 // unknown is what LLVM prints for an unknown name.
 const unknown = "<invalid>"
 
-// fileOf returns the file of a frame as LLVM prints it.
 func fileOf(f symbolize.Frame) string { return cmp.Or(f.File, unknown) }
 
-// functionOf returns the function of a frame, demangled.
 func functionOf(f symbolize.Frame) string { return cmp.Or(symbols.Demangle(f.Function), unknown) }
 
 // isUniversal reports whether a file begins like a Mach-O file for several architectures.

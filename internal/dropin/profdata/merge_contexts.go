@@ -117,7 +117,6 @@ func (t *tool) newContext(like *mergeContext) *mergeContext {
 	return c
 }
 
-// clampInt converts an option's value to an int, limited to its range.
 func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
 // loadAll reads the inputs in parallel, input i into context i modulo the number of contexts. It

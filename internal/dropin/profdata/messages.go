@@ -80,7 +80,6 @@ func details(err error) string {
 // messages prints diagnostics as LLVM's WithColor does.
 type messages struct{ withcolor.Messages }
 
-// warn prints a warning; whence may be empty.
 func (m *messages) warn(whence, message string) { m.Warning(withLocation(whence, message)) }
 
 // withLocation puts a file, or file and line, before a message unless it is empty.
@@ -103,5 +102,4 @@ func (m *messages) fail(err error) {
 	}
 }
 
-// plain prints a line without a prefix.
 func (m *messages) plain(format string, args ...any) { fmt.Fprintf(m.W, format+"\n", args...) }

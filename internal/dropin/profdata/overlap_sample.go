@@ -66,7 +66,6 @@ func (s *sampleSide) addCounts(to *sampleCounts, f *sampleprof.Function) {
 
 func (s *sampleSide) isHot(n uint64) uint64 { return uint64(bit(n >= s.threshold)) }
 
-// share returns n as a share of the profile's samples.
 func (s *sampleSide) share(n uint64) float64 { return float64(n) / float64(s.total.sum) }
 
 // A sampleOverlap (SampleOverlapAggregator) says how alike two sample profiles are, from 0 to 1.

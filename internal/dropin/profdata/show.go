@@ -73,7 +73,6 @@ type rankedFunction struct {
 	max  uint64
 }
 
-// printf prints to the output, which keeps the first error.
 func (s *shower) printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
 
 // run shows the records in the order of the file, then the totals. A record that cannot be read

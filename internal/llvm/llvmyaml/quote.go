@@ -34,7 +34,6 @@ func Quote(s string) string {
 	return s
 }
 
-// isSpace is C's isspace.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // meansOther reports whether YAML reads the plain scalar s as a null, bool or number.

@@ -61,13 +61,10 @@ const (
 	callCounts = mip.FunctionTimestamp | mip.FunctionCallCount
 )
 
-// counts reports whether function probes count calls.
 func (o *Options) counts() bool { return o.Profile&callCounts != 0 }
 
-// blocks reports whether blocks get probes.
 func (o *Options) blocks() bool { return o.Profile.Has(mip.BlockCoverage) }
 
-// samples reports whether function probes sample return addresses.
 func (o *Options) samples() bool { return o.Profile.Has(mip.ReturnAddress) }
 
 // hitWidth returns the size in bytes of the words that probes of coverage write to.

@@ -130,7 +130,6 @@ type placer struct {
 	tailText  []byte // goes to the end of the file
 }
 
-// nameInProfiles returns the name by which linkers find the function in the order.
 func (u *placer) nameInProfiles(id int) string { return cmp.Or(u.renamed[id], u.Functions[id].Name) }
 
 // chooseEvidence finds the evidence about a function, or the reason to leave it in place.

@@ -25,7 +25,6 @@ type CountedBranch struct {
 	Kind                        Kind
 }
 
-// folded reports whether neither outcome can happen.
 func (b *CountedBranch) folded() bool { return b.ConstantTrue && b.ConstantFalse }
 
 // A functionCode has the regions and branches of one function with their counts.

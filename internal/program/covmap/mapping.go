@@ -47,7 +47,6 @@ const (
 // the end of a whole line is 2^32-1.
 type Position struct{ Line, Column uint32 }
 
-// key returns a number that orders positions by line and column.
 func (p Position) key() uint64 { return uint64(p.Line)<<32 | uint64(p.Column) }
 
 func (p Position) before(q Position) bool { return p.key() < q.key() }

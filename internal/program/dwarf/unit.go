@@ -79,7 +79,6 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	return u, nil
 }
 
-// isCompile reports whether the unit may describe code.
 func (u *unit) isCompile() bool { return u.kind != unitType && u.kind != unitSplitType }
 
 func (d *Data) unitAt(off uint64) int {

@@ -69,7 +69,6 @@ func parse(name string, data []byte, arch string, warn func(profile.Warning)) (*
 	return m, err
 }
 
-// isMapless reports whether a program was refused because it has no map.
 func isMapless(err error) bool { return profile.ClassOf(err) == profile.ErrMismatch }
 
 // readFile is parse for an input.
