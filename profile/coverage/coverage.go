@@ -23,6 +23,9 @@ type Coverage struct {
 	// Misfits are the functions of programs that the profile does not fit. The files do not have
 	// them, since their counts are unknown.
 	Misfits []Misfit
+	// BelowZero is how many regions and outcomes of branches have a count below zero, because threads
+	// lost counts of a counter from which it is computed. They count as 0.
+	BelowZero int
 	// LLVMJSON writes the document of llvm-cov export, of LLVM 22. It is nil unless the coverage is
 	// the whole coverage of an LLVM profile with its programs, with the original paths.
 	LLVMJSON func(io.Writer) error

@@ -19,6 +19,7 @@ func Union(all ...*Coverage) *Coverage {
 		u.HasLines = u.HasLines || c.HasLines
 		u.Unplaced.Add(c.Unplaced)
 		u.Misfits = append(u.Misfits, c.Misfits...)
+		u.BelowZero += c.BelowZero
 		files = append(files, c.Files...)
 	}
 	if len(all) == 1 {
@@ -222,7 +223,7 @@ func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c
 	}
-	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits}
+	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits, BelowZero: c.BelowZero}
 	for _, f := range c.Files {
 		own := *f
 		if own.chooseFunctions(function); len(own.Functions) > 0 {

@@ -36,19 +36,23 @@ func (t *tracefile) printf(format string, args ...any) { fmt.Fprintf(t, format, 
 
 func (t *tracefile) name(s *profile.Symbol) string { return oneLine.Replace(t.opt.name(s)) }
 
+// functions writes the functions by name. FNF and FNH count functions that begin at one line and
+// column once: they are instances of one function, in summaries and for lcov 2.
 func (t *tracefile) functions(all []Function) {
+	type position struct{ line, column int32 }
 	type source struct {
-		line  int32 // least line of all instances
-		calls uint64
+		position        // least of all functions with the name
+		calls    uint64 // of all functions with the name
 	}
 	functions := make(map[string]source, len(all))
 	for i := range all {
-		name := t.name(&all[i].Symbol)
+		fn := &all[i]
+		name := t.name(&fn.Symbol)
 		f, ok := functions[name]
-		if !ok || all[i].StartLine < f.line {
-			f.line = all[i].StartLine
+		if !ok || fn.StartLine < f.line {
+			f.position = position{fn.StartLine, fn.Column}
 		}
-		f.calls = saturate.Add(f.calls, all[i].Calls)
+		f.calls = saturate.Add(f.calls, fn.Calls)
 		functions[name] = f
 	}
 	names := sortedKeys(functions)
@@ -56,12 +60,21 @@ func (t *tracefile) functions(all []Function) {
 	for _, name := range names {
 		t.printf("FN:%d,%s\n", functions[name].line, name)
 	}
-	var ran Ratio
+	var total Ratio
+	ran := make(map[position]bool) // functions whose column is known
 	for _, name := range names {
-		t.printf("FNDA:%d,%s\n", functions[name].calls, name)
-		ran.Count(functions[name].calls > 0)
+		f := functions[name]
+		t.printf("FNDA:%d,%s\n", f.calls, name)
+		if f.column == 0 {
+			total.Count(f.calls > 0)
+		} else {
+			ran[f.position] = ran[f.position] || f.calls > 0
+		}
 	}
-	t.printf("FNF:%d\nFNH:%d\n", ran.Total, ran.Covered)
+	for _, ran := range ran {
+		total.Count(ran)
+	}
+	t.printf("FNF:%d\nFNH:%d\n", total.Total, total.Covered)
 }
 
 func (t *tracefile) branches(f *File) {

@@ -14,7 +14,9 @@ type resultJSON struct {
 	schema.Head
 	Total summaryJSON `json:"total"`
 	// Unplaced counts the functions without a known source line, which Total does not count.
-	Unplaced   ratioJSON      `json:"unplaced"`
+	Unplaced ratioJSON `json:"unplaced"`
+	// BelowZero is how many counts of regions and branches fell below zero, and stand for 0.
+	BelowZero  int            `json:"below_zero"`
 	Files      []fileJSON     `json:"files"`
 	Mismatched []mismatchJSON `json:"mismatched"`
 	Missed     []missedJSON   `json:"missed"` // limits
@@ -110,7 +112,7 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 // writeJSON writes the whole result: JSON has no limit on lists.
 func (r *result) writeJSON(w io.Writer) {
 	out := resultJSON{
-		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
+		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions), BelowZero: r.BelowZero,
 		Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
 	}
 	for _, f := range r.Files {

@@ -15,8 +15,8 @@ import (
 
 // EvaluateOptions modify [Evaluate]. The zero value keeps all counts.
 type EvaluateOptions struct {
-	// FirstWins does as llvm-cov: a function counts only in the first object that has it, by its first
-	// record there. The counts of differently compiled records are lost. With compilers before LLVM
+	// FirstWins does as llvm-cov: counts wrap below zero, and a function counts only in the first object
+	// that has it, by its first record there. The counts of differently compiled records are lost. With compilers before LLVM
 	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
 	// RanOnly leaves out source files in which nothing ran, and functions that are only in such files.
@@ -77,6 +77,9 @@ type Function struct {
 	absent bool     // the profile does not know the function
 	code   uint64   // hash of the mapping without the files; 0 if the name has one record
 	shared bool     // an earlier function has the same counts
+	wraps  bool     // counts are modulo 2^64, as llvm-cov's
+	// belowZero is how many regions and outcomes of branches have a count below zero, which counts as 0.
+	belowZero int
 
 	line  uint32   // of the first region
 	main  int      // virtual file of the function's own code; -1 if there is none
@@ -303,7 +306,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 			return outcome{mismatch: miss}
 		}
 	}
-	f := Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash, record: r.Record, absent: rec == nil}
+	f := Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash, record: r.Record, absent: rec == nil, wraps: e.opt.FirstWins}
 	var bitmap []byte
 	if rec != nil {
 		f.counts, bitmap = rec.Counts, rec.Bitmap
@@ -311,7 +314,8 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if e.code.neverRuns() && len(f.counts) > 0 && f.counts[0] > 0 {
 		return outcome{} // the function of another program
 	}
-	if !e.code.count(&f) {
+	var ok bool
+	if f.belowZero, ok = e.code.count(&f); !ok {
 		if e.opt.FirstWins {
 			return outcome{}
 		}
