@@ -19,6 +19,10 @@ type Options struct {
 	// Recognize has no effect.
 	Inputs inputs.Options
 
+	// Skip reports whether [OpenPrograms] leaves out a named file that cannot be opened, by the
+	// error; nil leaves out none.
+	Skip func(err error) bool
+
 	// SymbolTable takes names from the symbol table as llvm-symbolizer does:
 	// the outermost frame gets the name of the symbol at the address, and an
 	// address without debug information gets a frame with the name alone.

@@ -41,7 +41,8 @@ func (o *EvaluateOptions) bitmapsByCondition() bool {
 // A Coverage is a profile evaluated on the mappings of programs.
 type Coverage struct {
 	Functions []*Function // in the order of the mappings
-	// Mismatched are functions left out because the profile has other functions with their names.
+	// Mismatched are functions left out because the profile has other functions with their names, or
+	// because their records are damaged.
 	Mismatched []Mismatch
 
 	files    map[string][]*Function // functions by the names of their virtual files
@@ -49,8 +50,8 @@ type Coverage struct {
 	unmapped coverage.Ratio         // functions of the profile that no program maps
 }
 
-// A Mismatch is a function that does not fit the profile: the profile has its name only with other
-// hashes or, if Have contains Hash, with fewer counters.
+// A Mismatch is a function that is left out. The profile has its name only with other hashes or, if
+// Have contains Hash, with fewer counters; if Have is empty, the record of the function is damaged.
 type Mismatch struct {
 	Object string // see Mapping.Name
 	Name   string
@@ -93,10 +94,11 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 	defer flaw.OfProgram(&err)
 	t := &task{opt: opt}
 	t.index(p)
+	c = &Coverage{files: make(map[string][]*Function)}
 	for _, m := range maps {
 		t.choose(m)
+		c.Mismatched = append(c.Mismatched, m.LeftOut...)
 	}
-	c = &Coverage{files: make(map[string][]*Function)}
 	if opt.RanOnly {
 		t.ran = t.chooseRan()
 	}
@@ -288,7 +290,7 @@ const contextBit = 1 << 60
 // add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := e.code.decode(r.Record); err != nil {
-		return outcome{err: flaw.InFile(err, r.m.Name)}
+		return e.damaged(r, err)
 	}
 	var rec *irpgo.Record
 	if f := e.functions[r.Ref]; f != nil {
@@ -322,7 +324,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
 	if err := e.decide(&f, bitmap); err != nil {
-		return outcome{err: flaw.InFile(err, r.m.Name)}
+		return e.damaged(r, err)
 	}
 	f.Files, f.Name = e.names.Make(len(e.code.files)), r.Name
 	copy(f.Files, e.code.files)
@@ -348,6 +350,15 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	}
 	done.key = string(e.key)
 	return done
+}
+
+// damaged returns the outcome for a record that cannot be decoded.
+func (e *evaluator) damaged(r objectRecord, err error) outcome {
+	if e.opt.FirstWins {
+		return outcome{err: flaw.InFile(err, r.m.Name)}
+	}
+	m := r.Record.damaged(r.m.Name, err)
+	return outcome{mismatch: &m}
 }
 
 // decide sets the MC/DC of a function.

@@ -50,6 +50,7 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 		o := objects[m.Object]
 		ran := slices.ContainsFunc(p.BinaryIDs, func(id []byte) bool { return bytes.Equal(id, o.BuildID) })
 		switch {
+		case m.Cause != "": // damaged
 		case slices.Contains(m.Have, m.Hash):
 			m.Cause = "the profile has fewer counters of it than the object: another compiler, or a damaged profile"
 		case m.Hash == 0:
