@@ -17,6 +17,8 @@ type Coverage struct {
 	// Total sums up all files; Unplaced sums up the functions whose file or
 	// line is unknown.
 	Total, Unplaced Summary
+	// Unknown are the functions of Unplaced, by name.
+	Unknown []Function
 	// HasLines reports whether the profile knows which lines ran. Without lines
 	// the files have functions only.
 	HasLines bool
@@ -233,6 +235,7 @@ func (c *collector) functions() {
 		}
 		if f.File == "" || f.StartLine <= 0 {
 			c.Unplaced.addFunction(&fn)
+			c.Unknown = append(c.Unknown, fn)
 			continue
 		}
 		file := c.file(f.File)
@@ -318,10 +321,11 @@ func (c *collector) finish() *Coverage {
 	return &c.Coverage
 }
 
-// Finish sorts the files and their functions, and computes all totals but Unplaced. Call
+// Finish sorts the files and the functions, and computes all totals but Unplaced. Call
 // it after changing the contents of files.
 func (c *Coverage) Finish() {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(c.Unknown, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	c.Total = Summary{}
 	for _, f := range c.Files {
 		f.finish()

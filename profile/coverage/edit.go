@@ -18,6 +18,7 @@ func Union(all ...*Coverage) *Coverage {
 	for _, c := range all {
 		u.HasLines = u.HasLines || c.HasLines
 		u.Unplaced.Add(c.Unplaced)
+		u.Unknown = append(u.Unknown, c.Unknown...)
 		u.Misfits = append(u.Misfits, c.Misfits...)
 		u.BelowZero += c.BelowZero
 		files = append(files, c.Files...)
@@ -223,7 +224,7 @@ func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c
 	}
-	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits, BelowZero: c.BelowZero}
+	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Unknown: c.Unknown, Misfits: c.Misfits, BelowZero: c.BelowZero}
 	for _, f := range c.Files {
 		own := *f
 		if own.chooseFunctions(function); len(own.Functions) > 0 {

@@ -15,6 +15,8 @@ type resultJSON struct {
 	Total summaryJSON `json:"total"`
 	// Unplaced counts the functions without a known source line, which Total does not count.
 	Unplaced ratioJSON `json:"unplaced"`
+	// Unknown lists these functions.
+	Unknown []unknownJSON `json:"unknown_functions"`
 	// BelowZero is how many counts of regions and branches fell below zero, and stand for 0.
 	BelowZero  int            `json:"below_zero"`
 	Files      []fileJSON     `json:"files"`
@@ -28,6 +30,12 @@ type resultJSON struct {
 type ratioJSON struct {
 	Total   int `json:"total"`
 	Covered int `json:"covered"`
+}
+
+// unknownJSON is a function without a known source line.
+type unknownJSON struct {
+	Function string `json:"function"`
+	Ran      bool   `json:"ran"`
 }
 
 // summaryJSON has a ratio for each kind of partKinds that the input has, and for "instantiations".
@@ -113,7 +121,7 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 func (r *result) writeJSON(w io.Writer) {
 	out := resultJSON{
 		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions), BelowZero: r.BelowZero,
-		Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
+		Unknown: []unknownJSON{}, Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
 	}
 	for _, f := range r.Files {
 		file := fileJSON{f.Path, newSummaryJSON(f.Total), []uint32{}}
@@ -123,6 +131,10 @@ func (r *result) writeJSON(w io.Writer) {
 			}
 		}
 		out.Files = append(out.Files, file)
+	}
+	for i := range r.Coverage.Unknown {
+		f := &r.Coverage.Unknown[i]
+		out.Unknown = append(out.Unknown, unknownJSON{f.Name + f.Signature, f.Calls > 0})
 	}
 	for _, m := range r.Misfits {
 		out.Mismatched = append(out.Mismatched, mismatchJSON{m.Function, m.Object, hashText(m.Hash), hashTexts(m.Have), m.Cause})

@@ -220,7 +220,7 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 			cli.Quantity(uint64(n), "count is", "counts are"))
 	}
 	if u := cov.Unplaced.Functions; u.Total > 0 {
-		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran\n",
+		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran (--mismatched lists them)\n",
 			cli.Quantity(uint64(u.Total), "function", "functions"), cli.Count(uint64(u.Covered)))
 	}
 }

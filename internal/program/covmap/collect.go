@@ -28,7 +28,10 @@ import (
 // instances, and the test vectors of decisions.
 func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	all := &coverage.Coverage{HasLines: true}
-	all.Unplaced.Functions = c.unmapped
+	all.Unknown = c.unmapped
+	for i := range all.Unknown {
+		all.Unplaced.Functions.Count(all.Unknown[i].Calls > 0)
+	}
 	for _, m := range c.Mismatched {
 		all.Misfits = append(all.Misfits, coverage.Misfit{Function: m.Name, Object: m.Object, Hash: m.Hash, Have: m.Have, Cause: m.Cause})
 	}

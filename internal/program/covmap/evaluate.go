@@ -47,7 +47,7 @@ type Coverage struct {
 
 	files    map[string][]*Function // functions by the names of their virtual files
 	spare    sync.Pool              // of summarizers
-	unmapped coverage.Ratio         // functions of the profile that no program maps
+	unmapped []coverage.Function    // functions of the profile that no program maps
 }
 
 // A Mismatch is a function that is left out. The profile has its name only with other hashes or, if

@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
 // explain finds the probable causes of the mismatches. A function that one object only declares is
-// no mismatch if another object has its code. explain also counts the functions of the profile that
+// no mismatch if another object has its code. explain also finds the functions of the profile that
 // no object maps.
 func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	mapped := make(map[string]bool, len(p.Functions)) // names
@@ -23,7 +25,11 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	}
 	for i := range p.Functions {
 		if f := &p.Functions[i]; !mapped[f.Name] {
-			c.unmapped.Count(anyRan(f))
+			calls := uint64(0)
+			if anyRan(f) {
+				calls = 1
+			}
+			c.unmapped = append(c.unmapped, coverage.Function{Symbol: profile.Symbol{Name: f.Name}, Calls: calls})
 		}
 	}
 	if len(c.Mismatched) == 0 {
